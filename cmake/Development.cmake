@@ -1,0 +1,24 @@
+# What the project's own targets are compiled with; users of the library see none of it.
+
+function(mock_gateway_develop target)
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+  endif()
+  if(MSVC)
+    target_compile_options(${target} PRIVATE /W4 $<$<BOOL:${MOCK_GATEWAY_WARNINGS_AS_ERRORS}>:/WX>)
+  else()
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+      $<$<BOOL:${MOCK_GATEWAY_WARNINGS_AS_ERRORS}>:-Werror>)
+  endif()
+endfunction()
+
+# The address sanitizer shares a build with the undefined behaviour sanitizer; the thread sanitizer goes alone.
+if(MOCK_GATEWAY_SANITIZE STREQUAL "address")
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(MOCK_GATEWAY_SANITIZE STREQUAL "thread")
+  set(sanitizers -fsanitize=thread -fno-omit-frame-pointer)
+elseif(MOCK_GATEWAY_SANITIZE)
+  message(FATAL_ERROR "MOCK_GATEWAY_SANITIZE is \"${MOCK_GATEWAY_SANITIZE}\": use address, thread, or nothing")
+endif()
+add_compile_options(${sanitizers})
+add_link_options(${sanitizers})

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Builds the local endpoint and runs it: examples/run.sh [mock-gateway's arguments], for example --help.
+# Installs what is missing on Debian first. stdout is mock-gateway's alone.
+set -eu
+
+checkout=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
+build=$checkout/build/run
+
+"$checkout/cmake/ensure_packages.sh" g++ cmake ninja-build pkg-config nlohmann-json3-dev libcpp-httplib-dev libcli11-dev
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+trap 'exit 1' HUP INT TERM
+echo "Building mock-gateway in build/run" >&2
+{
+  cmake -S "$checkout" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DMOCK_GATEWAY_BUILD_TESTS=OFF -DMOCK_GATEWAY_BUILD_EXAMPLES=AUTO &&
+    cmake --build "$build" --target mock-gateway
+} >"$log" 2>&1 || {
+  cat "$log" >&2
+  exit 1
+}
+rm -f "$log"
+exec "$build/examples/mock-gateway" "$@"

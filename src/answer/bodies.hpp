@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../model/failure.hpp"
+#include "../model/profile.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// A model that the gateway serves.
+struct Model {
+  std::string id;
+  std::string owner = "mock_gateway";
+};
+
+namespace detail {
+
+/// The body of an error answer: the scripted one, else `{"error":{"code","message","type"}}`. The openai profile sends
+/// `{"error":{"message","type","param","code"}}` with OpenAI's own words where a failure carries the documented ones.
+std::string error_body(const Failure& failure, Profile profile);
+
+/// `{"id", "object":"model", "created", "owned_by"}`.
+std::string model_body(const Model& model, std::int64_t created);
+/// `{"object":"list","data":[…]}`.
+std::string models_body(const std::vector<Model>& models, std::int64_t created);
+
+}  // namespace detail
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,479 @@
+#include "completion.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "words.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace completions {
+
+/// What a request allows one of its choices.
+struct Limits {
+  std::size_t tokens = std::numeric_limits<std::size_t>::max();  // left
+  std::vector<std::string> stop;
+};
+
+/// Keeps what the limits still pay for.
+MOCK_GATEWAY_INLINE void spend(Limits& limits, TokenizedText& text) {
+  text.keep_tokens(limits.tokens);
+  limits.tokens -= text.size();
+}
+
+/// Cuts before the earliest match of a stop sequence; whether there was one.
+MOCK_GATEWAY_INLINE bool cut_at_stop(const Limits& limits, TokenizedText& text) {
+  std::size_t earliest = std::string::npos;
+  for (const std::string& stop : limits.stop) {
+    if (!stop.empty()) earliest = std::min(earliest, text.text.find(stop));
+  }
+  if (earliest == std::string::npos) return false;
+  text.keep_bytes(earliest);
+  return true;
+}
+
+/// Randomness of one part of a choice: the same for the same answer, whatever else the answer holds.
+MOCK_GATEWAY_INLINE Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part) {
+  return Random(seed ^ (static_cast<std::uint64_t>(choice) << 32) ^ part);
+}
+
+MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, Limits limits,
+                                                 const AnswerContext& context, const Tokens& tokens) {
+  CompletionChoice choice;
+  choice.has_refusal = scripted.refusal && context.profile == Profile::openai;
+  choice.has_text = scripted.text || (scripted.refusal && !choice.has_refusal);
+  std::string text = scripted.text.value_or("");
+  if (scripted.refusal && !choice.has_refusal) text += *scripted.refusal;
+
+  choice.thinking = tokens.split(scripted.thinking);
+  spend(limits, choice.thinking);
+  choice.text = tokens.split(std::move(text));
+  spend(limits, choice.text);
+  bool stopped = cut_at_stop(limits, choice.text);
+  if (choice.has_refusal && !stopped) {
+    choice.refusal = tokens.split(*scripted.refusal);
+    spend(limits, choice.refusal);
+    stopped = cut_at_stop(limits, choice.refusal);
+  }
+  for (const ScriptedToolCall& call : scripted.tool_calls) {
+    if (stopped || limits.tokens == 0) break;
+    Random random = random_for(context.seed, index, choice.tool_calls.size());
+    choice.tool_calls.push_back({"call_" + random.alphanumeric(24), call.name, tokens.split_arguments(call.arguments)});
+    spend(limits, choice.tool_calls.back().arguments);
+  }
+  // A message without content is one of tool calls or a refusal; any other has at least an empty one.
+  if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
+
+  if (!scripted.finish_reason.empty()) {
+    choice.finish_reason = scripted.finish_reason;
+  } else if (!stopped && limits.tokens == 0) {
+    choice.finish_reason = "length";
+  } else {
+    choice.finish_reason = choice.tool_calls.empty() ? "stop" : "tool_calls";
+  }
+  return choice;
+}
+
+MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
+  std::size_t count = choice.thinking.size() + choice.text.size() + choice.refusal.size();
+  for (const CompletionToolCall& call : choice.tool_calls) count += call.arguments.size();
+  return count;
+}
+
+/// `,"name":`, or without the comma at the start of an object.
+MOCK_GATEWAY_INLINE void append_name(std::string& out, std::string_view name) {
+  if (out.back() != '{') out += ',';
+  out += '"';
+  out += name;
+  out += "\":";
+}
+
+MOCK_GATEWAY_INLINE void append_string(std::string& out, std::string_view name, std::string_view value) {
+  append_name(out, name);
+  text::append_json_string(out, value);
+}
+
+template <class Integer>
+void append_integer(std::string& out, std::string_view name, Integer value) {
+  append_name(out, name);
+  out += std::to_string(value);
+}
+
+/// How OpenAI and DeepSeek tell one configuration of a model from another; DashScope sends null.
+MOCK_GATEWAY_INLINE void append_system_fingerprint(std::string& out, const Completion& completion) {
+  const Profile profile = completion.context().profile;
+  if (profile == Profile::documented) return;
+  append_name(out, "system_fingerprint");
+  if (profile == Profile::dashscope) {
+    out += "null";
+    return;
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::uint64_t bits = fingerprint(completion.model());
+  out += "\"fp_";
+  for (int count = 0; count < 10; ++count, bits >>= 4) out += digits[bits & 0xfu];
+  out += '"';
+}
+
+/// From the opening brace to the model.
+MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& completion, std::string_view object) {
+  out += '{';
+  append_string(out, "id", completion.context().id);
+  append_string(out, "object", object);
+  append_integer(out, "created", completion.context().created);
+  append_string(out, "model", completion.model());
+}
+
+MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion) {
+  const Usage& usage = completion.usage();
+  append_name(out, "usage");
+  out += '{';
+  append_integer(out, "prompt_tokens", usage.prompt_tokens);
+  append_integer(out, "completion_tokens", usage.completion_tokens);
+  append_integer(out, "total_tokens", usage.prompt_tokens + usage.completion_tokens);
+  if (completion.context().profile == Profile::openai) out += R"(,"prompt_tokens_details":{"cached_tokens":0})";
+  if (usage.reasoning_tokens > 0) {
+    append_name(out, "completion_tokens_details");
+    out += '{';
+    append_integer(out, "reasoning_tokens", usage.reasoning_tokens);
+    out += '}';
+  }
+  if (completion.context().profile == Profile::deepseek) {
+    append_integer(out, "prompt_cache_hit_tokens", 0);
+    append_integer(out, "prompt_cache_miss_tokens", usage.prompt_tokens);
+  }
+  out += '}';
+}
+
+/// `{"id","type","function"}` of a tool call, from the id on.
+MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments) {
+  append_string(out, "id", call.id);
+  append_string(out, "type", "function");
+  append_name(out, "function");
+  out += '{';
+  append_string(out, "name", call.name);
+  append_string(out, "arguments", arguments);
+  out += "}}";
+}
+
+/// `"token","logprob","bytes"`; the probability in ten-thousandths below 0.
+MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view token, std::uint64_t below_zero) {
+  const std::string decimals = std::to_string(below_zero % 10000);
+  append_string(out, "token", token);
+  append_name(out, "logprob");
+  out += '-';
+  out += std::to_string(below_zero / 10000);
+  out += '.';
+  out.append(4 - decimals.size(), '0');
+  out += decimals;
+  append_name(out, "bytes");
+  out += '[';
+  for (const char byte : token) {
+    if (out.back() != '[') out += ',';
+    out += std::to_string(static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  }
+  out += ']';
+}
+
+/// The logprobs of one token, made up: the token is the likeliest, the alternatives are words.
+MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice,
+                                               std::size_t number, std::string_view token) {
+  constexpr std::uint64_t likely = 15000;  // e^-1.5
+  Random random = random_for(~completion.context().seed, choice, number);
+  std::uint64_t below_zero = 1 + random.below(likely);
+  out += '{';
+  append_candidate(out, token, below_zero);
+  append_name(out, "top_logprobs");
+  out += '[';
+  std::vector<std::string> candidates;
+  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(completion.top_logprobs(), 0));
+  while (candidates.size() < wanted) {
+    std::string candidate = candidates.empty() ? std::string(token) : ' ' + words::word(random);
+    if (std::find(candidates.begin(), candidates.end(), candidate) != candidates.end()) continue;
+    out += candidates.empty() ? "{" : ",{";
+    append_candidate(out, candidate, below_zero);
+    out += '}';
+    below_zero += 1 + random.below(likely);
+    candidates.push_back(std::move(candidate));
+  }
+  out += "]}";
+}
+
+MOCK_GATEWAY_INLINE void append_logprobs_list(std::string& out, const Completion& completion, std::size_t index,
+                                              std::size_t first, std::size_t last) {
+  const CompletionChoice& choice = completion.choices()[index];
+  if (first >= last) {
+    out += "null";
+    return;
+  }
+  out += '[';
+  for (std::size_t number = first; number < last; ++number) {
+    const std::size_t border = choice.text.size();
+    if (number != first) out += ',';
+    append_token_logprobs(out, completion, index, number,
+                          number < border ? choice.text.token(number) : choice.refusal.token(number - border));
+  }
+  out += ']';
+}
+
+/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
+MOCK_GATEWAY_INLINE void append_logprobs(std::string& out, const Completion& completion, std::size_t index,
+                                         std::size_t first, std::size_t last) {
+  const std::size_t border = completion.choices()[index].text.size();
+  out += R"(,"logprobs":{"content":)";
+  append_logprobs_list(out, completion, index, first, std::min(last, border));
+  if (completion.context().profile == Profile::openai) {
+    append_name(out, "refusal");
+    append_logprobs_list(out, completion, index, std::max(first, border), last);
+  }
+  out += '}';
+}
+
+/// Whether every choice and chunk carries the key `logprobs`.
+MOCK_GATEWAY_INLINE bool has_logprobs_key(const Completion& completion) {
+  return completion.logprobs() || completion.context().profile != Profile::documented;
+}
+
+MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice& choice, Profile profile) {
+  append_name(out, "message");
+  out += R"({"role":"assistant","content":)";
+  if (choice.has_text) {
+    text::append_json_string(out, choice.text.text);
+  } else {
+    out += "null";
+  }
+  if (choice.thinking.size() > 0) {
+    append_string(out, "reasoning_content", choice.thinking.text);
+  } else if (profile == Profile::deepseek) {
+    out += R"(,"reasoning_content":null)";  // its deltas have the key in any case
+  }
+  if (!choice.tool_calls.empty()) {
+    append_name(out, "tool_calls");
+    out += '[';
+    for (const CompletionToolCall& call : choice.tool_calls) {
+      out += out.back() == '[' ? "{" : ",{";
+      append_call(out, call, call.arguments.text);
+    }
+    out += ']';
+  }
+  if (choice.has_refusal) {
+    append_string(out, "refusal", choice.refusal.text);
+  } else if (profile == Profile::openai) {
+    out += R"(,"refusal":null)";
+  }
+  out += '}';
+}
+
+/// The first delta of a choice.
+MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
+  switch (profile) {
+    case Profile::documented: break;
+    case Profile::openai: return R"({"role":"assistant","content":"","refusal":null})";
+    case Profile::dashscope:
+      if (choice.thinking.size() == 0) return R"({"content":"","role":"assistant"})";
+      return R"({"content":null,"role":"assistant","reasoning_content":""})";
+    case Profile::deepseek: return R"({"role":"assistant","content":null,"reasoning_content":""})";
+  }
+  return R"({"role":"assistant","content":""})";
+}
+
+}  // namespace completions
+
+MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request,
+                                           const AnswerContext& context, const Tokens& tokens)
+    : context_(context),
+      model_(reply.model.empty() ? request.model : reply.model),
+      include_usage_(request.include_usage),
+      logprobs_(request.logprobs),
+      top_logprobs_(request.top_logprobs) {
+  completions::Limits limits;
+  std::size_t count = reply.choices.size();
+  if (!reply.verbatim) {
+    limits.stop = request.stop;
+    if (request.max_tokens) limits.tokens = static_cast<std::size_t>(std::max<std::int64_t>(*request.max_tokens, 0));
+    count = reply.choices.empty() ? 0 : static_cast<std::size_t>(std::max<std::int64_t>(request.n, 1));
+  }
+  choices_.reserve(count);
+  usage_.prompt_tokens = tokens.count_prompt(request);
+  for (std::size_t index = 0; index < count; ++index) {
+    const ScriptedChoice& scripted = reply.choices[index % reply.choices.size()];
+    choices_.push_back(completions::make_choice(scripted, index, limits, context_, tokens));
+    usage_.completion_tokens += completions::tokens_of(choices_.back());
+    usage_.reasoning_tokens += choices_.back().thinking.size();
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string Completion::body() const {
+  std::string out;
+  out.reserve(512);
+  completions::append_envelope(out, *this, "chat.completion");
+  completions::append_name(out, "choices");
+  out += '[';
+  for (std::size_t index = 0; index < choices_.size(); ++index) {
+    const CompletionChoice& choice = choices_[index];
+    out += index == 0 ? "{" : ",{";
+    completions::append_integer(out, "index", index);
+    completions::append_message(out, choice, context_.profile);
+    const std::size_t visible = choice.text.size() + choice.refusal.size();
+    if (logprobs_ && visible > 0) {
+      completions::append_logprobs(out, *this, index, 0, visible);
+    } else if (completions::has_logprobs_key(*this)) {
+      out += R"(,"logprobs":null)";
+    }
+    completions::append_string(out, "finish_reason", choice.finish_reason);
+    out += '}';
+  }
+  out += ']';
+  completions::append_usage(out, *this);
+  completions::append_system_fingerprint(out, *this);
+  out += '}';
+  return out;
+}
+
+MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
+    : completion_(completion), positions_(completion.choices().size()) {
+  const Profile profile = completion_.context().profile;
+  usage_on_finish_ = completion_.include_usage() && profile == Profile::deepseek;
+  usage_due_ = completion_.include_usage() && !usage_on_finish_;
+  deltas_left_ = completion_.token_count();
+  for (const CompletionChoice& choice : completion_.choices()) deltas_left_ += 1 + choice.tool_calls.size();
+
+  completions::append_envelope(head_, completion_, "chat.completion.chunk");
+  completions::append_system_fingerprint(head_, completion_);
+  head_ += R"(,"choices":[)";
+  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
+  if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
+  rest_ += R"(,"finish_reason":null})" + tail_;
+
+  const bool nulls = profile == Profile::dashscope || profile == Profile::deepseek;
+  thinking_open_ = nulls ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
+  text_close_ = profile == Profile::deepseek ? R"(,"reasoning_content":null})" : "}";
+}
+
+MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
+  while (deltas_left_ > 0) {
+    const std::size_t index = turn_;
+    turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;
+    if (!write_delta(index, event)) continue;
+    --deltas_left_;
+    return true;
+  }
+  event.token = false;
+  if (finished_ < positions_.size()) {
+    write_finish(finished_++, event);
+    return true;
+  }
+  if (!usage_due_) return false;
+  usage_due_ = false;
+  event.data = head_;
+  event.data += ']';
+  completions::append_usage(event.data, completion_);
+  event.data += '}';
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
+  const CompletionChoice& choice = completion_.choices()[index];
+  std::size_t position = positions_[index]++;
+  if (position == 0) {
+    begin(index, event);
+    event.token = false;
+    event.data += completions::role_delta(choice, completion_.context().profile);
+    event.data += rest_;
+    return true;
+  }
+  position -= 1;
+  if (position < choice.thinking.size()) {
+    begin(index, event);
+    write_token(thinking_open_, choice.thinking.token(position), "}", event);
+    event.data += rest_;
+    return true;
+  }
+  position -= choice.thinking.size();
+  if (position < choice.text.size()) {
+    begin(index, event);
+    write_token(R"({"content":)", choice.text.token(position), text_close_, event);
+    end_with_logprobs(index, position, event);
+    return true;
+  }
+  position -= choice.text.size();
+  if (position < choice.refusal.size()) {
+    begin(index, event);
+    write_token(R"({"refusal":)", choice.refusal.token(position), "}", event);
+    end_with_logprobs(index, choice.text.size() + position, event);
+    return true;
+  }
+  position -= choice.refusal.size();
+  for (std::size_t number = 0; number < choice.tool_calls.size(); ++number) {
+    const CompletionToolCall& call = choice.tool_calls[number];
+    if (position > call.arguments.size()) {
+      position -= 1 + call.arguments.size();
+      continue;
+    }
+    begin(index, event);
+    event.data += R"({"tool_calls":[{)";
+    completions::append_integer(event.data, "index", number);
+    if (position == 0) {
+      event.token = false;
+      completions::append_call(event.data, call, "");
+    } else {
+      write_token(R"(,"function":{"arguments":)", call.arguments.token(position - 1), "}}", event);
+    }
+    event.data += "]}";
+    event.data += rest_;
+    return true;
+  }
+  --positions_[index];  // nothing was sent
+  return false;
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
+  event.data = head_;
+  event.data += R"({"index":)";
+  event.data += std::to_string(index);
+  event.data += R"(,"delta":)";
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, std::string_view token,
+                                                       std::string_view close, StreamEvent& event) {
+  event.token = true;
+  event.data += open;
+  text::append_json_string(event.data, token);
+  event.data += close;
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t number,
+                                                             StreamEvent& event) {
+  if (!completion_.logprobs()) {
+    event.data += rest_;
+    return;
+  }
+  completions::append_logprobs(event.data, completion_, index, number, number + 1);
+  event.data += R"(,"finish_reason":null})";
+  event.data += tail_;
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
+  const Profile profile = completion_.context().profile;
+  begin(index, event);
+  event.data += profile == Profile::dashscope || profile == Profile::deepseek ? R"({"content":""})" : "{}";
+  if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
+  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
+  event.data += '}';
+  if (usage_on_finish_ && index + 1 == positions_.size()) {
+    event.data += ']';
+    completions::append_usage(event.data, completion_);
+    event.data += '}';
+  } else {
+    event.data += tail_;
+  }
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

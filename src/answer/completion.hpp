@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../model/chat_request.hpp"
+#include "../model/profile.hpp"
+#include "../model/reply.hpp"
+#include "tokens.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What an answer takes from the gateway rather than from the request or the reply.
+struct AnswerContext {
+  Profile profile = Profile::documented;
+  /// Unique per response.
+  std::string id;
+  /// Unix seconds.
+  std::int64_t created = 0;
+  /// Randomness of this answer's content: tool call ids, logprobs.
+  std::uint64_t seed = 0;
+};
+
+struct CompletionToolCall {
+  std::string id;
+  std::string name;
+  TokenizedText arguments;  // a token is a streamed fragment
+};
+
+/// A choice as the client will see it: stop, max_tokens and profile applied.
+struct CompletionChoice {
+  TokenizedText thinking;
+  TokenizedText text;
+  TokenizedText refusal;  // only where the profile has the field
+  bool has_text = false;  // false: content is null
+  bool has_refusal = false;
+  std::vector<CompletionToolCall> tool_calls;
+  std::string finish_reason;
+};
+
+struct Usage {
+  std::size_t prompt_tokens = 0;
+  std::size_t completion_tokens = 0;  // of all choices
+  std::size_t reasoning_tokens = 0;   // part of completion_tokens
+};
+
+/// One event of a stream.
+struct StreamEvent {
+  /// What stands after `data: `.
+  std::string data;
+  /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
+  bool token = false;
+};
+
+/// A reply made whole, the same for a plain and a streamed answer.
+///
+/// Each choice obeys `max_tokens`, which pays for its reasoning, text, refusal and tool arguments in this order, and
+/// whose exhaustion is `length`; and `stop`, which ends text or refusal before the earliest match and drops what would
+/// have followed. Calls for which no token is left are not made. A verbatim reply obeys neither, nor `n`.
+class Completion {
+ public:
+  /// Lets a GatewayError of `tokens` pass.
+  Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context, const Tokens& tokens);
+
+  /// The body of a plain answer.
+  std::string body() const;
+  /// Content deltas in all: what the pace counts.
+  std::size_t token_count() const { return usage_.completion_tokens; }
+  const std::vector<CompletionChoice>& choices() const { return choices_; }
+  const Usage& usage() const { return usage_; }
+  const AnswerContext& context() const { return context_; }
+  const std::string& model() const { return model_; }
+  bool include_usage() const { return include_usage_; }
+  bool logprobs() const { return logprobs_; }
+  std::int64_t top_logprobs() const { return top_logprobs_; }
+
+ private:
+  AnswerContext context_;
+  std::string model_;
+  bool include_usage_ = false;
+  bool logprobs_ = false;
+  std::int64_t top_logprobs_ = 0;
+  std::vector<CompletionChoice> choices_;
+  Usage usage_;
+};
+
+/// The events of a completion, one after the other, `[DONE]` not included: of each choice in turn one delta, until no
+/// choice has any left; then the finish chunks in order; then the usage chunk, where there is one.
+///
+/// What all events share is rendered once; each then costs little more than escaping its delta. The completion must
+/// outlive this.
+class CompletionEvents {
+ public:
+  explicit CompletionEvents(const Completion& completion);
+  /// Writes the next event into `event`, reusing its memory; false when there is none.
+  bool next(StreamEvent& event);
+
+ private:
+  bool write_delta(std::size_t index, StreamEvent& event);
+  void write_token(std::string_view open, std::string_view token, std::string_view close, StreamEvent& event);
+  void write_finish(std::size_t index, StreamEvent& event);
+  /// Writes the start of the chunk of one choice, up to and including `"delta":`.
+  void begin(std::size_t index, StreamEvent& event);
+  /// Writes what follows a delta: the logprobs of a token of text or refusal, by its number in the choice.
+  void end_with_logprobs(std::size_t index, std::size_t number, StreamEvent& event);
+
+  const Completion& completion_;
+  std::vector<std::size_t> positions_;  // of each choice, in its deltas
+  std::size_t turn_ = 0;                // the choice that is next to send a delta
+  std::size_t deltas_left_ = 0;         // of all choices
+  std::size_t finished_ = 0;            // finish chunks sent
+  bool usage_on_finish_ = false;        // on the last finish chunk, instead of a chunk of its own
+  bool usage_due_ = false;
+
+  // The parts of a chunk that do not change: head_, the choice's index and delta, rest_.
+  std::string head_;  // up to and including `"choices":[`
+  std::string rest_;  // after a delta without logprobs
+  std::string tail_;  // after the choice's object
+  // Around the string of a delta.
+  std::string_view thinking_open_;
+  std::string_view text_close_;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

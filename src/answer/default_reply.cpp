@@ -1,0 +1,133 @@
+#include "default_reply.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../core/json.hpp"
+#include "../core/random.hpp"
+#include "../model/failure.hpp"
+#include "schema_instance.hpp"
+#include "words.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace default_replies {
+
+/// An instance of a schema that stands at `place` in the request, a JSON path.
+MOCK_GATEWAY_INLINE Json instance_of(const Json& schema, const std::string& place, Random& random) {
+  try {
+    return schema::instance(schema, random);
+  } catch (const schema::Unsupported& unsupported) {
+    const std::string path = place + unsupported.path;
+    throw RequestError{failure(400, "unsupported_schema", path + ": " + unsupported.reason).param(path)};
+  }
+}
+
+/// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
+MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
+  const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
+  if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
+  Json schema = parameters;
+  const auto type = schema.find("type");
+  const bool open = type == schema.end() ||
+                    (type->is_array() && std::find(type->begin(), type->end(), Json("object")) != type->end());
+  if (open) schema["type"] = "object";
+  return schema;
+}
+
+MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, Random& random) {
+  const std::string place = "tools[" + std::to_string(tool) + "].function.parameters";
+  const Json schema = object_schema(request.tools[tool].parameters);
+  return {request.tools[tool].name, instance_of(schema, place, random).dump()};
+}
+
+/// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
+/// takes several at once and has several tools.
+MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, Random& random) {
+  std::vector<ScriptedToolCall> calls;
+  const std::size_t tools = request.tools.size();
+  if (request.tool_choice.mode == ToolChoice::Mode::named) {
+    std::size_t tool = 0;
+    while (tool < tools && request.tools[tool].name != request.tool_choice.name) ++tool;
+    if (tool == tools) return {{request.tool_choice.name, "{}"}};
+    calls.push_back(call_of(request, tool, random));
+  } else if (request.tool_choice.mode == ToolChoice::Mode::required && tools > 0) {
+    const std::size_t first = static_cast<std::size_t>(random.below(tools));
+    calls.push_back(call_of(request, first, random));
+    if (request.parallel_tool_calls.value_or(false) && tools > 1) {
+      const std::size_t step = 1 + static_cast<std::size_t>(random.below(tools - 1));
+      calls.push_back(call_of(request, (first + step) % tools, random));
+    }
+  }
+  return calls;
+}
+
+MOCK_GATEWAY_INLINE Json object_of_words(Random& random) {
+  Json object = Json::object();
+  const std::size_t members = 2 + static_cast<std::size_t>(random.below(3));
+  while (object.size() < members) object[words::word(random)] = words::sentence_text(random);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, Random& random) {
+  if (!request.response_format || request.response_format->kind == ResponseFormat::Kind::text) {
+    return words::sentence_text(random);
+  }
+  const bool has_schema =
+      request.response_format->kind == ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
+  if (!has_schema) return object_of_words(random).dump();
+  return instance_of(request.response_format->schema, "response_format.json_schema.schema", random).dump();
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
+  return fingerprint(string, fingerprint(std::to_string(string.size()) + ':', basis));
+}
+
+/// Adds a value to a fingerprint, so that no two values look alike: each begins with its kind and, where it has parts,
+/// their number.
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const Json& value, std::uint64_t basis) {
+  const char kind = static_cast<char>(value.type());
+  std::uint64_t hash = fingerprint({&kind, 1}, basis);
+  if (value.is_string()) return fingerprint_of(value.get_ref<const std::string&>(), hash);
+  if (!value.is_structured()) return fingerprint(value.dump(), hash);
+  hash = fingerprint(std::to_string(value.size()) + ':', hash);
+  if (value.is_array()) {
+    for (const Json& element : value) hash = fingerprint_of(element, hash);
+    return hash;
+  }
+  for (const auto& member : value.items()) hash = fingerprint_of(member.value(), fingerprint_of(member.key(), hash));
+  return hash;
+}
+
+}  // namespace default_replies
+
+MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_t seed) {
+  Random random(seed);
+  ReplyData reply;
+  for (std::int64_t index = 0; index < request.n; ++index) {
+    ScriptedChoice choice;
+    if (request.enable_thinking.value_or(false)) choice.thinking = words::sentence_text(random);
+    choice.tool_calls = default_replies::demanded_calls(request, random);
+    if (choice.tool_calls.empty()) choice.text = default_replies::text_of(request, random);
+    reply.choices.push_back(std::move(choice));
+  }
+  return Reply(std::move(reply));
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request) {
+  std::uint64_t hash = fingerprint({});
+  for (const auto& member : request.body.items()) {
+    if (member.key() == "stream" || member.key() == "stream_options") continue;
+    hash = default_replies::fingerprint_of(member.value(), default_replies::fingerprint_of(member.key(), hash));
+  }
+  return hash;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

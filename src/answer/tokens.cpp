@@ -1,0 +1,156 @@
+#include "tokens.hpp"
+
+#include <algorithm>
+
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace tokens {
+
+MOCK_GATEWAY_INLINE bool is_space(char character) {
+  return character == ' ' || (character >= '\t' && character <= '\r');
+}
+
+MOCK_GATEWAY_INLINE bool is_ascii(char character) { return static_cast<unsigned char>(character) < 0x80; }
+
+/// Whether a character is a token of its own: scripts that are written without spaces.
+MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
+  const auto within = [character](char32_t first, char32_t last) { return character >= first && character <= last; };
+  return within(0x3041, 0x30ff)        // hiragana, katakana
+         || within(0x31f0, 0x31ff)     // katakana extensions
+         || within(0x3400, 0x4dbf)     // ideographs, extension A
+         || within(0x4e00, 0x9fff)     // ideographs
+         || within(0xac00, 0xd7a3)     // hangul syllables
+         || within(0xf900, 0xfaff)     // compatibility ideographs
+         || within(0xff66, 0xff9d)     // half-width katakana
+         || within(0x20000, 0x3ffff);  // ideographs, later extensions
+}
+
+/// Where the token that begins at `start` ends. `start` lies before the end of the text.
+MOCK_GATEWAY_INLINE std::size_t word_end(std::string_view text, std::size_t start) {
+  std::size_t end = start;
+  while (end < text.size() && is_space(text[end])) ++end;
+  const std::size_t word = end;
+  while (end < text.size() && !is_space(text[end])) {
+    if (is_ascii(text[end])) {
+      ++end;
+      continue;
+    }
+    char32_t character = 0;
+    const std::size_t length = text::decode_utf8(text, end, character);
+    if (length != 0 && stands_alone(character)) return end == word ? end + length : end;
+    end += length == 0 ? 1 : length;
+  }
+  return end;
+}
+
+MOCK_GATEWAY_INLINE bool is_letter(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
+}
+
+/// Where the piece of JSON that begins at `start` ends: after one run of letters or of punctuation, with the white
+/// space before it, or between characters before it exceeds 12 bytes.
+MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
+  constexpr std::size_t longest = 12;
+  std::size_t end = start;
+  while (end < json.size() && end - start < longest && is_space(json[end])) ++end;
+  if (end == json.size() || end - start == longest) return end;
+  const bool letters = is_letter(json[end]);
+  while (end < json.size() && !is_space(json[end]) && is_letter(json[end]) == letters) {
+    const std::size_t length = text::next_code_point(json, end);
+    if (end + length - start > longest) break;
+    end += length;
+  }
+  return end;
+}
+
+/// Splits by a rule that tells where the token that begins at an offset ends.
+MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
+  TokenizedText tokenized;
+  tokenized.ends.reserve(text.size() / 6 + 1);  // words and the space before them are about that long
+  for (std::size_t end = 0; end < text.size();) {
+    end = token_end(text, end);
+    tokenized.ends.push_back(end);
+  }
+  tokenized.text = std::move(text);
+  return tokenized;
+}
+
+MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::string text) {
+  TokenizedText tokenized;
+  if (text.empty()) return tokenized;
+  const std::vector<std::string> pieces = tokenizer(text);
+  tokenized.ends.reserve(pieces.size());
+  std::size_t end = 0;
+  for (const std::string& piece : pieces) {
+    if (text.compare(end, piece.size(), piece) != 0) break;
+    end += piece.size();
+    if (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) {
+      throw GatewayError("the tokenizer ended a token at byte " + std::to_string(end) + " of \"" +
+                         text::excerpt(text, 60) + "\", inside a UTF-8 character; end tokens between characters");
+    }
+    tokenized.ends.push_back(end);
+  }
+  if (end != text.size() || tokenized.ends.size() != pieces.size()) {
+    throw GatewayError("the tokenizer's tokens do not add up to the text \"" + text::excerpt(text, 60) +
+                       "\"; return pieces whose concatenation is the text");
+  }
+  tokenized.text = std::move(text);
+  return tokenized;
+}
+
+}  // namespace tokens
+
+MOCK_GATEWAY_INLINE void TokenizedText::keep_tokens(std::size_t count) {
+  if (count >= ends.size()) return;
+  ends.resize(count);
+  text.resize(ends.empty() ? 0 : ends.back());
+}
+
+MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
+  if (count >= text.size()) return;
+  text.resize(count);
+  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token in which the cut falls
+  ends.erase(last, ends.end());
+  if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
+}
+
+MOCK_GATEWAY_INLINE TokenizedText Tokens::split(std::string text) const {
+  if (tokenizer_) return tokens::split_with(tokenizer_, std::move(text));
+  return tokens::split_by(tokens::word_end, std::move(text));
+}
+
+MOCK_GATEWAY_INLINE TokenizedText Tokens::split_arguments(std::string json) const {
+  if (tokenizer_) return tokens::split_with(tokenizer_, std::move(json));
+  return tokens::split_by(tokens::argument_end, std::move(json));
+}
+
+MOCK_GATEWAY_INLINE std::size_t Tokens::count(std::string_view text) const {
+  if (tokenizer_) return tokens::split_with(tokenizer_, std::string(text)).size();
+  std::size_t count = 0;
+  for (std::size_t end = 0; end < text.size(); ++count) end = tokens::word_end(text, end);
+  return count;
+}
+
+MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request) const {
+  constexpr std::size_t frame = 3;
+  std::size_t total = 0;
+  for (const Message& message : request.messages) {
+    total += frame + count(message.name);
+    total += message.content.is_string() ? count(message.content.get_ref<const std::string&>()) : count(message.text());
+    for (const ToolCall& call : message.tool_calls) total += count(call.name) + count(call.arguments);
+  }
+  if (!request.tools.empty()) {
+    const auto tools = request.body.find("tools");
+    if (tools != request.body.end()) total += count(tools->dump());
+  }
+  return total;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "../core/random.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace words {
+
+/// One common English word in lower case ASCII letters.
+std::string word(Random& random);
+
+/// A reply to show: one or two sentences, 8 to 24 words in all, printable ASCII, each sentence with a capital letter
+/// and a full stop. The same state of `random` gives the same text everywhere.
+std::string sentence_text(Random& random);
+
+}  // namespace words
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

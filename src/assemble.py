@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Joins the library in src/ into the single header mock_gateway.hpp.
+
+The interface half holds every part that src/mock_gateway.hpp reaches; the implementation half holds the headers that
+only .cpp files include, then every .cpp. While it reads the parts it checks the rules that keep them joinable.
+Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broken.
+"""
+
+import argparse
+import difflib
+import re
+import sys
+from pathlib import Path
+
+LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "evidence", "http", "gateway", "adapters"]
+ROOT = "mock_gateway.hpp"
+PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
+PRIVATE_MACROS = "core/macros.hpp"  # defined anew for each half, undefined at its end
+PLATFORM_HEADER = re.compile(r"(sys|net|netinet|arpa)/.*|(poll|netdb|unistd|fcntl|windows|winsock2?|ws2tcpip)\.h")
+
+# Comments and literals. Numbers come along so that the quote in 1'000 opens no character literal.
+OPAQUE = re.compile(
+    r"//[^\n]*|/\*.*?\*/"
+    r'|R"(?P<delimiter>[^()\\\s]*)\(.*?\)(?P=delimiter)"'
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|(?P<number>\b[0-9](?:'?[\w.])*)"
+    r"|'(?:\\.|[^'\\\n])+'",
+    re.DOTALL,
+)
+DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
+INCLUDE = re.compile(r'\s*#\s*include\s*(?:<(?P<system>[^>]+)>|"(?P<project>[^"]+)")\s*(?://\s*(?P<why>.*?))?\s*$')
+DEFINE = re.compile(r"\s*#\s*define\s+(\w+)")
+
+
+def blank_out(text):
+    """The text with comments and literals replaced by spaces: same lines, same columns."""
+    return OPAQUE.sub(lambda m: m[0] if m["number"] else re.sub(r"[^\n]", " ", m[0]), text)
+
+
+class Part:
+    """A source file: what it includes, and the lines that reach the assembled header."""
+
+    def __init__(self, src, path, problems):
+        self.path = path
+        self.name = path.relative_to(src).as_posix()
+        self.label = f"{src.name}/{self.name}"
+        self.problems = problems
+        self.project = []  # (line number, path) of each project include
+        self.hoisted = []  # (line number, header, why) of each include that moves to the top of its half
+        self.in_place = []  # (line number, header, inside a conditional) of each include that stays
+        self.defines = []
+        text = path.read_text(encoding="utf-8")
+        self.lines = text.splitlines()
+        blanked = blank_out(text)
+        self.kept = list(self._keep(blanked.splitlines()))  # (line number, line)
+        while self.kept and not self.kept[-1][1].strip():
+            self.kept.pop()
+        self._check_scopes(blanked)
+
+    def problem(self, line, message):
+        self.problems.append(f"{self.label}:{line}: {message}")
+
+    def _keep(self, blanked):
+        depth, plain_so_far, just_dropped, last = 0, True, True, ""
+        for number, (line, code) in enumerate(zip(self.lines, blanked), start=1):
+            directive = DIRECTIVE.match(code)
+            word = directive[1] if directive else None
+            dropped = False
+            if word == "include":
+                dropped = self._include(number, line, depth, plain_so_far)
+            elif word == "pragma" and "once" in code:
+                dropped = True
+            elif word:
+                # What follows a directive may depend on it, so later includes stay where they are.
+                plain_so_far = False
+                depth += {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}.get(word, 0)
+                if word == "define":
+                    self._define(number, line)
+            if dropped or (just_dropped and not line.strip() and not last.strip()):
+                just_dropped = True
+                continue
+            yield number, line
+            just_dropped, last = False, line
+
+    def _include(self, number, line, depth, plain_so_far):
+        include = INCLUDE.match(line)
+        if not include:
+            self.problem(number, 'an include that is neither <header> nor "part.hpp"')
+            return True
+        if include["project"]:
+            if depth:
+                self.problem(number, "a part cannot be included under a condition: joined, it is there once")
+            self.project.append((number, (self.path.parent / include["project"]).resolve()))
+            return True
+        header = include["system"]
+        if header.split("/")[-1] == "httplib.h" and not self.name.startswith("http/"):
+            self.problem(number, "httplib.h may be included only in src/http/")
+        if not plain_so_far:
+            self.in_place.append((number, header, depth > 0))
+            return False
+        self.hoisted.append((number, header, include["why"]))
+        return True
+
+    def _define(self, number, line):
+        macro = DEFINE.match(line)[1]
+        self.defines.append(macro)
+        if macro.startswith("MOCK_GATEWAY_") and self.name not in (PUBLIC_MACROS, PRIVATE_MACROS):
+            self.problem(number, f"{macro} belongs in {PUBLIC_MACROS} (public) or {PRIVATE_MACROS} (undefined again)")
+
+    def _check_scopes(self, blanked):
+        """In a header every file that includes it would get its own copy of what has internal linkage."""
+        code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), blanked, flags=re.M)
+        heading_start, scopes = 0, []  # scopes: for each open brace, whether it is a namespace's
+        for token in re.finditer(r"[{};]|\bstatic\b", code):
+            line = code.count("\n", 0, token.start()) + 1
+            if token[0] == "static":
+                if all(scopes):
+                    self.problem(line, "no static at namespace scope: use namespace detail and MOCK_GATEWAY_INLINE")
+                continue
+            heading = code[heading_start : token.start()].strip()
+            heading_start = token.end()
+            if token[0] == "}" and scopes:
+                scopes.pop()
+                continue
+            namespace = re.match(r"(?:inline\s+)?namespace\b\s*(.*)", heading, re.DOTALL)
+            if namespace and not namespace[1]:
+                self.problem(line, "no anonymous namespace: use namespace detail, with a name for the part")
+            defines = token[0] == "{" or re.search(r"=\s*default$", heading)
+            if defines and not namespace and all(scopes) and self._is_function(heading):
+                self.problem(line, "a function defined at namespace scope needs MOCK_GATEWAY_INLINE (or inline)")
+            if token[0] == "{":
+                # `extern "C" {` opens no scope of its own.
+                scopes.append(bool(namespace) or heading == "extern")
+
+    @staticmethod
+    def _is_function(heading):
+        # A heading that starts with a comma is the rest of a constructor's initializers.
+        inline = r"\b(MOCK_GATEWAY_INLINE|inline|constexpr|template|class|struct|union|enum|static|static_assert)\b"
+        return "(" in heading and not heading.startswith(",") and not re.search(inline, heading)
+
+
+class Library:
+    """All parts of a source folder, in the order in which they are joined."""
+
+    def __init__(self, src):
+        self.src = src
+        self.problems = []
+        self.unused = []  # as problems, but no reason to keep an unfinished library from being tried out
+        self.parts = {}
+        for path in sorted(src.rglob("*.[hc]pp")):
+            self.parts[path] = Part(src, path, self.problems)
+        for part in self.parts.values():
+            self._check_place(part)
+        root = self.parts.get(src / ROOT)
+        if not root:
+            self.problems.append(f"{src.name}/{ROOT}:1: missing: it says what the interface consists of")
+            return
+        self.description = [line for _, line in root.kept if line.startswith("//")]
+
+        # The macro parts open a half by themselves, so they are no dependency to place.
+        public = self.parts.get(src / PUBLIC_MACROS)
+        self.macros = self.parts.get(src / PRIVATE_MACROS)
+        macros = [part for part in (public, self.macros) if part]
+        placed, self.interface, self.implementation = {root.path, *(part.path for part in macros)}, [], []
+        self._add_dependencies(root, placed, self.interface, ())
+        sources = [part for part in self.parts.values() if part.path.suffix == ".cpp"]
+        for part in sources:
+            self._add_dependencies(part, placed, self.implementation, ())
+        for half in (self.interface, self.implementation, sources):
+            half.sort(key=self._layer)
+        self.interface = macros + self.interface
+        self.implementation = ([self.macros] if self.macros else []) + self.implementation + sources
+        self._check_halves()
+        joined = {root, *self.interface, *self.implementation}
+        for part in self.parts.values():
+            if part not in joined and not part.name.startswith("adapters/"):
+                self.unused.append(f"{part.label}:1: nothing includes this part")
+
+    @staticmethod
+    def _layer(part):
+        folder = part.name.split("/")[0]
+        return LAYERS.index(folder) if folder in LAYERS else len(LAYERS)
+
+    def _check_place(self, part):
+        folders = part.name.split("/")[:-1]
+        if part.name != ROOT and (len(folders) != 1 or folders[0] not in LAYERS):
+            part.problem(1, f"a part lives in the folder of its layer, one of: {', '.join(LAYERS)}")
+        for line, path in part.project:
+            included = self.parts.get(path)
+            if not included or path.suffix != ".hpp":
+                part.problem(line, "no such part: includes are relative to the file, and third-party headers take <>")
+            elif part.name != ROOT and self._layer(included) > self._layer(part):
+                part.problem(line, f"{part.name} may not include {included.name} from a higher layer")
+
+    def _add_dependencies(self, part, placed, order, chain):
+        chain += (part,)
+        for line, path in part.project:
+            included = self.parts.get(path)
+            if included in chain:
+                circle = [*chain[chain.index(included) :], included]
+                part.problem(line, "a circle of includes: " + " -> ".join(step.name for step in circle))
+            elif included and path not in placed:
+                placed.add(path)
+                self._add_dependencies(included, placed, order, chain)
+                order.append(included)
+
+    def _check_halves(self):
+        for part in self.interface:
+            for line, header in [include[:2] for include in part.hoisted + part.in_place]:
+                if header.split("/")[-1] == "httplib.h" or PLATFORM_HEADER.fullmatch(header):
+                    part.problem(line, f"<{header}> may not be part of the interface: use it in a .cpp file")
+        hoisted = {}
+        for half in (self.interface, self.implementation):
+            hoisted.update({header: part for part in half for _, header, _ in part.hoisted})
+            for part in half:
+                for line, header, conditional in part.in_place:
+                    if header in hoisted and not conditional:
+                        part.problem(
+                            line,
+                            f"<{header}> follows a directive here, but {hoisted[header].name} includes "
+                            "it without, which comes first when joined",
+                        )
+
+
+def include_block(parts, already):
+    """The hoisted includes of a half, each once, with the reasons that any part gave."""
+    reasons = {}
+    for part in parts:
+        for _, header, why in part.hoisted:
+            if header not in already:
+                reasons.setdefault(header, {}).update({why: None} if why else {})
+    already.update(reasons)
+    # Headers of the C++ library have no extension; the others follow them.
+    groups = [sorted(h for h in reasons if "." not in h), sorted(h for h in reasons if "." in h)]
+    for group in filter(None, groups):
+        for header in group:
+            yield f"#include <{header}>" + (f"  // {', '.join(reasons[header])}" if reasons[header] else "")
+        yield ""
+
+
+def assemble(library, line_directives_for=None):
+    """The text of the assembled header. With an output path, #line directives name the source of each line."""
+    body = []
+    contents = []  # (part or heading, index of its first line in the body)
+    already = set()
+
+    def resync(number, path):
+        if line_directives_for:
+            escaped = str(path).replace("\\", "/").replace('"', '\\"')
+            body.append(f'#line {number} "{escaped}"')
+
+    def half(heading, parts, open_lines, close_lines):
+        contents.append((heading, len(body)))
+        body.extend(open_lines + [""])
+        body.extend(include_block(parts, already))
+        for part in parts:
+            contents.append((part.name, len(body)))
+            body.append(f"// ---- {part.name} ".ljust(120, "-"))
+            body.append("")
+            expected = None
+            for number, line in part.kept:
+                if number != expected:
+                    resync(number, part.path)
+                body.append(line)
+                expected = number + 1
+            resync("@", line_directives_for)  # back to the assembled file: numbered below, when lines are final
+            body.append("")
+        body.extend(f"#undef {macro}" for macro in dict.fromkeys(library.macros.defines if library.macros else ()))
+        body.extend(close_lines)
+
+    half(
+        "Interface",
+        library.interface,
+        ["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP"],
+        ["#endif  // MOCK_GATEWAY_HPP", ""],
+    )
+    half(
+        "Implementation",
+        library.implementation,
+        [
+            "#if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
+            "#ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
+            "#define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
+        ],
+        [
+            "#endif  // MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
+            "#endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
+        ],
+    )
+
+    top = library.description + [
+        "//",
+        "// Copyright (c) 2026 the mock_gateway authors",
+        "// SPDX-License-Identifier: MIT",
+        "//",
+        "// Generated: do not edit this file by hand. Edit src/ and run `python3 src/assemble.py`.",
+        "//",
+        "// Contents, by line:",
+    ]
+    offset = len(top) + len(contents) + 1 + 1  # a blank line follows, and lines count from 1
+    for name, index in contents:
+        indent = "  " if "/" in name else ""
+        top.append(f"// {index + offset:6}  {indent}{name}")
+    lines = top + [""] + body
+    numbered = (line.replace("#line @", f"#line {number + 1}", 1) for number, line in enumerate(lines, start=1))
+    return "\n".join(numbered) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Joins src/ into the single header mock_gateway.hpp.")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help="write FILE, not the header beside src/; a header that nothing includes is then a warning",
+        metavar="FILE",
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and show a diff if it is stale")
+    parser.add_argument(
+        "--line-directives",
+        action="store_true",
+        help="let compilers and debuggers point into src/; needs -o, for it is no header to ship",
+    )
+    parser.add_argument("--src", type=Path, default=Path(__file__).parent, help="another source folder", metavar="DIR")
+    options = parser.parse_args()
+    if options.line_directives and (options.check or not options.output):
+        parser.error("--line-directives needs -o FILE, and makes no sense with --check")
+
+    library = Library(options.src.resolve())
+    for problem in dict.fromkeys(library.problems + library.unused):
+        print(problem, file=sys.stderr)
+    if library.problems or (library.unused and not options.output):
+        return 2
+    output = options.output or library.src.parent / ROOT
+    text = assemble(library, output.resolve() if options.line_directives else None)
+    if not options.check:
+        output.write_bytes(text.encode("utf-8"))
+        return 0
+    committed = output.read_bytes().decode("utf-8") if output.exists() else ""
+    if committed == text:
+        return 0
+    diff = list(difflib.unified_diff(committed.splitlines(), text.splitlines(), str(output), "src/", n=1, lineterm=""))
+    print("\n".join(diff[:40] + (["…"] if len(diff) > 40 else [])))
+    print(f"{output.name} is stale: run `python3 src/assemble.py`", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

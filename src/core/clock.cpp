@@ -1,0 +1,411 @@
+#include "clock.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "error.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// What the three clocks do differently.
+class ClockState {
+ public:
+  virtual ~ClockState() = default;
+  virtual TimePoint now() const = 0;
+  virtual void begin(ClockWait& wait) = 0;
+  virtual void end(ClockWait& wait) = 0;
+  virtual bool over(ClockWait& wait) = 0;
+  virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
+  virtual void settle(Timeline& timeline) = 0;
+  /// Whether a wait is ended by another thread rather than by time.
+  virtual bool wakes() const { return false; }
+};
+
+class RealClockState : public ClockState {
+ public:
+  TimePoint now() const override {
+    return start_ + std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - steady_start_);
+  }
+  void begin(ClockWait&) override {}
+  void end(ClockWait&) override {}
+  bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max() && now() >= wait.deadline_; }
+  std::optional<Duration> look_again_in(ClockWait& wait) override {
+    if (wait.deadline_ == TimePoint::max()) return std::nullopt;
+    return std::max(Duration{0}, wait.deadline_ - now());
+  }
+  void settle(Timeline&) override {}
+
+ private:
+  // Set once from the system's clock, then carried on by the steady one: a correction of the system's time in
+  // mid-test must not bend a pace.
+  TimePoint start_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  SteadyTime steady_start_ = std::chrono::steady_clock::now();
+};
+
+class InstantClockState final : public RealClockState {
+ public:
+  void begin(ClockWait& wait) override {
+    if (wait.deadline_ == TimePoint::max()) return;
+    Timeline& timeline = wait.timeline_;
+    timeline.offset_ += std::max(Duration{0}, wait.deadline_ - timeline.now());
+  }
+  bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max(); }
+};
+
+class ManualClockState final : public ClockState {
+ public:
+  ManualClockState(TimePoint start, Duration guard) : now_(start), guard_(guard) {}
+
+  TimePoint now() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return now_;
+  }
+
+  void begin(ClockWait& wait) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (wait.deadline_ <= now_) {
+      wait.fired_ = true;  // and its exchange goes on running
+      return;
+    }
+    settle_locked(wait.timeline_);
+    if (wait.deadline_ == TimePoint::max()) return;
+    pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, nullptr});
+    changed_.notify_all();
+  }
+
+  void end(ClockWait& wait) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!wait.fired_) erase_locked(wait);
+  }
+
+  bool over(ClockWait& wait) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (wait.fired_) return true;
+    if (wait.deadline_ == TimePoint::max() || std::chrono::steady_clock::now() - wait.began_ < guard_) return false;
+    wait.guard_expired_ = true;
+    wait.fired_ = true;
+    erase_locked(wait);
+    return true;
+  }
+
+  std::optional<Duration> look_again_in(ClockWait& wait) override {
+    if (wait.deadline_ == TimePoint::max()) return std::nullopt;
+    const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - wait.began_);
+    return std::max(Duration{0}, guard_ - spent);
+  }
+
+  bool wakes() const override { return true; }
+
+  void settle(Timeline& timeline) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    settle_locked(timeline);
+  }
+
+  void advance(Duration step) {
+    if (step < Duration{0})
+      throw GatewayError("ManualClock::advance: time does not go backwards; give a positive step");
+    std::unique_lock<std::mutex> lock(mutex_);
+    run_until(lock, later(now_, step));
+  }
+
+  Duration advance_to_next_event() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (pending_.empty())
+      throw GatewayError(
+          "ManualClock::advance_to_next_event: nothing waits on this clock; wait_for_waits or wait_for_sleepers waits "
+          "until something does");
+    const TimePoint from = now_;
+    const TimePoint next = pending_.begin()->first.first;
+    run_until(lock, next);
+    return next - from;
+  }
+
+  void sleep_for(Duration duration) {
+    if (duration <= Duration{0}) return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto sleeper = std::make_shared<Sleeper>();
+    const Key key{later(now_, duration), serial_++};
+    pending_.emplace(key, Entry{"sleep_for", nullptr, sleeper});
+    ++sleepers_;
+    changed_.notify_all();
+    sleeper->awake.wait_for(lock, guard_, [&] { return sleeper->fired; });
+    if (!sleeper->fired) pending_.erase(key);
+    --sleepers_;
+  }
+
+  template <class Condition>
+  bool wait(Duration timeout, const Condition& condition) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, timeout, condition);
+  }
+  // To be called inside the condition of wait(), or under its result's race.
+  std::size_t sleepers_locked() const { return sleepers_; }
+  std::size_t pending_locked() const { return pending_.size(); }
+  std::size_t sleepers() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return sleepers_;
+  }
+
+  std::vector<ManualClock::PendingWait> waits() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<ManualClock::PendingWait> waits;
+    for (const auto& [key, entry] : pending_) waits.push_back({entry.name, key.first});
+    return waits;
+  }
+
+ private:
+  using Key = std::pair<TimePoint, std::uint64_t>;  // deadline, then order of arrival
+  struct Sleeper {
+    std::condition_variable awake;
+    bool fired = false;
+  };
+  struct Entry {
+    std::string name;
+    ClockWait* wait;                   // of an exchange, or
+    std::shared_ptr<Sleeper> sleeper;  // of a client's thread
+  };
+
+  void settle_locked(Timeline& timeline) {
+    if (!timeline.running_) return;
+    timeline.running_ = false;
+    --running_;
+    changed_.notify_all();
+  }
+
+  void erase_locked(const ClockWait& wait) {
+    const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                    [&](const auto& pending) { return pending.second.wait == &wait; });
+    if (found != pending_.end()) pending_.erase(found);
+  }
+
+  void run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+    while (!pending_.empty() && pending_.begin()->first.first <= target) {
+      now_ = std::max(now_, pending_.begin()->first.first);
+      std::vector<std::shared_ptr<Wake>> wakes;
+      while (!pending_.empty() && pending_.begin()->first.first <= now_) {
+        Entry entry = std::move(pending_.begin()->second);
+        pending_.erase(pending_.begin());
+        if (entry.sleeper) {
+          entry.sleeper->fired = true;
+          entry.sleeper->awake.notify_one();
+          continue;
+        }
+        entry.wait->fired_ = true;
+        Timeline& timeline = entry.wait->timeline_;
+        if (!timeline.running_) {
+          timeline.running_ = true;
+          ++running_;
+        }
+        wakes.push_back(timeline.wake_);
+      }
+      lock.unlock();
+      for (const auto& wake : wakes) wake->wake();
+      lock.lock();
+      // What this moment set off comes before the next moment, or the deadlines would not be visited in order.
+      changed_.wait_for(lock, guard_, [&] { return running_ == 0; });
+    }
+    now_ = std::max(now_, target);
+    changed_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  TimePoint now_;
+  Duration guard_;
+  std::map<Key, Entry> pending_;
+  std::uint64_t serial_ = 0;
+  std::size_t sleepers_ = 0;
+  std::size_t running_ = 0;  // exchanges woken by the clock that have not come to rest
+};
+
+MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
+  if (step > Duration{0} && time > TimePoint::max() - step) return TimePoint::max();
+  return time + step;
+}
+
+MOCK_GATEWAY_INLINE Timeline::Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake)
+    : clock_(std::move(clock)), wake_(std::move(wake)) {}
+
+MOCK_GATEWAY_INLINE Timeline::~Timeline() { clock_->settle(*this); }
+
+MOCK_GATEWAY_INLINE TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
+
+MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
+
+MOCK_GATEWAY_INLINE ClockWait::ClockWait(Timeline& timeline, TimePoint deadline, std::string name)
+    : timeline_(timeline), deadline_(deadline), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {
+  timeline_.clock_->begin(*this);
+}
+
+MOCK_GATEWAY_INLINE ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
+
+MOCK_GATEWAY_INLINE bool ClockWait::over() { return timeline_.clock_->over(*this); }
+
+MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() {
+  return timeline_.clock_->look_again_in(*this);
+}
+
+MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
+
+/// Who has arrived at a gate, and who may pass.
+class GateState {
+ public:
+  explicit GateState(Duration guard) : guard_(guard) {}
+
+  void arrive(GateWait& wait) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    if (open_ || permits_ > 0) {
+      wait.released_ = true;
+      if (!open_) --permits_;
+    } else {
+      held_.push_back(&wait);
+    }
+  }
+
+  void leave(GateWait& wait) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    held_.erase(std::remove(held_.begin(), held_.end(), &wait), held_.end());
+  }
+
+  bool over(GateWait& wait) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!wait.released_ && std::chrono::steady_clock::now() - wait.began_ >= guard_) {
+      wait.released_ = wait.guard_expired_ = true;
+      held_.erase(std::remove(held_.begin(), held_.end(), &wait), held_.end());
+    }
+    return wait.released_;
+  }
+
+  Duration guard() const { return guard_; }
+
+  void release() {
+    std::shared_ptr<Wake> wake;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (held_.empty()) {
+        ++permits_;
+        return;
+      }
+      wake = let_go(*held_.front());
+      held_.pop_front();
+    }
+    wake->wake();
+  }
+
+  void open() {
+    std::vector<std::shared_ptr<Wake>> wakes;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      open_ = true;
+      for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
+      held_.clear();
+    }
+    for (const auto& wake : wakes) wake->wake();
+  }
+
+  Wait wait_until_reached(std::size_t count, Duration timeout) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const bool reached = changed_.wait_for(lock, timeout, [&] { return arrived_ >= count; });
+    const std::string message =
+        std::to_string(arrived_) + " of " + std::to_string(count) + " exchanges have reached the gate";
+    return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+  }
+
+ private:
+  static std::shared_ptr<Wake> let_go(GateWait& wait) {
+    wait.released_ = true;
+    return wait.wake_;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Duration guard_;
+  std::size_t arrived_ = 0;
+  std::size_t permits_ = 0;
+  bool open_ = false;
+  std::deque<GateWait*> held_;
+};
+
+MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake)
+    : gate_(std::move(gate)), wake_(std::move(wake)), began_(std::chrono::steady_clock::now()) {
+  gate_->arrive(*this);
+}
+
+MOCK_GATEWAY_INLINE GateWait::~GateWait() { gate_->leave(*this); }
+
+MOCK_GATEWAY_INLINE bool GateWait::over() { return gate_->over(*this); }
+
+MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
+  const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
+  return std::max(Duration{0}, gate_->guard() - spent);
+}
+
+/// The state behind a handle of ManualClock.
+MOCK_GATEWAY_INLINE ManualClockState& manual(const ManualClock& clock) {
+  return static_cast<ManualClockState&>(*clock.state());
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE TimePoint Clock::now() const { return state_->now(); }
+
+MOCK_GATEWAY_INLINE RealClock::RealClock() : Clock(std::make_shared<detail::RealClockState>()) {}
+
+MOCK_GATEWAY_INLINE InstantClock::InstantClock() : Clock(std::make_shared<detail::InstantClockState>()) {}
+
+MOCK_GATEWAY_INLINE ManualClock::ManualClock(TimePoint start, Duration guard)
+    : Clock(std::make_shared<detail::ManualClockState>(start, guard)) {}
+
+MOCK_GATEWAY_INLINE void ManualClock::advance(Duration step) { detail::manual(*this).advance(step); }
+
+MOCK_GATEWAY_INLINE Duration ManualClock::advance_to_next_event() {
+  return detail::manual(*this).advance_to_next_event();
+}
+
+MOCK_GATEWAY_INLINE void ManualClock::sleep_for(Duration duration) { detail::manual(*this).sleep_for(duration); }
+
+MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
+  auto& clock = detail::manual(*this);
+  const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
+  const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
+                              " callers are inside ManualClock::sleep_for";
+  return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+}
+
+MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
+  auto& clock = detail::manual(*this);
+  const bool reached = clock.wait(timeout, [&] { return clock.pending_locked() >= count; });
+  std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
+                        " waits are pending on the manual clock";
+  for (const PendingWait& pending : waits()) message += "; " + pending.name;
+  return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+}
+
+MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const {
+  return detail::manual(*this).waits();
+}
+
+MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : state_(std::make_shared<detail::GateState>(guard)) {}
+
+MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
+
+MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(std::size_t count, Duration timeout) const {
+  return state_->wait_until_reached(count, timeout);
+}
+
+MOCK_GATEWAY_INLINE void Gate::release() { state_->release(); }
+
+MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
+/// What a client does wrong on the wire is never thrown: it gets the wire's error body.
+class GatewayError : public std::runtime_error {
+ public:
+  explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
+};
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

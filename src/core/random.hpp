@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+
+/// SplitMix64 with our own distributions: the standard ones differ from library to library, and a scripted run must
+/// repeat everywhere. A generator belongs to one answer; nothing shares it.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+  /// Uniform in [0, bound). `bound` must be positive.
+  std::uint64_t below(std::uint64_t bound);
+  /// Uniform in [low, high], both included. `low <= high`.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Uniform in [0, 1).
+  double unit();
+  /// `length` characters of [0-9a-zA-Z].
+  std::string alphanumeric(std::size_t length);
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,17 @@
+#include "source_location.hpp"
+
+#include <string_view>
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
+  const std::string_view path = file;
+  if (path.empty()) return {};
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return std::string(name) + ":" + std::to_string(line);
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

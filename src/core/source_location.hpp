@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// Where in the tester's code something was scripted. Our own type, because std::source_location exists only from
+/// C++20 on, and files of both standards may share one program.
+struct SourceLocation {
+  const char* file = "";
+  int line = 0;
+
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return SourceLocation{file, line};
+  }
+  /// "agent_test.cpp:41", the folder left out; empty when unknown.
+  std::string to_string() const;
+};
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,188 @@
+#include "text.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace text {
+
+MOCK_GATEWAY_INLINE char lower_letter(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+/// The value of a hexadecimal digit, or -1.
+MOCK_GATEWAY_INLINE int hex_value(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+  return -1;
+}
+
+MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
+  if (offset >= text.size()) return 0;
+  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[offset + index]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) {
+    code_point = lead;
+    return 1;
+  }
+  std::size_t length = 0;
+  char32_t value = 0;
+  char32_t least = 0;  // below it, the form is overlong
+  if (lead >= 0xc2 && lead <= 0xdf) {
+    length = 2, value = lead & 0x1fu, least = 0x80;
+  } else if (lead >= 0xe0 && lead <= 0xef) {
+    length = 3, value = lead & 0x0fu, least = 0x800;
+  } else if (lead >= 0xf0 && lead <= 0xf4) {
+    length = 4, value = lead & 0x07u, least = 0x10000;
+  } else {
+    return 0;
+  }
+  if (text.size() - offset < length) return 0;
+  for (std::size_t index = 1; index < length; ++index) {
+    if ((byte(index) & 0xc0u) != 0x80u) return 0;
+    value = (value << 6) | (byte(index) & 0x3fu);
+  }
+  if (value < least || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return 0;
+  code_point = value;
+  return length;
+}
+
+MOCK_GATEWAY_INLINE std::size_t valid_utf8_prefix(std::string_view text) {
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    // Most bodies are mostly ASCII: eight bytes at a time while no high bit is set.
+    std::uint64_t block = 0;
+    if (text.size() - offset >= sizeof block) {
+      std::memcpy(&block, text.data() + offset, sizeof block);
+      if ((block & 0x8080808080808080u) == 0) {
+        offset += sizeof block;
+        continue;
+      }
+    }
+    char32_t ignored = 0;
+    const std::size_t length = decode_utf8(text, offset, ignored);
+    if (length == 0) return offset;
+    offset += length;
+  }
+  return offset;
+}
+
+MOCK_GATEWAY_INLINE bool is_valid_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
+
+MOCK_GATEWAY_INLINE std::size_t next_code_point(std::string_view text, std::size_t offset) {
+  if (offset >= text.size()) return 0;
+  char32_t ignored = 0;
+  const std::size_t length = decode_utf8(text, offset, ignored);
+  return length == 0 ? 1 : length;
+}
+
+MOCK_GATEWAY_INLINE std::size_t code_points(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t offset = 0; offset < text.size(); offset += next_code_point(text, offset)) ++count;
+  return count;
+}
+
+MOCK_GATEWAY_INLINE void append_utf8(std::string& out, char32_t code_point) {
+  if (code_point > 0x10ffff || (code_point >= 0xd800 && code_point <= 0xdfff)) code_point = 0xfffd;
+  const auto put = [&out](char32_t byte) { out.push_back(static_cast<char>(static_cast<unsigned char>(byte))); };
+  if (code_point < 0x80) {
+    put(code_point);
+  } else if (code_point < 0x800) {
+    put(0xc0 | (code_point >> 6));
+    put(0x80 | (code_point & 0x3f));
+  } else if (code_point < 0x10000) {
+    put(0xe0 | (code_point >> 12));
+    put(0x80 | ((code_point >> 6) & 0x3f));
+    put(0x80 | (code_point & 0x3f));
+  } else {
+    put(0xf0 | (code_point >> 18));
+    put(0x80 | ((code_point >> 12) & 0x3f));
+    put(0x80 | ((code_point >> 6) & 0x3f));
+    put(0x80 | (code_point & 0x3f));
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string excerpt(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  std::size_t end = 0;
+  while (end < max_bytes) {
+    const std::size_t length = next_code_point(text, end);
+    if (end + length > max_bytes) break;
+    end += length;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view utf8) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out.push_back('"');
+  std::size_t start = 0;  // of the run that needs no escape
+  for (std::size_t index = 0; index < utf8.size(); ++index) {
+    const char character = utf8[index];
+    const auto byte = static_cast<unsigned char>(character);
+    if (byte >= 0x20 && character != '"' && character != '\\') continue;
+    out.append(utf8, start, index - start);
+    start = index + 1;
+    switch (character) {
+      case '"': out.append("\\\""); break;
+      case '\\': out.append("\\\\"); break;
+      case '\b': out.append("\\b"); break;
+      case '\t': out.append("\\t"); break;
+      case '\n': out.append("\\n"); break;
+      case '\f': out.append("\\f"); break;
+      case '\r': out.append("\\r"); break;
+      default:
+        out.append("\\u00");
+        out.push_back(digits[byte >> 4]);
+        out.push_back(digits[byte & 0x0f]);
+    }
+  }
+  out.append(utf8, start, utf8.size() - start);
+  out.push_back('"');
+}
+
+MOCK_GATEWAY_INLINE std::string lower_ascii(std::string_view text) {
+  std::string lower(text);
+  for (char& character : lower) character = lower_letter(character);
+  return lower;
+}
+
+MOCK_GATEWAY_INLINE bool equals_ignoring_case(std::string_view left, std::string_view right) {
+  if (left.size() != right.size()) return false;
+  for (std::size_t index = 0; index < left.size(); ++index) {
+    if (lower_letter(left[index]) != lower_letter(right[index])) return false;
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    if (text[index] != '%') {
+      decoded.push_back(text[index]);
+      continue;
+    }
+    if (text.size() - index < 3) return std::nullopt;
+    const int high = hex_value(text[index + 1]);
+    const int low = hex_value(text[index + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    decoded.push_back(static_cast<char>(static_cast<unsigned char>(high * 16 + low)));
+    index += 2;
+  }
+  return decoded;
+}
+
+}  // namespace text
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

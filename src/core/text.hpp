@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace text {
+
+/// Decodes the character that starts at byte `offset`. Returns its length in bytes and sets `code_point`; returns 0
+/// at the end of the text and for bytes that are not UTF-8 (RFC 3629: no overlong forms, no surrogates, at most
+/// U+10FFFF).
+std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
+
+/// The number of leading bytes that are whole, valid UTF-8 characters: the size of the text when all of it is valid,
+/// else the offset of the first offending byte.
+std::size_t valid_utf8_prefix(std::string_view text);
+
+bool is_valid_utf8(std::string_view text);
+
+/// The number of characters (code points). An invalid byte counts as one.
+std::size_t code_points(std::string_view text);
+
+/// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
+std::size_t next_code_point(std::string_view text, std::size_t offset);
+
+/// Appends one character as UTF-8. What is no character (a surrogate, beyond U+10FFFF) becomes U+FFFD.
+void append_utf8(std::string& out, char32_t code_point);
+
+/// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
+std::string excerpt(std::string_view text, std::size_t max_bytes);
+
+/// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
+void append_json_string(std::string& out, std::string_view utf8);
+
+/// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
+std::string lower_ascii(std::string_view text);
+
+bool equals_ignoring_case(std::string_view left, std::string_view right);
+
+/// Without the spaces and tabs at both ends: the optional whitespace of an HTTP field (RFC 9110, 5.6.3).
+std::string_view trim(std::string_view text);
+
+/// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty when an escape is not two hexadecimal digits. The result may
+/// hold any bytes.
+std::optional<std::string> percent_decode(std::string_view text);
+
+}  // namespace text
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <utility>
+
+#include "version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
+/// failed REQUIRE(wait) says what was missing.
+class [[nodiscard]] Wait {
+ public:
+  static Wait fulfilled(std::string what) { return Wait{true, std::move(what)}; }
+  static Wait timed_out(std::string what) { return Wait{false, std::move(what)}; }
+
+  explicit operator bool() const { return fulfilled_; }
+  /// What was waited for, and how far it had come when the wait ended.
+  const std::string& message() const { return message_; }
+
+ private:
+  Wait(bool fulfilled, std::string message) : fulfilled_(fulfilled), message_(std::move(message)) {}
+
+  bool fulfilled_;
+  std::string message_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Wait& wait);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string_view>
+
+#include "../core/clock.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What an answer is delivered to: the connection, as delivery sees it.
+class Outlet {
+ public:
+  /// How the connection is to end after this exchange.
+  enum class Ending { keep_alive, close, reset };
+  /// Whether a wait goes on when the client closes its side. A client that only half-closed still reads.
+  enum class OnClientClosed { go_on, give_up };
+
+  virtual ~Outlet() = default;
+
+  /// Hands every byte to the connection; false when the client has gone, does not read, or the gateway stops.
+  virtual bool write(std::string_view bytes) = 0;
+  /// Waits until the client's kernel has acknowledged what was written; false as for write.
+  virtual bool drain() = 0;
+  /// Waits until `pending` is over; false as for write.
+  virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
+  virtual void end(Ending ending) = 0;
+  /// What wakes this connection's thread.
+  virtual std::shared_ptr<Wake> waker() = 0;
+  /// A hold or a manual wait ran into its real-time guard.
+  virtual void guard_expired() = 0;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,486 @@
+#include "journal.hpp"
+
+#include <algorithm>  // any_of, find_if, min
+#include <chrono>
+#include <iterator>  // begin, end
+#include <ostream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+#include "../keys/secrets.hpp"
+#include "../model/failure.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+namespace journal {
+
+/// "1 event", "2 events".
+std::string counted(std::size_t count, std::string_view noun);
+/// The text in a line of at most `most` bytes, without control characters.
+std::string one_line(std::string_view text, std::size_t most);
+/// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
+std::chrono::steady_clock::time_point deadline(Duration timeout);
+/// "exchange 3 (POST /v1/chat/completions)".
+std::string name_of(const ExchangeRecord& record);
+
+/// In single quotes, for a POSIX shell.
+std::string shell_quoted(std::string_view text);
+/// A word that no shell reads otherwise stands without quotes.
+std::string shell_word(std::string_view text);
+/// A header field as curl's argument.
+std::string header_argument(const Header& header);
+/// Whether curl makes this field itself, from the request that it sends.
+bool made_by_curl(std::string_view name);
+/// The arguments that make curl send this target.
+std::string target_arguments(const std::string& root_url, const std::string& target);
+/// Whether a body fits into one argument: no NUL, and well below Linux's 128 KiB.
+bool fits_argument(std::string_view body);
+/// A command that prints the bytes, whatever they are.
+std::string print_command(std::string_view bytes);
+
+MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
+  std::string line = text::excerpt(text.substr(0, text.find_first_of("\r\n")), most);
+  for (char& byte : line) {
+    if (static_cast<unsigned char>(byte) < ' ' || byte == '\x7f') byte = '?';
+  }
+  return line;
+}
+
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
+  constexpr Duration year = std::chrono::hours{24 * 365};
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::min(timeout, year));
+}
+
+MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
+  return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
+         one_line(record.request.target, 100) + ")";
+}
+
+MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char byte : text) {
+    if (byte == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += byte;
+    }
+  }
+  return quoted += '\'';
+}
+
+MOCK_GATEWAY_INLINE std::string shell_word(std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_not_of(
+                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                          "0123456789-_.") == std::string_view::npos;
+  return plain ? std::string(text) : shell_quoted(text);
+}
+
+MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
+  constexpr std::string_view names[] = {
+      "Host",    "Content-Length", "Connection",       "Keep-Alive", "Transfer-Encoding",
+      "Trailer", "Expect",         "Proxy-Connection", "Upgrade",    "Accept-Encoding",
+      "TE"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
+}
+
+MOCK_GATEWAY_INLINE std::string header_argument(const Header& header) {
+  const std::string_view value = header.value;
+  const std::size_t gap = value.find(' ');
+  if (text::equals_ignoring_case(header.name, "Authorization") && gap != std::string_view::npos &&
+      text::equals_ignoring_case(value.substr(0, gap), "Bearer") && text::trim(value.substr(gap)) == secrets::masked) {
+    return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
+  }
+  // "Name:" would remove a field of curl's own; "Name;" sends one without a value.
+  return "-H " + shell_quoted(value.empty() ? header.name + ";" : header.name + ": " + header.value);
+}
+
+MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, const std::string& target) {
+  const auto odd = [](char byte) { return byte <= ' ' || byte >= '\x7f' || byte == '#'; };
+  if (target.empty() || target[0] != '/' || std::any_of(target.begin(), target.end(), odd)) {
+    return "--request-target " + shell_quoted(target) + " " + shell_quoted(root_url + "/");
+  }
+  std::string arguments;
+  if (target.find_first_of("[]{}") != std::string::npos) arguments += "--globoff ";
+  if (target.find("/.") != std::string::npos) arguments += "--path-as-is ";
+  return arguments + shell_quoted(root_url + target);
+}
+
+MOCK_GATEWAY_INLINE bool fits_argument(std::string_view body) {
+  return body.size() <= 100'000 && body.find('\0') == std::string_view::npos;
+}
+
+MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
+  if (bytes.find('\0') == std::string_view::npos) return "printf %s " + shell_quoted(bytes);
+  std::string escaped;
+  for (const char byte : bytes) {
+    if (byte == '\\') {
+      escaped += "\\\\";
+    } else if (byte == '\0') {
+      escaped += "\\0000";
+    } else {
+      escaped += byte;
+    }
+  }
+  return "printf %b " + shell_quoted(escaped);
+}
+
+}  // namespace journal
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
+  switch (kind) {
+    case Decision::Kind::stub: return "stub";
+    case Decision::Kind::default_reply: return "default reply";
+    case Decision::Kind::unmatched: return "unmatched";
+    case Decision::Kind::forced_failure: return "forced failure";
+    case Decision::Kind::rejected: return "rejected";
+    case Decision::Kind::models: return "models";
+    case Decision::Kind::handler: return "handler";
+    case Decision::Kind::callback_failed: return "callback failed";
+    case Decision::Kind::malformed: return "malformed";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& decision) {
+  out << to_string(decision.kind);
+  if (decision.detail.empty()) return out;
+  const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
+  return plain_name ? out << " \"" << decision.detail << '"' : out << " (" << decision.detail << ')';
+}
+
+MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::pending: return "pending";
+    case Outcome::Kind::completed: return "completed";
+    case Outcome::Kind::client_left: return "client left";
+    case Outcome::Kind::failed_by_script: return "failed by script";
+    case Outcome::Kind::client_stalled: return "client stalled";
+    case Outcome::Kind::stopped: return "stopped";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+  out << outcome.kind;
+  // Of a whole answer the number says nothing; of a broken one it is the question.
+  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return out;
+  return out << " after " << detail::journal::counted(outcome.events, "event");
+}
+
+namespace detail {
+
+MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
+  std::size_t total = sizeof(ExchangeRecord) + request.method.size() + request.target.size() + request.body.size() +
+                      request.key_id.size() + raw_head.size() + raw_body.size() + decision.detail.size() +
+                      root_url.size();
+  for (const Header& header : request.headers) total += sizeof(Header) + header.name.size() + header.value.size();
+  for (const Finding& finding : findings) total += sizeof(Finding) + finding.code.size() + finding.message.size();
+  return total;
+}
+
+MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
+  // Before publication nobody else knows the record.
+  return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at) {
+  const auto locked = lock();
+  if (!first_byte) first_byte = at;
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed() {
+  {
+    const auto locked = lock();
+    client_closed_its_side = true;
+  }
+  if (signal) signal->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_guard_expired() {
+  {
+    const auto locked = lock();
+    guard_expired = true;
+  }
+  if (signal) signal->changed.notify_all();
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::string Exchange::raw() const {
+  return record_->raw_head + (record_->raw_body.empty() ? record_->request.body : record_->raw_body);
+}
+
+MOCK_GATEWAY_INLINE ChatRequest Exchange::chat() const {
+  if (!record_->chat) {
+    throw GatewayError(detail::journal::name_of(*record_) + " was no valid chat request: it was answered with " +
+                       std::to_string(record_->status) + ", " + to_string(record_->decision.kind) +
+                       "; body() and raw() hold what arrived");
+  }
+  try {
+    return detail::parse_chat_request(record_->request.body, record_->acceptance, record_->limits);
+  } catch (const detail::RequestError& error) {
+    throw GatewayError(detail::journal::name_of(*record_) +
+                       " is no chat request since its keys were masked: " + error.failure.message());
+  }
+}
+
+MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
+  std::unique_lock<std::mutex> lock(record_->signal->mutex);
+  record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
+                                      [this] { return record_->outcome != Outcome::Kind::pending; });
+  return Outcome{record_->outcome, record_->events};
+}
+
+MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
+  const auto left = [this] {
+    return record_->client_closed_its_side || record_->outcome == Outcome::Kind::client_left;
+  };
+  const std::string client = "the client of " + detail::journal::name_of(*record_);
+  std::unique_lock<std::mutex> lock(record_->signal->mutex);
+  if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
+    return Wait::fulfilled(client + " left");
+  }
+  return Wait::timed_out(client + " has not left; the exchange is " + to_string(record_->outcome));
+}
+
+MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->client_closed_its_side;
+}
+
+MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->guard_expired;
+}
+
+MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::first_byte() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->first_byte;
+}
+
+MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::ended() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->ended;
+}
+
+MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
+  const ReceivedRequest& request = record_->request;
+  const bool has_body = !request.body.empty();
+  std::string command = "curl";
+  if (request.method == "HEAD" && !has_body) {
+    command += " --head";  // -X HEAD would wait for the body that never comes
+  } else if (request.method != (has_body ? "POST" : "GET")) {
+    command += " -X " + detail::journal::shell_word(request.method);
+  }
+  command += " " + detail::journal::target_arguments(record_->root_url, request.target);
+  for (const Header& header : request.headers) {
+    if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
+  }
+  if (!has_body) return command;
+
+  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // else curl claims a form
+  if (!detail::journal::fits_argument(request.body)) {
+    return detail::journal::print_command(request.body) + " | " + command + " --data-binary @-";
+  }
+  // --data-binary takes "@" for a file's name.
+  const std::string option = request.body[0] == '@' ? " --data-raw " : " --data-binary ";
+  return command + option + detail::journal::shell_quoted(request.body);
+}
+
+MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
+  std::ostringstream line;
+  line << '#' << record_->id << ' ' << detail::journal::one_line(record_->request.method, 20) << ' '
+       << detail::journal::one_line(record_->request.target, 200) << ' ' << record_->status << ' '
+       << Decision{record_->decision.kind, detail::journal::one_line(record_->decision.detail, 200)} << ' '
+       << outcome(Duration::zero());
+  return line.str();
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& exchange) {
+  return out << exchange.summary();
+}
+
+namespace detail {
+
+MOCK_GATEWAY_INLINE JournalState::JournalState(std::size_t max_entries, std::size_t max_bytes)
+    : max_entries_(max_entries), max_bytes_(max_bytes) {
+  if (max_entries == 0 || max_bytes == 0) {
+    throw GatewayError("journal_limits(entries, bytes) needs at least 1 of each; the newest exchange is always kept");
+  }
+}
+
+MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
+  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    record->id = ++added_;
+    record->signal = signal_;
+    bytes_ += record->weight();
+    records_.push_back(std::move(record));
+    while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
+      bytes_ -= records_.front()->weight();
+      out.push_back(std::move(records_.front()));
+      records_.pop_front();
+      ++evicted_;
+    }
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::began() {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  ++under_way_;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::dropped() {
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    --under_way_;
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    if (record.outcome != Outcome::Kind::pending) return;
+    record.outcome = outcome;
+    record.ended = at;
+    --under_way_;
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::snapshot() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return {records_.begin(), records_.end()};
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::added() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return added_while_locked();
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return evicted_;
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::under_way() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return under_way_;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::clear() {
+  std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    out.swap(records_);
+    bytes_ = 0;
+    cleared_ = added_;
+    evicted_ = 0;
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  if (!records_.empty()) return records_.back();
+  throw GatewayError(added_ == 0 ? "no exchange has been recorded yet; Journal::wait_for(1, timeout) waits for one"
+                                 : "no exchange has been recorded since the journal was cleared");
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  const std::string name = "exchange " + std::to_string(id);
+  if (id == 0) throw GatewayError("exchanges count from 1");
+  if (id > added_) {
+    throw GatewayError("there is no " + name + " yet; " +
+                       (added_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(added_)));
+  }
+  if (id <= cleared_) throw GatewayError(name + " was forgotten when the journal was cleared");
+  // Ids are consecutive, and records leave from the front only.
+  const std::uint64_t oldest = records_.front()->id;
+  if (id < oldest) {
+    throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
+  }
+  return records_[static_cast<std::size_t>(id - oldest)];
+}
+
+MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
+  std::unique_lock<std::mutex> lock(signal_->mutex);
+  return signal_->changed.wait_until(lock, journal::deadline(timeout), condition);
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(std::uint64_t stub_id) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  const auto found = std::find_if(records_.rbegin(), records_.rend(),
+                                  [stub_id](const auto& record) { return record->stub_id == stub_id; });
+  return found == records_.rend() ? nullptr : *found;
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::size_t Journal::count() const { return state_->added(); }
+
+MOCK_GATEWAY_INLINE std::size_t Journal::evicted() const { return state_->evicted(); }
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::all() const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) exchanges.emplace_back(std::move(record));
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->last()); }
+
+MOCK_GATEWAY_INLINE Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) {
+    if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {
+  std::size_t recorded = 0;
+  const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
+  if (fulfilled) return Wait::fulfilled(detail::journal::counted(recorded, "exchange") + " recorded");
+  return Wait::timed_out(std::to_string(recorded) + " of " + detail::journal::counted(count, "exchange") +
+                         (count == 1 ? " was recorded" : " were recorded"));
+}
+
+MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
+  std::size_t under_way = 0;
+  const bool idle = state_->wait(timeout, [&] { return (under_way = state_->under_way_while_locked()) == 0; });
+  if (idle) return Wait::fulfilled("no request is under way");
+  std::string message =
+      detail::journal::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
+  std::size_t named = 0;
+  for (const Exchange& exchange : all()) {
+    if (exchange.outcome(Duration::zero()) != Outcome::Kind::pending) continue;
+    if (++named > 3) break;
+    message += (named == 1 ? ": " : "; ") + exchange.summary();
+  }
+  return Wait::timed_out(std::move(message));
+}
+
+MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

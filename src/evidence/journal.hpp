@@ -1,0 +1,282 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../core/clock.hpp"
+#include "../core/wait.hpp"
+#include "../model/chat_request.hpp"
+#include "../model/received_request.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// What the gateway made of a request, decided before the first byte of the answer.
+struct Decision {
+  enum class Kind {
+    /// A stub answered; `detail` names it.
+    stub,
+    /// No stub was mounted: the deterministic default reply.
+    default_reply,
+    /// Stubs were mounted and none matched.
+    unmatched,
+    /// A forced failure.
+    forced_failure,
+    /// A failure of the documented rules: key, limit, path, body, model; `detail` is the error code.
+    rejected,
+    /// The models list, or one model.
+    models,
+    /// A handler mounted with Gateway::on.
+    handler,
+    /// A function of the tester's threw; `detail` is what it said.
+    callback_failed,
+    /// Not HTTP, or not yet a whole request.
+    malformed,
+  };
+  Kind kind = Kind::malformed;
+  std::string detail;
+};
+
+std::string to_string(Decision::Kind kind);
+std::ostream& operator<<(std::ostream& out, const Decision& decision);
+
+/// How an exchange ended.
+struct Outcome {
+  enum class Kind {
+    /// Still under way when the wait ended.
+    pending,
+    /// The whole answer was handed to the client's connection.
+    completed,
+    /// The client closed or reset before the answer was whole.
+    client_left,
+    /// A scripted fault ended it.
+    failed_by_script,
+    /// The client did not read for the write timeout.
+    client_stalled,
+    /// The gateway was stopped.
+    stopped,
+  };
+  Kind kind = Kind::pending;
+  /// Events sent whole; 0 for an answer that was not streamed.
+  std::size_t events = 0;
+
+  friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
+  friend bool operator!=(const Outcome& a, Outcome::Kind b) { return a.kind != b; }
+};
+
+std::string to_string(Outcome::Kind kind);
+std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
+std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
+
+namespace detail {
+
+/// One for all records of a journal: an outcome is waited for at most by a test's few threads.
+struct JournalSignal {
+  std::mutex mutex;
+  std::condition_variable changed;
+};
+
+/// What is known of one exchange. The first block is written before the record is published and never after;
+/// counters are atomic; the rest is guarded by the signal's mutex.
+struct ExchangeRecord {
+  std::uint64_t id = 0;
+  std::uint64_t connection_id = 0;
+  std::size_t position = 0;
+  ReceivedRequest request;
+  std::string raw_head;
+  std::string raw_body;  // only when it differs from request.body: a chunked one
+  Decision decision;
+  std::uint64_t stub_id = 0;
+  int status = 0;
+  TimePoint received{};
+  bool chat = false;  // the body is a valid chat request
+  Acceptance acceptance;
+  ChatLimits limits;
+  std::vector<Finding> findings;
+  std::string root_url;
+
+  std::atomic<std::size_t> events{0};
+  std::atomic<std::size_t> tokens{0};
+  std::atomic<std::size_t> bytes{0};
+
+  std::shared_ptr<JournalSignal> signal;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  bool client_closed_its_side = false;
+  bool guard_expired = false;
+  std::optional<TimePoint> first_byte;
+  std::optional<TimePoint> ended;
+
+  /// What the record holds in memory, roughly; for the journal's bound. Does not change once it is published.
+  std::size_t weight() const;
+
+  // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
+  void mark_first_byte(TimePoint at);
+  /// The client sent FIN, reset, or could not be written to.
+  void mark_client_closed();
+  void mark_guard_expired();
+
+ private:
+  std::unique_lock<std::mutex> lock() const;
+};
+
+}  // namespace detail
+
+/// One request and what became of it. A handle that stays valid when the journal evicts the entry or the gateway ends.
+class Exchange {
+ public:
+  explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record) : record_(std::move(record)) {}
+
+  /// Counts the gateway's exchanges from 1.
+  std::uint64_t id() const { return record_->id; }
+  /// Counts the gateway's connections from 1.
+  std::uint64_t connection_id() const { return record_->connection_id; }
+  /// Which request of its connection this was, from 1.
+  std::size_t position() const { return record_->position; }
+
+  // A reference into a named handle; a copy from a temporary one, such as Journal::last() gives, so that it may be
+  // kept.
+  const std::string& method() const& { return record_->request.method; }
+  std::string method() && { return record_->request.method; }
+  std::string path() const { return record_->request.path(); }
+  std::string query() const { return record_->request.query(); }
+  const Headers& headers() const& { return record_->request.headers; }
+  Headers headers() && { return record_->request.headers; }
+  const std::string& body() const& { return record_->request.body; }
+  std::string body() && { return record_->request.body; }
+  const ReceivedRequest& request() const& { return record_->request; }
+  ReceivedRequest request() && { return record_->request; }
+  /// Every byte of the request as it arrived, keys masked.
+  std::string raw() const;
+  /// The chat request, parsed from the masked body. Throws GatewayError when this was none.
+  ChatRequest chat() const;
+  /// The id of the key that was presented; empty when it was none of the gateway's.
+  const std::string& key_id() const& { return record_->request.key_id; }
+  std::string key_id() && { return record_->request.key_id; }
+
+  const Decision& decision() const& { return record_->decision; }
+  Decision decision() && { return record_->decision; }
+  int status() const { return record_->status; }
+  /// What the client had better change in this request.
+  const std::vector<Finding>& findings() const& { return record_->findings; }
+  std::vector<Finding> findings() && { return record_->findings; }
+
+  /// Waits, in real time, for the exchange to end.
+  Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
+  /// Waits, in real time, until the client closed its side, reset, or could not be written to.
+  Wait wait_for_client_to_leave(Duration timeout) const;
+  bool client_closed_its_side() const;
+  /// A hold or a wait on the manual clock was ended by its real-time guard.
+  bool guard_expired() const;
+  /// Events, content deltas and bytes of the answer handed to the connection so far.
+  std::size_t events_sent() const { return record_->events; }
+  std::size_t tokens_sent() const { return record_->tokens; }
+  std::size_t bytes_sent() const { return record_->bytes; }
+
+  /// When the request was complete, when the answer began and when it ended, on the gateway's clock.
+  TimePoint received() const { return record_->received; }
+  std::optional<TimePoint> first_byte() const;
+  std::optional<TimePoint> ended() const;
+
+  /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
+  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl.
+  std::string as_curl() const;
+  /// One line: id, method, target, status, decision, outcome.
+  std::string summary() const;
+
+ private:
+  std::shared_ptr<detail::ExchangeRecord> record_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
+
+namespace detail {
+
+/// The record of one gateway's exchanges. Thread-safe.
+class JournalState {
+ public:
+  /// Throws GatewayError when a bound is 0.
+  JournalState(std::size_t max_entries, std::size_t max_bytes);
+
+  /// Publishes a record, giving it its id, and evicts the oldest beyond the bounds; the newest always stays.
+  void add(std::shared_ptr<ExchangeRecord> record);
+  /// A request has begun to arrive; balanced by end() or dropped().
+  void began();
+  /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
+  void dropped();
+  /// Ends a published exchange; nothing happens the second time.
+  void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
+
+  std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
+  std::size_t added() const;
+  std::size_t evicted() const;
+  std::size_t under_way() const;
+  /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
+  void clear();
+  /// Throws GatewayError when there is none.
+  std::shared_ptr<ExchangeRecord> last() const;
+  /// Throws GatewayError, saying whether it was evicted, cleared or never there.
+  std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
+  /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
+  bool wait(Duration timeout, const std::function<bool()>& condition) const;
+  // For such conditions: the mutex is held already.
+  std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
+  std::size_t under_way_while_locked() const { return under_way_; }
+  const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
+  /// The newest record of a stub; null when there is none.
+  std::shared_ptr<ExchangeRecord> last_of_stub(std::uint64_t stub_id) const;
+
+ private:
+  std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
+  std::size_t max_entries_;
+  std::size_t max_bytes_;
+  std::deque<std::shared_ptr<ExchangeRecord>> records_;
+  std::size_t bytes_ = 0;
+  std::uint64_t added_ = 0;
+  std::uint64_t cleared_ = 0;
+  std::size_t evicted_ = 0;
+  std::size_t under_way_ = 0;
+};
+
+}  // namespace detail
+
+/// Every exchange of a gateway, oldest first, within bounds of entries and bytes. A handle: may outlive its gateway.
+/// A request is in it before the first byte of its answer leaves. Keys are masked in all that it holds.
+class Journal {
+ public:
+  explicit Journal(std::shared_ptr<detail::JournalState> state) : state_(std::move(state)) {}
+
+  /// Exchanges since the gateway began or the journal was cleared, evicted ones included.
+  std::size_t count() const;
+  /// How many of them were evicted to keep the bounds (Options::journal_limits).
+  std::size_t evicted() const;
+  std::vector<Exchange> all() const;
+  /// The newest. Throws GatewayError when there is none.
+  Exchange last() const;
+  /// By its id. Throws GatewayError when there never was one, or it was evicted.
+  Exchange at(std::uint64_t id) const;
+  /// Of the key with that id, oldest first.
+  std::vector<Exchange> by_key(const std::string& key_id) const;
+
+  /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
+  Wait wait_for(std::size_t count, Duration timeout) const;
+  /// Waits, in real time, until every request that has begun to arrive has ended.
+  Wait wait_until_idle(Duration timeout) const;
+  /// Forgets what is recorded and counts from 0 again; ids go on.
+  void clear() const;
+
+ private:
+  std::shared_ptr<detail::JournalState> state_;
+};
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,125 @@
+#include "gateway.hpp"
+
+#include <utility>
+
+#include "../core/random.hpp"
+#include "../http/server.hpp"
+#include "../http/service.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace facade {
+
+MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
+  const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
+  if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
+  if (options.host.empty()) refuse("host must not be empty");
+  if (options.max_n < 1) refuse("max_n must be at least 1");
+  if (options.max_body == 0) refuse("max_body must be at least 1");
+  if (options.max_head < 1024) refuse("max_head must be at least 1024");
+  if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
+      options.idle_timeout <= Duration{0})
+    refuse("timeouts must be positive");
+  for (auto model = options.models.begin(); model != options.models.end(); ++model) {
+    if (model->id.empty()) refuse("a model's id must not be empty");
+    for (auto other = options.models.begin(); other != model; ++other)
+      if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
+  }
+}
+
+MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
+  ServiceSettings settings;
+  settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
+  settings.seed = options.seed;
+  settings.profile = options.profile;
+  settings.acceptance = options.acceptance;
+  settings.chat_limits.max_n = options.max_n;
+  settings.chat_limits.reject_temperature_out_of_range = options.profile == Profile::openai;
+  settings.tokenizer = options.tokenizer;
+  settings.on_exchange = options.on_exchange;
+  return settings;
+}
+
+/// The name by which clients on this machine reach a host that was listened on.
+MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
+  if (host == "0.0.0.0") return "127.0.0.1";
+  if (host == "::") return "[::1]";
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+}  // namespace facade
+}  // namespace detail
+
+class Gateway::Impl {
+ public:
+  explicit Impl(const Options::Values& options)
+      : host(options.host),
+        clock(options.clock ? *options.clock : RealClock{}),
+        keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
+        script(std::make_shared<detail::Script>()),
+        journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
+        service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
+                journal) {
+    default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
+    const Keys console(keys);
+    for (const Options::InitialKey& key : options.keys) console.create(key.description, key.options);
+    if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
+    const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
+                                          options.max_head, options.max_body};
+    server.emplace(service, host, options.port, limits, [this](int port) {
+      root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
+      service.set_root_url(root_url);
+    });
+  }
+
+  std::string host;
+  std::string root_url;
+  std::string default_secret;
+  Clock clock;
+  std::shared_ptr<detail::KeyStore> keys;
+  std::shared_ptr<detail::Script> script;
+  std::shared_ptr<detail::JournalState> journal;
+  detail::Service service;
+  std::optional<detail::Server> server;  // last: it stops before what its connections use goes
+};
+
+MOCK_GATEWAY_INLINE Gateway::Gateway(const Options& options) : impl_(std::make_unique<Impl>(options.values())) {}
+MOCK_GATEWAY_INLINE Gateway::~Gateway() = default;
+MOCK_GATEWAY_INLINE Gateway::Gateway(Gateway&&) noexcept = default;
+MOCK_GATEWAY_INLINE Gateway& Gateway::operator=(Gateway&&) noexcept = default;
+
+MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return impl_->root_url + "/v1"; }
+MOCK_GATEWAY_INLINE std::string Gateway::root_url() const { return impl_->root_url; }
+MOCK_GATEWAY_INLINE std::string Gateway::host() const { return impl_->host; }
+MOCK_GATEWAY_INLINE int Gateway::port() const { return impl_->server->port(); }
+MOCK_GATEWAY_INLINE std::string Gateway::api_key() const { return impl_->default_secret; }
+MOCK_GATEWAY_INLINE Keys Gateway::keys() const { return Keys(impl_->keys); }
+MOCK_GATEWAY_INLINE Journal Gateway::journal() const { return Journal(impl_->journal); }
+
+MOCK_GATEWAY_INLINE StubBuilder Gateway::chat(SourceLocation where) {
+  return StubBuilder(impl_->script, impl_->journal, where);
+}
+
+MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
+  impl_->service.failures().add(failure, times, scope);
+}
+
+MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
+  impl_->service.failures().add(failure, std::nullopt, scope);
+}
+
+MOCK_GATEWAY_INLINE void Gateway::clear_failures() { impl_->service.failures().clear(); }
+
+MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) { impl_->service.failures().clear(scope); }
+
+MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
+  impl_->service.operations().mount(method, path, std::move(handler));
+}
+
+MOCK_GATEWAY_INLINE void Gateway::reset() { impl_->service.reset(); }
+
+MOCK_GATEWAY_INLINE void Gateway::stop() { impl_->server->stop(); }
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

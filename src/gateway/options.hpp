@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../answer/bodies.hpp"
+#include "../answer/tokens.hpp"
+#include "../core/clock.hpp"
+#include "../evidence/journal.hpp"
+#include "../keys/api_key.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/profile.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// How a gateway starts: `Options{}.port(8080).model("fast")`. Setters chain; a wrong value throws GatewayError from
+/// the Gateway's constructor.
+class Options {
+ public:
+  /// Address or name to listen on. Loopback unless changed: cpp-httplib is not meant for a hostile network.
+  Options& host(std::string host) { return values_.host = std::move(host), *this; }
+  /// 0, the default: a free port.
+  Options& port(int port) { return values_.port = port, *this; }
+
+  /// Serves this model too. Without any: `mock-model`.
+  Options& model(std::string id, std::string owner = "mock_gateway") {
+    return values_.models.push_back({std::move(id), std::move(owner)}), *this;
+  }
+  /// The secret of the default key, which api_key() gives; unless set, one that follows from the seed. Starts with
+  /// `sk-`.
+  Options& api_key(std::string secret) { return values_.api_key = std::move(secret), *this; }
+  /// A further key that exists from the start; its secret is the caller's.
+  Options& key(std::string description, KeyOptions key) {
+    return values_.keys.push_back({std::move(description), std::move(key)}), *this;
+  }
+  /// A limit that all keys share: `requests` per `window` on the gateway's clock.
+  Options& limit(std::size_t requests, Duration window) { return values_.limit = RateLimit{requests, window}, *this; }
+
+  /// Decides everything generated: ids, secrets, default replies. The same seed repeats the same run.
+  Options& seed(std::uint64_t seed) { return values_.seed = seed, *this; }
+  Options& clock(Clock clock) { return values_.clock = std::move(clock), *this; }
+  Options& profile(Profile profile) { return values_.profile = profile, *this; }
+  Options& acceptance(Acceptance acceptance) { return values_.acceptance = acceptance, *this; }
+  /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token. Unless set, words.
+  Options& tokenizer(Tokenizer tokenizer) { return values_.tokenizer = std::move(tokenizer), *this; }
+  /// Largest `n` accepted; 128 unless set.
+  Options& max_n(std::int64_t n) { return values_.max_n = n, *this; }
+
+  /// Largest request body in bytes; beyond it 413. 16 MiB unless set.
+  Options& max_body(std::size_t bytes) { return values_.max_body = bytes, *this; }
+  /// Largest request line and header section in bytes; beyond it 431. 64 KiB unless set.
+  Options& max_head(std::size_t bytes) { return values_.max_head = bytes, *this; }
+  /// How many exchanges the journal keeps, and how many bytes of requests. 10,000 and 64 MiB unless set.
+  Options& journal_limits(std::size_t entries, std::size_t bytes) {
+    return values_.journal_entries = entries, values_.journal_bytes = bytes, *this;
+  }
+
+  /// Real time without a byte of an unfinished request, after which it is answered 408 and closed. 30 s unless set.
+  Options& read_timeout(Duration timeout) { return values_.read_timeout = timeout, *this; }
+  /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
+  Options& write_timeout(Duration timeout) { return values_.write_timeout = timeout, *this; }
+  /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
+  Options& idle_timeout(Duration timeout) { return values_.idle_timeout = timeout, *this; }
+
+  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
+  Options& on_exchange(std::function<void(const Exchange&)> callback) {
+    return values_.on_exchange = std::move(callback), *this;
+  }
+
+  struct InitialKey {
+    std::string description;
+    KeyOptions options;
+  };
+  struct Values {
+    std::string host = "127.0.0.1";
+    int port = 0;
+    std::vector<Model> models;
+    std::string api_key;
+    std::vector<InitialKey> keys;
+    std::optional<RateLimit> limit;
+    std::uint64_t seed = 1;
+    std::optional<Clock> clock;
+    Profile profile = Profile::documented;
+    Acceptance acceptance;
+    Tokenizer tokenizer;
+    std::int64_t max_n = 128;
+    std::size_t max_body = std::size_t{16} << 20;
+    std::size_t max_head = std::size_t{64} << 10;
+    std::size_t journal_entries = 10'000;
+    std::size_t journal_bytes = std::size_t{64} << 20;
+    Duration read_timeout = std::chrono::seconds{30};
+    Duration write_timeout = std::chrono::seconds{30};
+    Duration idle_timeout = std::chrono::seconds{75};
+    std::function<void(const Exchange&)> on_exchange;
+  };
+  const Values& values() const { return values_; }
+
+ private:
+  Values values_;
+};
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,241 @@
+#include "connection.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
+
+MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_.writing >= 0) sockets::signal_wake(pair_);
+}
+
+MOCK_GATEWAY_INLINE int DescriptorWake::prepare() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_.reading < 0) pair_ = sockets::open_wake();
+  return pair_.reading;
+}
+
+MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_.reading >= 0) sockets::clear_wake(pair_);
+}
+
+MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
+    : socket_(socket), id_(id), limits_(limits) {
+  sockets::adopt(socket_);
+}
+
+MOCK_GATEWAY_INLINE Connection::~Connection() {
+  if (ending_ == Ending::reset || stalled_) {
+    sockets::reset(socket_);
+  } else {
+    sockets::discard_received(socket_);
+    sockets::close(socket_);
+  }
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
+  if (position_ == buffer_.size()) {
+    buffer_.clear();
+    position_ = 0;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    if (stopping_) return Arrival::broken;
+    char bytes[16384];
+    std::size_t count = 0;
+    switch (sockets::receive(socket_, bytes, sizeof bytes, count)) {
+      case sockets::Transfer::done:
+        if (count == 0) return stopping_ ? Arrival::broken : Arrival::peer_closed;
+        buffer_.append(bytes, count);
+        return Arrival::arrived;
+      case sockets::Transfer::failed: return Arrival::broken;
+      case sockets::Transfer::would_block: break;
+    }
+    const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
+    if (left <= Duration{0}) return Arrival::timed_out;
+    sockets::poll(socket_, sockets::Interest::readable, false, -1, left);
+  }
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
+  for (;;) {
+    // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
+    while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
+    if (has_unread()) return Arrival::arrived;
+    const Arrival arrival = fill(limits_.idle_timeout);
+    if (arrival != Arrival::arrived) return arrival;
+  }
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head) {
+  std::size_t searched = position_;
+  for (;;) {
+    const std::size_t end = buffer_.find("\r\n\r\n", searched);
+    const std::size_t size = (end == std::string::npos ? buffer_.size() : end + 4) - position_;
+    if (size > limits_.max_head) return Arrival::too_large;
+    if (end != std::string::npos) {
+      head = buffer_.substr(position_, size);
+      position_ += size;
+      return Arrival::arrived;
+    }
+    searched = std::max(position_, buffer_.size() - std::min<std::size_t>(buffer_.size(), 3));
+    const Arrival arrival = fill(limits_.read_timeout);
+    if (arrival != Arrival::arrived) {
+      head = buffer_.substr(position_);
+      return arrival;
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_exactly(std::size_t size, std::string& out) {
+  for (;;) {
+    const std::size_t taken = std::min(size, buffer_.size() - position_);
+    out.append(buffer_, position_, taken);
+    position_ += taken;
+    size -= taken;
+    if (size == 0) return Arrival::arrived;
+    const Arrival arrival = fill(limits_.read_timeout);
+    if (arrival != Arrival::arrived) return arrival;
+  }
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, std::string& out) {
+  for (std::size_t searched = position_;;) {
+    const std::size_t end = buffer_.find('\n', searched);
+    const std::size_t size = (end == std::string::npos ? buffer_.size() : end + 1) - position_;
+    if (size > max) return Arrival::too_large;
+    if (end != std::string::npos) {
+      out.append(buffer_, position_, size);
+      position_ += size;
+      return Arrival::arrived;
+    }
+    searched = buffer_.size();
+    const bool restarts = position_ == buffer_.size();
+    const Arrival arrival = fill(limits_.read_timeout);
+    if (arrival != Arrival::arrived) return arrival;
+    if (restarts) searched = 0;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline) {
+  record_ = &record;
+  timeline_ = &timeline;
+}
+
+MOCK_GATEWAY_INLINE void Connection::end_exchange() {
+  record_ = nullptr;
+  timeline_ = nullptr;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    if (stopping_) return false;
+    std::size_t count = 0;
+    const sockets::Transfer transfer = sockets::send(socket_, bytes.data() + sent, bytes.size() - sent, count);
+    if (transfer == sockets::Transfer::failed) {
+      note_peer_closed();
+      return false;
+    }
+    if (record_ && count > 0 && record_->bytes.fetch_add(count, std::memory_order_relaxed) == 0)
+      record_->mark_first_byte(timeline_->now());
+    sent += count;
+    if (transfer == sockets::Transfer::done) continue;
+    if (timeline_) timeline_->settle();
+    const sockets::Readiness readiness =
+        sockets::poll(socket_, sockets::Interest::writable, false, -1, limits_.write_timeout);
+    if (!readiness.ready && !readiness.disconnected) {
+      stalled_ = true;
+      return false;
+    }
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::drain() {
+  const auto deadline = std::chrono::steady_clock::now() + limits_.write_timeout;
+  for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
+       pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
+    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
+    if (stopping_) return false;
+    if (readiness.disconnected) {
+      note_peer_closed();
+      return false;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      stalled_ = true;
+      return false;
+    }
+  }
+  return !stopping_;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
+  if (stopping_) return false;
+  if (pending.over()) return true;
+  const int wake = pending.needs_wake() ? wake_->prepare() : -1;
+  for (;;) {
+    // Asked after the descriptor is ready: a wake between the two would be lost otherwise.
+    if (pending.over()) return true;
+    if (stopping_) return false;
+    if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
+    const sockets::Readiness readiness =
+        sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, pending.look_again_in());
+    if (readiness.woken) wake_->clear();
+    if (readiness.peer_closed || readiness.disconnected) note_peer_closed();
+    if (readiness.disconnected) return false;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Connection::guard_expired() { record_->mark_guard_expired(); }
+
+MOCK_GATEWAY_INLINE void Connection::note_peer_closed() {
+  if (peer_closed_ || stopping_) return;
+  peer_closed_ = true;
+  if (record_) record_->mark_client_closed();
+}
+
+MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
+  if (stopping_) return Outcome::Kind::stopped;
+  return stalled_ ? Outcome::Kind::client_stalled : Outcome::Kind::client_left;
+}
+
+MOCK_GATEWAY_INLINE void Connection::finish() {
+  if (ending_ == Ending::reset || stalled_) return;
+  sockets::shut_down_sending(socket_);
+  if (linger_) take_off_what_still_comes();
+}
+
+MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
+  const auto deadline = std::chrono::steady_clock::now() + limits_.read_timeout;
+  while (std::chrono::steady_clock::now() < deadline) {
+    buffer_.clear();
+    position_ = 0;
+    if (fill(std::chrono::seconds{1}) != Arrival::arrived) return;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Connection::stop() {
+  stopping_ = true;
+  sockets::shut_down(socket_);
+}
+
+MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {
+  const std::lock_guard<std::mutex> lock(busy_mutex_);
+  busy_with_ = std::move(what);
+}
+
+MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
+  const std::lock_guard<std::mutex> lock(busy_mutex_);
+  return busy_with_;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "../core/clock.hpp"
+#include "../delivery/outlet.hpp"
+#include "../evidence/journal.hpp"
+#include "sockets.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Transport limits: always real time.
+struct ConnectionLimits {
+  Duration read_timeout;
+  Duration write_timeout;
+  Duration idle_timeout;
+  std::size_t max_head;
+  std::size_t max_body;
+};
+
+/// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
+/// it never does.
+class DescriptorWake final : public Wake {
+ public:
+  ~DescriptorWake() override;
+  void wake() noexcept override;
+  /// The descriptor to poll. Only for the connection's own thread.
+  int prepare();
+  void clear();
+
+ private:
+  std::mutex mutex_;
+  sockets::WakePair pair_;
+};
+
+/// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop() and
+/// busy_with() by any.
+class Connection final : public Outlet {
+ public:
+  enum class Arrival { arrived, peer_closed, timed_out, too_large, broken };
+
+  /// Takes the descriptor over.
+  Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
+  ~Connection() override;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  std::uint64_t id() const { return id_; }
+  const ConnectionLimits& limits() const { return limits_; }
+
+  // Reading.
+  /// Waits for the first byte of the next request, as long as a connection may be idle.
+  Arrival wait_for_request();
+  /// Reads through the blank line that ends a head.
+  Arrival read_head(std::string& head);
+  /// Appends exactly `size` bytes to `out`.
+  Arrival read_exactly(std::size_t size, std::string& out);
+  /// Appends one line with its line end to `out`; `too_large` beyond `max` bytes.
+  Arrival read_line(std::size_t max, std::string& out);
+  /// Whether bytes have been received that nobody has read.
+  bool has_unread() const { return position_ < buffer_.size(); }
+
+  // Writing: the exchange under way hears of what happens.
+  void begin_exchange(ExchangeRecord& record, Timeline& timeline);
+  void end_exchange();
+  bool write(std::string_view bytes) override;
+  bool drain() override;
+  bool wait(Pending& pending, OnClientClosed on_client_closed) override;
+  void end(Ending ending) override { ending_ = ending; }
+  std::shared_ptr<Wake> waker() override { return wake_; }
+  void guard_expired() override;
+
+  Ending ending() const { return ending_; }
+  /// Why write, drain or wait gave up.
+  Outcome::Kind failure() const;
+  /// The body of the request was not read: before the connection closes, what the client still sends is taken off
+  /// it for a while, so that it gets to read its answer.
+  void linger() { linger_ = true; }
+  /// Says goodbye as ending() wants it. The descriptor stays open, for stop() to reach, until the destructor.
+  void finish();
+
+  /// Ends every wait and every transfer. From any thread.
+  void stop();
+  bool stopping() const { return stopping_; }
+  /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
+  void set_busy_with(std::string what);
+  std::string busy_with() const;
+
+ private:
+  Arrival fill(Duration timeout);
+  void note_peer_closed();
+  void take_off_what_still_comes();
+
+  int socket_;
+  std::uint64_t id_;
+  ConnectionLimits limits_;
+  std::shared_ptr<DescriptorWake> wake_ = std::make_shared<DescriptorWake>();
+  std::string buffer_;
+  std::size_t position_ = 0;
+  Ending ending_ = Ending::keep_alive;
+  bool linger_ = false;
+  bool peer_closed_ = false;
+  bool stalled_ = false;
+  ExchangeRecord* record_ = nullptr;
+  Timeline* timeline_ = nullptr;
+  std::atomic<bool> stopping_{false};
+  mutable std::mutex busy_mutex_;
+  std::string busy_with_;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,102 @@
+#include "operations.hpp"
+
+#include <algorithm>
+
+#include "../core/error.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace operations {
+
+inline constexpr std::string_view chat_path = "/v1/chat/completions";
+inline constexpr std::string_view models_path = "/v1/models";
+
+/// The id in "/v1/models/{id}"; empty for any other path.
+MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
+  if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
+      path[models_path.size()] != '/')
+    return {};
+  const std::string_view id = path.substr(models_path.size() + 1);
+  return id.find('/') == std::string_view::npos ? id : std::string_view{};
+}
+
+/// Compares segment by segment; "{name}" in the pattern takes any one segment that is not empty.
+MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path) {
+  for (;;) {
+    const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
+    const std::size_t path_end = std::min(path.find('/'), path.size());
+    const std::string_view wanted = pattern.substr(0, pattern_end);
+    const std::string_view actual = path.substr(0, path_end);
+    const bool any = wanted.size() > 2 && wanted.front() == '{' && wanted.back() == '}';
+    if (any ? actual.empty() : wanted != actual) return false;
+    const bool pattern_done = pattern_end == pattern.size();
+    const bool path_done = path_end == path.size();
+    if (pattern_done || path_done) return pattern_done && path_done;
+    pattern.remove_prefix(pattern_end + 1);
+    path.remove_prefix(path_end + 1);
+  }
+}
+
+}  // namespace operations
+
+MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path,
+                                           OperationHandler handler) {
+  const auto refuse = [&](const std::string& why) {
+    throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
+  };
+  if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+    refuse("the method is written in capitals, such as \"POST\"");
+  if (path.empty() || path.front() != '/') refuse("the path begins with \"/\"");
+  if (path.find_first_of("?# ") != std::string::npos) refuse("the path goes without query, fragment and spaces");
+  if (path == operations::chat_path || path == operations::models_path || !operations::model_in(path).empty())
+    refuse("the gateway serves this path itself");
+  if (!handler) refuse("the handler is empty");
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Operation operation{method, path};
+  auto shared = std::make_shared<const OperationHandler>(std::move(handler));
+  for (Mounted& mounted : mounted_) {
+    if (mounted.operation == operation) {
+      mounted.handler = std::move(shared);
+      return;
+    }
+  }
+  mounted_.push_back({operation, std::move(shared)});
+}
+
+MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std::string& path) const {
+  Route route;
+  route.operation = {method, path};
+  const auto offer = [&](std::string_view offered) {
+    if (route.allow.find(offered) == std::string::npos)
+      route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
+  };
+  if (path == operations::chat_path) {
+    route.kind = method == "POST" ? Route::Kind::chat : Route::Kind::wrong_method;
+    offer("POST");
+  } else if (path == operations::models_path) {
+    route.kind = method == "GET" ? Route::Kind::models : Route::Kind::wrong_method;
+    offer("GET");
+  } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
+    route.kind = method == "GET" ? Route::Kind::model : Route::Kind::wrong_method;
+    route.model = id;
+    if (route.kind == Route::Kind::model) route.operation = list_models();
+    offer("GET");
+  } else {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Mounted& mounted : mounted_) {
+      if (!operations::matches(mounted.operation.path, path)) continue;
+      offer(mounted.operation.method);
+      if (mounted.operation.method != method || route.kind == Route::Kind::mounted) continue;
+      route.kind = Route::Kind::mounted;
+      route.operation = mounted.operation;
+      route.handler = mounted.handler;
+    }
+    if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
+  }
+  return route;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

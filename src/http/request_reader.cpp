@@ -1,0 +1,205 @@
+#include "request_reader.hpp"
+
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "../core/text.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace request_reader {
+
+// cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 431.
+inline constexpr std::size_t max_header_line = 8000;
+inline constexpr std::size_t max_header_fields = 100;
+inline constexpr std::size_t max_chunk_line = 4096;
+
+MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
+  return failure(400, "malformed_request", "malformed HTTP request: " + what);
+}
+
+/// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
+/// them: they are ours to answer.
+MOCK_GATEWAY_INLINE bool kept_from_judge(std::string_view name) {
+  constexpr std::array<std::string_view, 8> names = {"Accept",      "Accept-Encoding", "Expect",     "Range",
+                                                     "REMOTE_ADDR", "REMOTE_PORT",     "LOCAL_ADDR", "LOCAL_PORT"};
+  for (const std::string_view kept : names)
+    if (text::equals_ignoring_case(kept, name)) return true;
+  return false;
+}
+
+/// Splits a head into the request's parts. Fills `judged` with the head as the judge is to see it.
+MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged) {
+  const std::string_view head = incoming.raw_head;
+  std::size_t line_end = head.find("\r\n");
+  const std::string_view request_line = head.substr(0, line_end);
+  const std::size_t method_end = request_line.find(' ');
+  const std::size_t target_end = request_line.rfind(' ');
+  if (method_end == std::string_view::npos || target_end <= method_end + 1 || method_end == 0)
+    return malformed("the request line is not \"METHOD target HTTP/1.1\"");
+  const std::string_view version = request_line.substr(target_end + 1);
+  if (version != "HTTP/1.1" && version != "HTTP/1.0") {
+    if (version.substr(0, 5) == "HTTP/")
+      return failure(505, "http_version_not_supported", "only HTTP/1.1 and HTTP/1.0 are spoken here");
+    return malformed("the request line does not end in an HTTP version");
+  }
+  incoming.http_1_1 = version == "HTTP/1.1";
+  incoming.request.method = request_line.substr(0, method_end);
+  incoming.request.target = request_line.substr(method_end + 1, target_end - method_end - 1);
+  if (incoming.request.target.find_first_of(" \t") != std::string::npos)
+    return malformed("the request target contains white space");
+  judged.append(request_line).append("\r\n");
+
+  for (std::size_t begin = line_end + 2; begin + 2 < head.size(); begin = line_end + 2) {
+    line_end = head.find("\r\n", begin);
+    const std::string_view line = head.substr(begin, line_end - begin);
+    if (line.size() > max_header_line)
+      return failure(431, "headers_too_large",
+                     "a header line has " + std::to_string(line.size()) + " bytes; at most " +
+                         std::to_string(max_header_line) + " are accepted");
+    if (incoming.request.headers.size() == max_header_fields)
+      return failure(431, "headers_too_large", "more than " + std::to_string(max_header_fields) + " header fields");
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || colon == 0 || line.find_first_of(" \t") < colon)
+      return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
+                       " is not \"Name: value\"");
+    if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos)
+      return malformed("a header line contains CR, LF or NUL");
+    const std::string_view name = line.substr(0, colon);
+    incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));
+    if (!kept_from_judge(name)) judged.append(line).append("\r\n");
+  }
+  judged.append("\r\n");
+  return std::nullopt;
+}
+
+struct Framing {
+  bool chunked = false;
+  std::size_t length = 0;
+};
+
+MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const Headers& headers, Framing& framing) {
+  const std::vector<std::string> lengths = headers.all("Content-Length");
+  if (headers.has("Transfer-Encoding")) {
+    if (!lengths.empty()) return malformed("both Content-Length and Transfer-Encoding");
+    if (!text::equals_ignoring_case(headers.find("Transfer-Encoding").value_or(""), "chunked") ||
+        headers.all("Transfer-Encoding").size() > 1)
+      return failure(501, "unsupported_transfer_encoding", "the only transfer coding accepted is chunked");
+    framing.chunked = true;
+    return std::nullopt;
+  }
+  for (const std::string& length : lengths) {
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), value);
+    if (error != std::errc{} || end != length.data() + length.size())
+      return malformed("Content-Length is no number of bytes");
+    if (&length != &lengths.front() && value != framing.length) return malformed("two different Content-Length fields");
+    framing.length = value;
+  }
+  return std::nullopt;
+}
+
+/// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
+MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
+  std::string& raw = incoming.raw_body;
+  std::string& body = incoming.request.body;
+  for (;;) {
+    const std::size_t line_begin = raw.size();
+    Connection::Arrival arrival = connection.read_line(max_chunk_line, raw);
+    if (arrival == Connection::Arrival::too_large) {
+      incoming.malformed = malformed("a chunk's size line is too long");
+      return Connection::Arrival::arrived;
+    }
+    if (arrival != Connection::Arrival::arrived) return arrival;
+    std::size_t size = 0;
+    const char* const digits = raw.data() + line_begin;
+    const auto [end, error] = std::from_chars(digits, raw.data() + raw.size(), size, 16);
+    if (error != std::errc{} || (*end != '\r' && *end != '\n' && *end != ';' && *end != ' ' && *end != '\t')) {
+      incoming.malformed = malformed("a chunk's size is no hexadecimal number");
+      return Connection::Arrival::arrived;
+    }
+    if (size == 0) break;
+    if (size > connection.limits().max_body - body.size()) {
+      incoming.body_too_large = true;
+      return Connection::Arrival::arrived;
+    }
+    const std::size_t data_begin = raw.size();
+    arrival = connection.read_exactly(size + 2, raw);
+    if (arrival != Connection::Arrival::arrived) return arrival;
+    if (raw.compare(data_begin + size, 2, "\r\n") != 0) {
+      incoming.malformed = malformed("a chunk is longer than its size says");
+      return Connection::Arrival::arrived;
+    }
+    body.append(raw, data_begin, size);
+  }
+  for (std::size_t fields = 0;; ++fields) {
+    const std::size_t line_begin = raw.size();
+    const Connection::Arrival arrival = connection.read_line(max_chunk_line, raw);
+    if (arrival == Connection::Arrival::too_large || fields > max_header_fields) {
+      incoming.malformed = malformed("the chunked body's trailer is too large");
+      return Connection::Arrival::arrived;
+    }
+    if (arrival != Connection::Arrival::arrived) return arrival;
+    const std::size_t size = raw.size() - line_begin;
+    if (size == 1 || (size == 2 && raw[line_begin] == '\r')) return Connection::Arrival::arrived;
+  }
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
+  Framing framing;
+  incoming.malformed = framing_of(incoming.request.headers, framing);
+  if (incoming.malformed) return Connection::Arrival::arrived;
+  if (framing.length > connection.limits().max_body) {
+    incoming.body_too_large = true;
+    return Connection::Arrival::arrived;
+  }
+  if (!framing.chunked && framing.length == 0) return Connection::Arrival::arrived;
+  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
+  if (incoming.http_1_1 && incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread() &&
+      !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
+    return Connection::Arrival::broken;
+  if (framing.chunked) return read_chunked(connection, incoming);
+  incoming.request.body.reserve(framing.length);
+  return connection.read_exactly(framing.length, incoming.request.body);
+}
+
+}  // namespace request_reader
+
+MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge) {
+  IncomingRequest incoming;
+  const auto arrived = [&](Connection::Arrival arrival, const char* what) {
+    if (arrival == Connection::Arrival::timed_out)
+      incoming.malformed =
+          failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
+    return arrival == Connection::Arrival::arrived || arrival == Connection::Arrival::timed_out;
+  };
+  const Connection::Arrival head = connection.read_head(incoming.raw_head);
+  if (head == Connection::Arrival::too_large) {
+    incoming.malformed =
+        failure(431, "headers_too_large",
+                "request line and headers have more than " + std::to_string(connection.limits().max_head) + " bytes");
+  } else if (!arrived(head, "head")) {
+    return std::nullopt;
+  }
+  if (!incoming.malformed) {
+    std::string judged;
+    incoming.malformed = request_reader::split_head(incoming, judged);
+    if (!incoming.malformed) {
+      if (const int refusal = judge(judged); refusal == 414)
+        incoming.malformed = failure(414, "uri_too_long", "the request target is too long");
+      else if (refusal != 0)
+        incoming.malformed = request_reader::malformed("request line or headers break the grammar");
+    }
+  }
+  if (!incoming.malformed && !arrived(request_reader::read_body(connection, incoming), "body")) return std::nullopt;
+  const Headers& headers = incoming.request.headers;
+  incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !headers.lists("Connection", "close") &&
+                        (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
+  return incoming;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

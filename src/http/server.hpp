@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "connection.hpp"
+#include "service.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The listening socket and the connections of one gateway. cpp-httplib listens, accepts and judges the grammar of
+/// requests; the connections are ours.
+class Server {
+ public:
+  /// Listens when it returns; `on_bound` learns the port before the first connection is served. Throws GatewayError,
+  /// saying why, when it cannot.
+  Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
+         const std::function<void(int port)>& on_bound);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  int port() const;
+  /// Ends every connection and stops listening; nothing happens the second time.
+  void stop();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

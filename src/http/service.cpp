@@ -1,0 +1,423 @@
+#include "service.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <iostream>
+
+#include "../answer/default_reply.hpp"
+#include "../core/error.hpp"
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "../delivery/delivery.hpp"
+#include "../evidence/redaction.hpp"
+#include "response.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace service {
+
+MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+/// "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets.
+MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+  if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
+  std::string time;
+  if (milliseconds >= 60'000) time = std::to_string(milliseconds / 60'000) + "m";
+  time += std::to_string(milliseconds / 1000 % 60);
+  if (const auto rest = milliseconds % 1000; rest != 0 && milliseconds < 60'000) {
+    std::string fraction = std::to_string(1000 + rest).substr(1);
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    time += "." + fraction;
+  }
+  return time + "s";
+}
+
+/// The tester's code that a connection's thread is in, for the time that it is.
+class Busy {
+ public:
+  Busy(Connection& connection, std::string what) : connection_(connection) {
+    connection_.set_busy_with(std::move(what));
+  }
+  ~Busy() { connection_.set_busy_with({}); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Connection& connection_;
+};
+
+/// Runs the tester's code; what it throws is returned as text.
+template <class Code>
+std::optional<std::string> guarded(const Code& code) {
+  try {
+    code();
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+MOCK_GATEWAY_INLINE bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& request) {
+  const std::optional<std::string> sent = request.headers.find("Content-Type");
+  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages) return true;
+  const std::size_t semicolon = sent->find(';');
+  const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
+  if (text::equals_ignoring_case(type, "application/json"))
+    return semicolon == std::string::npos || acceptance.content_type_parameters;
+  return acceptance.json_as_form && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
+         Json::accept(request.body);
+}
+
+}  // namespace service
+
+struct Service::Asked {
+  Connection& connection;
+  const ReceivedRequest& request;
+  bool body_too_large;
+  const KeyStore::Presented& presented;
+  Timeline& timeline;
+  Route route{};
+  std::optional<ChatRequest> chat{};
+  std::uint64_t fingerprint = 0;
+};
+
+MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys,
+                                     std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal)
+    : settings_(std::move(settings)),
+      clock_(std::move(clock)),
+      keys_(std::move(keys)),
+      script_(std::move(script)),
+      journal_(std::move(journal)),
+      operations_(settings_.acceptance.model_by_id),
+      tokens_(settings_.tokenizer),
+      started_(service::unix_seconds(clock_.now())) {}
+
+MOCK_GATEWAY_INLINE void Service::reset() {
+  script_->reset();
+  failures_.clear();
+  journal_->clear();
+  occurrences_.reset();
+}
+
+MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest incoming,
+                                        std::size_t position) noexcept {
+  try {
+    answer_and_record(connection, incoming, position);
+  } catch (const std::exception& exception) {
+    // Out of memory, say. Nothing thrown may reach cpp-httplib, which would abort the process.
+    std::cerr << "mock_gateway: an exchange was given up: " << exception.what() << '\n';
+    connection.end_exchange();
+    connection.end(Outlet::Ending::close);
+    journal_->dropped();
+  }
+}
+
+MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
+                                                    std::size_t position) {
+  Timeline timeline(clock_.state(), connection.waker());
+  const KeyStore::Presented presented =
+      keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
+
+  const auto record = std::make_shared<ExchangeRecord>();
+  record->connection_id = connection.id();
+  record->position = position;
+  record->request = std::move(incoming.request);
+  record->request.key_id = presented.key.id;
+  record->raw_head = std::move(incoming.raw_head);
+  record->raw_body = std::move(incoming.raw_body);
+  record->received = timeline.now();
+  record->acceptance = settings_.acceptance;
+  record->limits = settings_.chat_limits;
+  record->root_url = settings_.root_url;
+  redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
+
+  Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
+  Answer answer = incoming.malformed ? fail(asked, *incoming.malformed, Decision::Kind::malformed) : decide(asked);
+  if (asked.chat) {
+    record->chat = true;
+    record->findings = std::move(asked.chat->findings);
+  }
+  record->decision = answer.decision;
+  redact(record->decision.detail, presented, *keys_);
+  record->stub_id = answer.stub_id;
+  record->status = answer.status;
+  add_profile_headers(asked, answer);
+
+  journal_->add(record);
+  connection.begin_exchange(*record, timeline);
+  const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
+  connection.end_exchange();
+  journal_->end(*record, outcome, timeline.now());
+  if (settings_.on_exchange) {
+    const service::Busy busy(connection, "the function given to Options::on_exchange");
+    if (const auto thrown = service::guarded([&] { settings_.on_exchange(Exchange(record)); }))
+      std::cerr << "mock_gateway: the function given to Options::on_exchange threw: " << *thrown << '\n';
+  }
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
+  asked.route = operations_.find(asked.request.method, asked.request.path());
+  const Route& route = asked.route;
+  const auto forced = [&](const Failure& failure) { return fail(asked, failure, Decision::Kind::forced_failure); };
+  const auto rejected = [&](const Failure& failure) { return fail(asked, failure, Decision::Kind::rejected); };
+
+  // The order is that of the documented checks: the first hit answers.
+  if (const auto failure = failures_.take_for_operation(route.operation)) return forced(*failure);
+  const KeyStore::Verdict verdict = asked.presented.verdict;
+  const ApiKey& key = asked.presented.key;
+  if (verdict == KeyStore::Verdict::disabled) return rejected(forbidden());
+  if (verdict != KeyStore::Verdict::enabled) return rejected(unauthorized());
+  const bool exists = route.kind != Route::Kind::unknown && route.kind != Route::Kind::wrong_method;
+  if (exists && !key.operations.empty() &&
+      std::find(key.operations.begin(), key.operations.end(), route.operation) == key.operations.end())
+    return rejected(forbidden());
+  if (const auto failure = failures_.take_for_key(key.id)) return forced(*failure);
+  if (const auto left = keys_->take(key.id, asked.timeline.now())) {
+    // Rounded up: a client that comes back after whole seconds must not be a moment too early.
+    const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
+    return rejected(settings_.profile == Profile::openai ? refusal.retry_after_ms(*left) : refusal);
+  }
+  switch (route.kind) {
+    case Route::Kind::unknown: return rejected(failure(404, "unknown_path", "no operation at " + asked.request.path()));
+    case Route::Kind::wrong_method:
+      return rejected(
+          failure(405, "method_not_allowed",
+                  asked.request.method + " is not allowed at " + asked.request.path() + "; allowed: " + route.allow)
+              .header("Allow", route.allow));
+    case Route::Kind::chat:
+    case Route::Kind::models:
+    case Route::Kind::model:
+    case Route::Kind::mounted: break;
+  }
+  if (asked.body_too_large)
+    return rejected(failure(413, "body_too_large",
+                            "the body has more than " + std::to_string(asked.connection.limits().max_body) + " bytes"));
+  try {
+    if (route.kind == Route::Kind::chat) return answer_chat(asked);
+    if (route.kind == Route::Kind::models) return answer_models(asked);
+    if (route.kind == Route::Kind::model) return answer_model(asked);
+    return answer_mounted(asked);
+  } catch (const RequestError& error) {
+    return rejected(error.failure);
+  }
+}
+
+MOCK_GATEWAY_INLINE const Model* Service::find_model(const std::string& id) const {
+  for (const Model& model : settings_.models)
+    if (model.id == id) return &model;
+  return nullptr;
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::answer_models(const Asked& asked) const {
+  const std::vector<std::string>& usable = asked.presented.key.models;
+  std::vector<Model> models;
+  for (const Model& model : settings_.models)
+    if (usable.empty() || std::find(usable.begin(), usable.end(), model.id) != usable.end()) models.push_back(model);
+  Answer answer;
+  answer.decision.kind = Decision::Kind::models;
+  answer.body = models_body(models, started_);
+  return answer;
+}
+
+namespace service {
+
+MOCK_GATEWAY_INLINE Failure unknown_model(const std::string& id) {
+  return failure(404, "model_not_found", "the model \"" + id + "\" does not exist").param("model");
+}
+
+MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
+  return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
+}
+
+}  // namespace service
+
+MOCK_GATEWAY_INLINE Service::Answer Service::answer_model(Asked& asked) const {
+  const std::string id = text::percent_decode(asked.route.model).value_or(asked.route.model);
+  if (!service::may_use(asked.presented.key, id)) throw RequestError{forbidden()};
+  const Model* const model = find_model(id);
+  if (!model) throw RequestError{service::unknown_model(id)};
+  Answer answer;
+  answer.decision = {Decision::Kind::models, id};
+  answer.body = model_body(*model, started_);
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
+  if (!service::is_json_content_type(settings_.acceptance, asked.request))
+    throw RequestError{failure(415, "unsupported_content_type",
+                               "Content-Type: expected application/json, got \"" +
+                                   text::excerpt(asked.request.headers.find("Content-Type").value_or(""), 100) + "\"")};
+  asked.chat = parse_chat_request(asked.request.body, settings_.acceptance, settings_.chat_limits);
+  const ChatRequest& chat = *asked.chat;
+  if (!service::may_use(asked.presented.key, chat.model)) throw RequestError{forbidden()};
+  if (!find_model(chat.model)) throw RequestError{service::unknown_model(chat.model)};
+  if (const auto failure = failures_.take_for_model(chat.model))
+    return fail(asked, *failure, Decision::Kind::forced_failure);
+
+  asked.fingerprint = fingerprint(std::to_string(content_fingerprint(chat)), settings_.seed ^ fingerprint(""));
+  Answer answer;
+  std::optional<Script::Choice> choice;
+  if (script_->empty()) {
+    answer.decision.kind = Decision::Kind::default_reply;
+    answer.reply = std::make_shared<const Reply>(default_reply(chat, asked.fingerprint));
+  } else {
+    const service::Busy busy(asked.connection, "a matcher of a stub");
+    if (const auto thrown = service::guarded([&] { choice = script_->choose(chat); }))
+      return callback_failed(asked, "a matcher threw: " + *thrown);
+    if (!choice) {
+      Answer unmatched =
+          fail(asked,
+               failure(422, "no_stub_matched", "no stub matched; mounted, newest first: " + script_->describe(3))
+                   .header("x-mock-gateway-diagnosis", "no_stub_matched")
+                   .should_retry(false),
+               Decision::Kind::unmatched);
+      unmatched.decision.detail = script_->describe(3);
+      return unmatched;
+    }
+  }
+  if (choice) {
+    const StubState& stub = *choice->stub;
+    answer.decision = {Decision::Kind::stub, stub.describe()};
+    answer.stub_id = stub.id();
+    if (const auto* ready = std::get_if<std::shared_ptr<const Reply>>(&choice->reply)) {
+      answer.reply = *ready;
+    } else {
+      const service::Busy busy(asked.connection, "the reply function of " + stub.describe());
+      const auto thrown = service::guarded(
+          [&] { answer.reply = std::make_shared<const Reply>(std::get<ReplyFunction>(choice->reply)(chat)); });
+      if (thrown) {
+        Answer failed = callback_failed(asked, "the reply function of " + stub.describe() + " threw: " + *thrown);
+        failed.stub_id = stub.id();
+        return failed;
+      }
+    }
+  }
+
+  const ReplyData& reply = answer.reply->data();
+  if (reply.failure) {
+    Answer failed = fail(asked, *reply.failure, answer.decision.kind);
+    failed.decision = answer.decision;
+    failed.stub_id = answer.stub_id;
+    failed.reply = answer.reply;
+    for (const Header& header : reply.headers) failed.headers.set(header.name, header.value);
+    return failed;
+  }
+  AnswerContext context;
+  context.profile = settings_.profile;
+  const std::uint64_t occurrence = occurrences_.next(asked.fingerprint);
+  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), asked.fingerprint)).alphanumeric(24);
+  context.created = service::unix_seconds(asked.timeline.now());
+  context.seed = asked.fingerprint;
+  const auto thrown = service::guarded([&] { answer.completion.emplace(reply, chat, context, tokens_); });
+  if (thrown) return callback_failed(asked, *thrown);
+  answer.headers = reply.headers;
+  answer.stream = chat.stream;
+  if (answer.stream)
+    answer.content_type = reply.sse.content_type;
+  else
+    answer.body = answer.completion->body();
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::answer_mounted(Asked& asked) const {
+  const service::Busy busy(asked.connection, "the handler of " + asked.route.operation.to_string());
+  std::optional<HttpReply> reply;
+  if (const auto thrown = service::guarded([&] { reply.emplace((*asked.route.handler)(asked.request)); }))
+    return callback_failed(asked, "the handler of " + asked.route.operation.to_string() + " threw: " + *thrown);
+  const Decision decision{Decision::Kind::handler, asked.route.operation.to_string()};
+  Answer answer;
+  if (reply->failure()) {
+    answer = fail(asked, *reply->failure(), Decision::Kind::handler);
+  } else {
+    answer.status = reply->status();
+    answer.body = reply->body();
+    answer.content_type = reply->content_type();
+  }
+  answer.decision = decision;
+  for (const Header& header : reply->headers()) answer.headers.add(header.name, header.value);
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::fail(const Asked& asked, const Failure& failure,
+                                                  Decision::Kind kind) const {
+  Answer answer;
+  answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
+  answer.status = failure.status();
+  answer.content_type = failure.raw_body() ? failure.content_type() : "application/json";
+  answer.headers = failure.headers(asked.timeline.now());
+  answer.body = error_body(failure, settings_.profile);
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(const Asked& asked, const std::string& what) const {
+  Answer answer = fail(
+      asked,
+      failure(500, "internal_error", "a function of the test threw an exception; the gateway's journal has its text"),
+      Decision::Kind::callback_failed);
+  answer.decision.detail = what;
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer& answer) {
+  if (settings_.profile != Profile::openai) return;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!answer.headers.has(name)) answer.headers.add(name, value);
+  };
+  const std::uint64_t request = fingerprint(asked.request.body, fingerprint(asked.request.target, settings_.seed));
+  add("x-request-id", "req_" + Random(request ^ occurrences_.next(request)).alphanumeric(32));
+  add("openai-processing-ms", "1");
+  if (asked.presented.key.id.empty()) return;
+  if (const auto quota = keys_->quota(asked.presented.key.id, asked.timeline.now())) {
+    add("x-ratelimit-limit-requests", std::to_string(quota->limit));
+    add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
+    add("x-ratelimit-reset-requests", service::reset_time(quota->reset));
+  }
+}
+
+MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& incoming,
+                                                   Asked& asked, Answer& answer, ExchangeRecord& record) {
+  const bool bodiless = answer.status == 204 || answer.status == 304;
+  const BodyFraming framing = !answer.stream      ? BodyFraming::content_length
+                              : incoming.http_1_1 ? BodyFraming::chunked
+                                                  : BodyFraming::until_close;
+  const bool keep_alive = incoming.keep_alive && framing != BodyFraming::until_close;
+  if (!keep_alive) connection.end(Outlet::Ending::close);
+  if (incoming.malformed || incoming.body_too_large) connection.linger();
+  if (!answer.headers.has("Date")) answer.headers.add("Date", http_date(asked.timeline.now()));
+  if (!answer.headers.has("Connection")) {
+    if (!keep_alive) answer.headers.add("Connection", "close");
+    if (keep_alive && !incoming.http_1_1) answer.headers.add("Connection", "keep-alive");
+  }
+  const std::string head =
+      response_head(answer.status, bodiless ? "" : answer.content_type, framing, answer.body.size(), answer.headers);
+  const ReplyData plain;
+  Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.events,
+                    record.tokens);
+  Delivery::Result result;
+  if (answer.stream) {
+    CompletionEvents events(*answer.completion);
+    result = delivery.stream(head, events, framing == BodyFraming::chunked);
+  } else {
+    const bool no_body = bodiless || asked.request.method == "HEAD";
+    result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body),
+                            answer.completion ? answer.completion->token_count() : 0);
+  }
+  switch (result) {
+    case Delivery::Result::completed: return Outcome::Kind::completed;
+    case Delivery::Result::failed_by_script: return Outcome::Kind::failed_by_script;
+    case Delivery::Result::broken_off: break;
+  }
+  connection.end(Outlet::Ending::close);
+  return connection.failure();
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "../answer/bodies.hpp"
+#include "../answer/completion.hpp"
+#include "../answer/occurrences.hpp"
+#include "../answer/tokens.hpp"
+#include "../evidence/journal.hpp"
+#include "../keys/key_store.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/profile.hpp"
+#include "../script/forced_failures.hpp"
+#include "../script/script.hpp"
+#include "connection.hpp"
+#include "operations.hpp"
+#include "request_reader.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+struct ServiceSettings {
+  std::vector<Model> models;
+  std::uint64_t seed = 1;
+  Profile profile = Profile::documented;
+  Acceptance acceptance;
+  ChatLimits chat_limits;
+  Tokenizer tokenizer;
+  std::string root_url;
+  std::function<void(const Exchange&)> on_exchange;
+};
+
+/// The gateway's behaviour behind its socket: judges each request in the documented order of checks, answers it, and
+/// keeps the record.
+class Service {
+ public:
+  Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys, std::shared_ptr<Script> script,
+          std::shared_ptr<JournalState> journal);
+
+  /// One exchange, from the request read to the last byte of its answer. Throws nothing.
+  void serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
+
+  ForcedFailures& failures() { return failures_; }
+  Operations& operations() { return operations_; }
+  JournalState& journal() { return *journal_; }
+  void set_root_url(std::string root_url) { settings_.root_url = std::move(root_url); }
+  /// Forgets stubs, forced failures, the journal, and how often each request came.
+  void reset();
+
+ private:
+  /// What is to be sent, decided.
+  struct Answer {
+    Decision decision;
+    int status = 200;
+    std::string content_type = "application/json";
+    Headers headers;
+    std::string body;
+    std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
+    std::optional<Completion> completion;  // of a chat answer that is no failure
+    bool stream = false;
+    std::uint64_t stub_id = 0;
+  };
+  struct Asked;  // a request under judgement
+
+  void answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position);
+  Answer decide(Asked& asked);
+  Answer answer_chat(Asked& asked);
+  Answer answer_models(const Asked& asked) const;
+  Answer answer_model(Asked& asked) const;
+  Answer answer_mounted(Asked& asked) const;
+  Answer fail(const Asked& asked, const Failure& failure, Decision::Kind kind) const;
+  Answer callback_failed(const Asked& asked, const std::string& what) const;
+  const Model* find_model(const std::string& id) const;
+  void add_profile_headers(const Asked& asked, Answer& answer);
+  Outcome::Kind deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
+                        ExchangeRecord& record);
+
+  ServiceSettings settings_;
+  Clock clock_;
+  std::shared_ptr<KeyStore> keys_;
+  std::shared_ptr<Script> script_;
+  std::shared_ptr<JournalState> journal_;
+  ForcedFailures failures_;
+  Operations operations_;
+  Occurrences occurrences_;
+  Tokens tokens_;
+  std::int64_t started_;  // Unix seconds: when the models were created, as the list says
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

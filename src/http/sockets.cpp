@@ -1,0 +1,192 @@
+#include "sockets.hpp"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <limits>
+
+#ifdef __linux__
+#include <linux/sockios.h>
+#endif
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace sockets {
+
+#ifdef MSG_NOSIGNAL
+inline constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+#else
+inline constexpr int send_flags = MSG_DONTWAIT;  // cpp-httplib ignores SIGPIPE for the process
+#endif
+#ifdef POLLRDHUP
+inline constexpr short peer_closed_event = POLLRDHUP;
+#else
+inline constexpr short peer_closed_event = 0;
+#endif
+
+MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
+  bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
+  if (result >= 0) return Transfer::done;
+  return errno == EAGAIN || errno == EWOULDBLOCK ? Transfer::would_block : Transfer::failed;
+}
+
+MOCK_GATEWAY_INLINE void adopt(int socket) {
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  const int on = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+#ifdef SO_NOSIGPIPE
+  ::setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+}
+
+MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes) {
+  ssize_t result;
+  do result = ::send(socket, data, size, send_flags);
+  while (result < 0 && errno == EINTR);
+  return outcome_of(result, bytes);
+}
+
+MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes) {
+  ssize_t result;
+  do result = ::recv(socket, data, size, MSG_DONTWAIT);
+  while (result < 0 && errno == EINTR);
+  return outcome_of(result, bytes);
+}
+
+MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_peer, int wake,
+                                   std::optional<Duration> timeout) {
+  pollfd watched[2] = {{socket, 0, 0}, {wake, POLLIN, 0}};
+  if (interest == Interest::readable) watched[0].events = POLLIN;
+  if (interest == Interest::writable) watched[0].events = POLLOUT;
+  if (watch_peer) watched[0].events = static_cast<short>(watched[0].events | peer_closed_event);
+  const nfds_t count = wake < 0 ? 1 : 2;
+#ifdef __linux__
+  timespec limit{};
+  if (timeout) {
+    const auto nanoseconds = std::max(Duration{0}, *timeout).count();
+    limit.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000);
+    limit.tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000);
+  }
+  const int ready = ::ppoll(watched, count, timeout ? &limit : nullptr, nullptr);
+#else
+  int limit = -1;
+  if (timeout) {
+    const auto milliseconds = (std::max(Duration{0}, *timeout).count() + 999'999) / 1'000'000;
+    limit = static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
+  }
+  const int ready = ::poll(watched, count, limit);
+#endif
+  Readiness readiness;
+  if (ready <= 0) return readiness;  // time is up, or a signal: the caller looks again
+  const short events = watched[0].revents;
+  readiness.disconnected = (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+  readiness.peer_closed = (events & peer_closed_event) != 0;
+  readiness.ready = (events & (POLLIN | POLLOUT)) != 0;
+  readiness.woken = count == 2 && watched[1].revents != 0;
+  return readiness;
+}
+
+MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
+#ifdef SIOCOUTQ
+  int bytes = 0;
+  if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
+#else
+  static_cast<void>(socket);
+#endif
+  return 0;
+}
+
+MOCK_GATEWAY_INLINE void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
+
+MOCK_GATEWAY_INLINE void shut_down_sending(int socket) { ::shutdown(socket, SHUT_WR); }
+
+MOCK_GATEWAY_INLINE void discard_received(int socket) {
+  char bytes[4096];
+  std::size_t count = 0;
+  while (receive(socket, bytes, sizeof bytes, count) == Transfer::done && count > 0) {
+  }
+}
+
+MOCK_GATEWAY_INLINE void close(int socket) { ::close(socket); }
+
+MOCK_GATEWAY_INLINE void reset(int socket) {
+  const linger at_once{1, 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::close(socket);
+}
+
+MOCK_GATEWAY_INLINE void enlarge_backlog(int listener) { ::listen(listener, 4096); }
+
+MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string& host, int port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* addresses = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &addresses); error != 0)
+    return "the host \"" + host + "\" cannot be resolved (" + ::gai_strerror(error) + ")";
+  std::optional<std::string> reason = "no address of \"" + host + "\" can be used";
+  for (const addrinfo* address = addresses; address && reason; address = address->ai_next) {
+    const int probe = ::socket(address->ai_family, address->ai_socktype, address->ai_protocol);
+    if (probe < 0) continue;
+    const int on = 1;
+    ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (::bind(probe, address->ai_addr, address->ai_addrlen) == 0 && ::listen(probe, 1) == 0) {
+      reason.reset();
+    } else if (errno == EADDRINUSE) {
+      reason = "port " + std::to_string(port) + " is taken";
+    } else if (errno == EADDRNOTAVAIL) {
+      reason = "the host \"" + host + "\" is no address of this machine";
+    } else if (errno == EACCES) {
+      reason = "port " + std::to_string(port) + " needs privileges";
+    } else {
+      reason = std::strerror(errno);
+    }
+    ::close(probe);
+  }
+  ::freeaddrinfo(addresses);
+  return reason;
+}
+
+MOCK_GATEWAY_INLINE WakePair open_wake() {
+  int ends[2] = {-1, -1};
+  if (::pipe(ends) != 0) return {};
+  for (const int end : ends) {
+    ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    ::fcntl(end, F_SETFL, O_NONBLOCK);
+  }
+  return {ends[0], ends[1]};
+}
+
+MOCK_GATEWAY_INLINE void signal_wake(const WakePair& wake) {
+  const char byte = 0;
+  ssize_t result;
+  do result = ::write(wake.writing, &byte, 1);
+  while (result < 0 && errno == EINTR);  // a full pipe is as readable as can be
+}
+
+MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
+  char bytes[64];
+  while (::read(wake.reading, bytes, sizeof bytes) > 0) {
+  }
+}
+
+MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
+  if (wake.reading >= 0) ::close(wake.reading);
+  if (wake.writing >= 0) ::close(wake.writing);
+}
+
+}  // namespace sockets
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "../core/clock.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+/// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
+namespace sockets {
+
+enum class Transfer { done, would_block, failed };
+
+/// Close-on-exec (a forked child that holds the descriptor defeats RST), no delay, no SIGPIPE.
+void adopt(int socket);
+/// Sends what fits; `bytes` is what was taken.
+Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
+/// Receives what is there; `bytes` 0 with `done` is the end of the stream.
+Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes);
+
+enum class Interest { nothing, readable, writable };
+struct Readiness {
+  bool ready = false;         // readable or writable, as asked
+  bool woken = false;         // the wake descriptor is readable
+  bool peer_closed = false;   // FIN has arrived
+  bool disconnected = false;  // RST has arrived, or the socket was shut down here
+};
+/// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
+/// whether a FIN ends the wait.
+Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+
+/// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
+std::size_t unacknowledged(int socket);
+/// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
+void shut_down(int socket);
+void shut_down_sending(int socket);
+/// Discards what has been received and not read: with unread bytes, close would send RST in place of FIN.
+void discard_received(int socket);
+void close(int socket);
+/// Closes with RST (SO_LINGER 0, no shutdown before it).
+void reset(int socket);
+
+/// Listens on with room for bursts of connections.
+void enlarge_backlog(int listener);
+/// Why nobody can listen there, in words; nothing when one can.
+std::optional<std::string> why_not_listen(const std::string& host, int port);
+
+/// A descriptor that one thread polls and others make readable.
+struct WakePair {
+  int reading = -1;
+  int writing = -1;
+};
+WakePair open_wake();
+void signal_wake(const WakePair& wake);
+void clear_wake(const WakePair& wake);
+void close_wake(const WakePair& wake);
+
+}  // namespace sockets
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

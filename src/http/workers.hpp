@@ -1,0 +1,46 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "../core/clock.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A thread per job, grown on demand and retired when idle for a second: a job that waits never delays another.
+class Workers {
+ public:
+  Workers() = default;
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  /// False when the system gives no thread and none is left to take the job later.
+  bool run(std::function<void()> job);
+  /// Waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of real time.
+  void shut_down(Duration patience, const std::function<void()>& still_waiting);
+
+ private:
+  using Threads = std::list<std::thread>;
+  void work(Threads::iterator self);
+
+  std::mutex mutex_;
+  std::condition_variable job_or_end_;
+  std::condition_variable thread_gone_;
+  std::deque<std::function<void()>> jobs_;
+  Threads threads_;
+  Threads retired_;  // finished, to be joined by whoever comes by
+  std::size_t idle_ = 0;
+  bool ending_ = false;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,16 @@
+#include "api_key.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string to_string(KeyState state) {
+  switch (state) {
+    case KeyState::enabled: return "enabled";
+    case KeyState::disabled: return "disabled";
+    case KeyState::deleted: return "deleted";
+  }
+  return "unknown";
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../core/clock.hpp"
+#include "../model/operation.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// `requests` per `window` on the gateway's clock. A window begins with the first request after the last one ended;
+/// a request beyond the number gets 429, and its Retry-After is what is left of the window.
+struct RateLimit {
+  std::size_t requests;
+  Duration window;
+};
+
+/// Documented states of a key. Requests with a disabled key get 403, with a deleted one 401.
+enum class KeyState { enabled, disabled, deleted };
+
+std::string to_string(KeyState state);
+
+/// What the console shows of a key. The secret is not part of it: it is shown once, by Keys::create.
+struct ApiKey {
+  std::string id;
+  std::string description;
+  KeyState state = KeyState::enabled;
+  /// Models it may use; empty: all.
+  std::vector<std::string> models;
+  /// Operations it may use; empty: all.
+  std::vector<Operation> operations;
+  std::optional<RateLimit> limit;
+  TimePoint created;
+};
+
+/// The one time a key's secret is shown.
+struct CreatedKey {
+  std::string id;
+  std::string secret;
+  std::string description;
+};
+
+/// How a key is created: chained setters, each optional.
+class KeyOptions {
+ public:
+  /// A secret of the caller's choice instead of a generated one. Starts with `sk-` and has more after it, in visible
+  /// ASCII; anything else, or a secret in use, makes Keys::create throw GatewayError.
+  KeyOptions& secret(std::string secret) { return secret_ = std::move(secret), *this; }
+  /// Created disabled.
+  KeyOptions& disabled(bool disabled = true) { return disabled_ = disabled, *this; }
+  /// Only these models: others get 403, and the models list omits them.
+  KeyOptions& models(std::vector<std::string> ids) { return models_ = std::move(ids), *this; }
+  /// Only these operations: others get 403.
+  KeyOptions& operations(std::vector<Operation> operations) { return operations_ = std::move(operations), *this; }
+  KeyOptions& limit(std::size_t requests, Duration window) { return limit_ = RateLimit{requests, window}, *this; }
+
+ private:
+  friend class Keys;
+  std::string secret_;
+  bool disabled_ = false;
+  std::vector<std::string> models_;
+  std::vector<Operation> operations_;
+  std::optional<RateLimit> limit_;
+};
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>  // less
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "../core/clock.hpp"
+#include "../model/received_request.hpp"
+#include "api_key.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+/// One limit's count in its current window.
+struct LimitWindow {
+  TimePoint began{};
+  std::size_t used = 0;
+
+  /// Counts one request; returns what is left of the window when it is one too many, and then does not count it.
+  std::optional<Duration> take(const RateLimit& limit, TimePoint now);
+  /// What is left of the window, always positive; nothing when none is running.
+  std::optional<Duration> left(const RateLimit& limit, TimePoint now) const;
+  /// What `take` would return, without counting.
+  std::optional<Duration> refusal(const RateLimit& limit, TimePoint now) const;
+};
+
+/// The keys of one gateway. Thread-safe.
+class KeyStore {
+ public:
+  enum class Verdict { missing, malformed, unknown, deleted, disabled, enabled };
+
+  /// What an Authorization header says, judged.
+  struct Presented {
+    Verdict verdict = Verdict::missing;
+    /// The key as it was at this moment; meaningful for deleted, disabled and enabled.
+    ApiKey key;
+    /// What follows the scheme, as sent (all of the field when it has no scheme), to be masked wherever the request
+    /// is recorded; empty without one. Of several fields, the first one's.
+    std::string credential;
+  };
+
+  KeyStore(std::uint64_t seed, Clock clock);
+
+  /// An empty `secret` is generated from the gateway's seed and the key's number.
+  CreatedKey create(std::string description, std::string secret, bool disabled, std::vector<std::string> models,
+                    std::vector<Operation> operations, std::optional<RateLimit> limit);
+  void describe(const std::string& id, std::string description);
+  void set_state(const std::string& id, KeyState state);
+  void set_models(const std::string& id, std::vector<std::string> models);
+  void set_operations(const std::string& id, std::vector<Operation> operations);
+  void set_limit(const std::string& id, std::optional<RateLimit> limit);
+  void set_limit_for_all(std::optional<RateLimit> limit);
+  /// Throws GatewayError when no key ever had that id.
+  ApiKey find(const std::string& id) const;
+  /// Every key that is not deleted, in order of creation.
+  std::vector<ApiKey> list() const;
+
+  /// Judges the Authorization fields of a request. Two or more fields, another scheme, an empty credential, or one
+  /// that does not start with `sk-` are malformed.
+  Presented present(const Headers& headers, bool bearer_in_any_case) const;
+  /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
+  /// A request that one of them refuses counts against neither.
+  std::optional<Duration> take(const std::string& id, TimePoint now);
+  /// Requests left in the key's (else the common) window, for x-ratelimit headers: {limit, remaining, time to reset}.
+  struct Quota {
+    std::size_t limit;
+    std::size_t remaining;
+    Duration reset;
+  };
+  std::optional<Quota> quota(const std::string& id, TimePoint now) const;
+
+  /// Replaces every secret that this store ever knew, in any state, by `sk-***`; returns how many. Also
+  /// finds them percent-encoded or JSON-escaped. One pass, whatever the number of keys; the store is locked only where
+  /// the text has something that begins like a secret.
+  std::size_t mask(std::string& text) const;
+
+ private:
+  struct Entry {
+    ApiKey key;
+    std::string secret;
+    LimitWindow window;
+  };
+
+  // All of these expect the mutex to be held.
+  Entry& entry(const std::string& id) const;
+  Entry& living_entry(const std::string& id, std::string_view participle) const;
+  std::string unused_secret(std::size_t serial) const;
+  bool may_begin(std::string_view start) const;
+  std::size_t known_prefix(std::string_view text) const;
+
+  mutable std::mutex mutex_;
+  std::uint64_t seed_;
+  Clock clock_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::unordered_map<std::string, Entry*> by_id_;
+  std::map<std::string, Entry*, std::less<>> by_secret_;  // ordered: mask asks what begins like a piece of text
+  std::set<std::size_t> secret_lengths_;                  // each length that occurs in by_secret_
+  std::optional<RateLimit> limit_for_all_;
+  LimitWindow window_for_all_;
+};
+
+}  // namespace detail
+
+/// The console's API Keys page. A handle: may outlive its gateway. A change applies to the first request that is sent
+/// after the call returned, from any thread; a request under way completes.
+class Keys {
+ public:
+  explicit Keys(std::shared_ptr<detail::KeyStore> store) : store_(std::move(store)) {}
+
+  /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
+  CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
+  /// Changes the description. This and the calls below throw GatewayError for an unknown id and for a deleted key.
+  void describe(const std::string& id, std::string description) const;
+  /// 403 from now on. Nothing happens to a disabled key.
+  void disable(const std::string& id) const;
+  /// Accepted again. Nothing happens to an enabled key.
+  void enable(const std::string& id) const;
+  /// Deletes the key: 401 from now on. It cannot come back.
+  void remove(const std::string& id) const;
+  /// Limits the key to these models; none: all.
+  void limit_models(const std::string& id, std::vector<std::string> models) const;
+  /// Limits the key to these operations; none: all.
+  void limit_operations(const std::string& id, std::vector<Operation> operations) const;
+  /// Limits the key to `requests` per `window`, starting afresh. Both positive, or GatewayError.
+  void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
+  void unlimit_rate(const std::string& id) const;
+  /// A limit that all keys share, beside their own.
+  void limit_rate_for_all(std::size_t requests, Duration window) const;
+  void unlimit_rate_for_all() const;
+
+  /// Reports a deleted key too, as deleted. Throws GatewayError for an unknown id.
+  ApiKey find(const std::string& id) const { return store_->find(id); }
+  /// Every key that is not deleted, in order of creation.
+  std::vector<ApiKey> list() const { return store_->list(); }
+
+ private:
+  std::shared_ptr<detail::KeyStore> store_;
+};
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

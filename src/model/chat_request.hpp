@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../core/json.hpp"
+#include "acceptance.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+struct ToolCall {
+  std::string id;
+  std::string name;
+  /// JSON text as sent; not necessarily valid.
+  std::string arguments;
+
+  /// The arguments parsed; null when they are not JSON.
+  Json json() const;
+};
+
+struct Message {
+  /// system, user or assistant; tool and developer where accepted.
+  std::string role;
+  /// As sent: a string, an array of parts, or null.
+  Json content;
+  std::string name;
+  /// Of an assistant.
+  std::vector<ToolCall> tool_calls;
+  /// Of a tool result.
+  std::string tool_call_id;
+
+  /// The content as one string: itself, or its text parts joined; empty for null.
+  std::string text() const;
+};
+
+struct Tool {
+  std::string name;
+  std::string description;
+  /// JSON Schema of the arguments; null when not given.
+  Json parameters;
+  bool strict = false;
+};
+
+struct ToolChoice {
+  enum class Mode { none, automatic, required, named };
+  Mode mode = Mode::none;
+  /// The function, in mode `named`.
+  std::string name;
+};
+
+struct ResponseFormat {
+  enum class Kind { text, json_object, json_schema };
+  Kind kind = Kind::text;
+  /// Of a json_schema.
+  std::string name;
+  Json schema;
+  bool strict = false;
+};
+
+/// Something in a request that was accepted and that its author had better change.
+struct Finding {
+  /// `unknown_field`, `stop_as_string`, `temperature_out_of_range`, `stream_options_without_stream`, …
+  std::string code;
+  /// One sentence that names the place and says what to change.
+  std::string message;
+};
+
+/// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
+/// as sent, unknown fields included.
+struct ChatRequest {
+  std::string model;
+  std::vector<Message> messages;
+  bool stream = false;
+  bool include_usage = false;
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<double> presence_penalty;
+  std::int64_t n = 1;
+  std::optional<std::int64_t> seed;
+  std::vector<std::string> stop;
+  std::vector<Tool> tools;
+  /// As given, else `none` without tools and `automatic` with.
+  ToolChoice tool_choice;
+  std::optional<bool> parallel_tool_calls;
+  std::optional<ResponseFormat> response_format;
+  std::optional<bool> enable_thinking;
+  std::optional<double> repetition_penalty;
+  bool logprobs = false;
+  std::int64_t top_logprobs = 0;
+
+  Json body;
+  std::vector<Finding> findings;
+
+  /// The text of the last message of role user; empty without one.
+  std::string last_user_text() const;
+  bool has_tool(std::string_view name) const;
+  const Tool* tool(std::string_view name) const;
+};
+
+namespace detail {
+
+struct ChatLimits {
+  /// Largest `n` accepted.
+  std::int64_t max_n = 128;
+  /// OpenAI rejects a temperature outside 0 to 2; elsewhere that is a finding.
+  bool reject_temperature_out_of_range = false;
+};
+
+/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
+
+}  // namespace detail
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

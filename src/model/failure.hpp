@@ -1,0 +1,114 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "../core/clock.hpp"
+#include "../core/json.hpp"
+#include "received_request.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// An error answer: a status, the wire's error triple, and whatever headers a test needs beside it.
+/// A value; each setter returns a changed copy. Serves as a scripted reply and as a forced failure.
+class Failure {
+ public:
+  /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
+  Failure(int status, std::string code, std::string message);
+
+  /// The body's `error.type`.
+  [[nodiscard]] Failure type(std::string type) const;
+  /// The body's `error.param`, which only the openai profile sends: the JSON path of what was wrong.
+  [[nodiscard]] Failure param(std::string path) const;
+  /// Retry-After in seconds; a fraction is written out ("1.5"), which RFC 9110 does not allow and SDKs parse.
+  /// Negative durations are written as they are: clients meet them.
+  [[nodiscard]] Failure retry_after(Duration duration) const;
+  /// Retry-After as an HTTP date, `duration` from the moment of the answer on the gateway's clock.
+  [[nodiscard]] Failure retry_after_date(Duration duration) const;
+  /// Retry-After, literally.
+  [[nodiscard]] Failure retry_after(std::string literal) const;
+  [[nodiscard]] Failure without_retry_after() const;
+  /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After.
+  [[nodiscard]] Failure retry_after_ms(Duration duration) const;
+  /// `x-should-retry`, which OpenAI's SDKs obey whatever the status says.
+  [[nodiscard]] Failure should_retry(bool retry) const;
+  /// Adds a header. Throws GatewayError when the name is no token or the value holds CR, LF or NUL (RFC 9110, 5.5):
+  /// a header that would split the response is a mistake in the test.
+  [[nodiscard]] Failure header(std::string name, std::string value) const;
+  /// Replaces the error body. With `content_type` for a proxy's HTML page, say.
+  [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
+  [[nodiscard]] Failure body(const Json& body) const;
+
+  int status() const { return status_; }
+  const std::string& code() const { return code_; }
+  const std::string& message() const { return message_; }
+  const std::string& type() const { return type_; }
+  const std::string& param() const { return param_; }
+  /// Headers to send; a Retry-After date is resolved against `now`.
+  Headers headers(TimePoint now) const;
+  const std::optional<std::string>& raw_body() const { return body_; }
+  const std::string& content_type() const { return content_type_; }
+  /// Whether code and message are the documented ones of 401 and 403, so that a profile may put its own in their place.
+  bool is_documented_authentication_failure() const;
+
+ private:
+  int status_;
+  std::string code_;
+  std::string message_;
+  std::string type_ = "error";
+  std::string param_;
+  Headers headers_;
+  std::optional<Duration> retry_after_date_;
+  std::optional<std::string> body_;
+  std::string content_type_ = "application/json";
+};
+
+/// Any error answer. See Failure.
+Failure failure(int status, std::string code, std::string message);
+/// 400 `bad_request`.
+Failure bad_request(std::string message = "bad request");
+/// 401 with the documented body `unauthorized`.
+Failure unauthorized();
+/// 403 with the documented body `unauthorized`.
+Failure forbidden();
+/// 404 `not_found`.
+Failure not_found();
+/// 408 `request_timeout`.
+Failure request_timeout();
+/// 409 `conflict`.
+Failure conflict();
+/// 429 `rate_limit_exceeded`, without Retry-After.
+Failure rate_limited();
+/// 429 `rate_limit_exceeded` with Retry-After.
+Failure rate_limited(Duration retry_after);
+/// 500 `internal_error`.
+Failure server_error();
+/// 502 `bad_gateway`.
+Failure bad_gateway();
+/// 503 `service_unavailable`.
+Failure service_unavailable();
+/// 504 `gateway_timeout`.
+Failure gateway_timeout();
+/// 529 `overloaded`, as some gateways send it.
+Failure overloaded();
+
+namespace detail {
+
+/// What a request did wrong, as the wire says it. Thrown by parsing and answering, caught by the routes.
+struct RequestError {
+  Failure failure;
+};
+
+/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+std::string http_date(TimePoint time);
+/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
+void require_header_field(const std::string& name, const std::string& value);
+/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
+std::string require_utf8(std::string value, std::string_view what);
+
+}  // namespace detail
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

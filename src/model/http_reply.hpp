@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "../core/json.hpp"
+#include "failure.hpp"
+#include "received_request.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// A whole answer of an operation mounted with Gateway::on: status, headers and body as they are.
+class HttpReply {
+ public:
+  /// 200 with this JSON.
+  HttpReply(const Json& body) : body_(body.dump()) {}  // NOLINT: implicit, so that a handler returns JSON
+  HttpReply(int status, std::string body, std::string content_type)
+      : status_(status), body_(std::move(body)), content_type_(std::move(content_type)) {}
+  HttpReply(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: a failure is an answer
+
+  /// Adds a response header; see Failure::header.
+  [[nodiscard]] HttpReply header(std::string name, std::string value) const {
+    detail::require_header_field(name, value);
+    HttpReply changed = *this;
+    changed.headers_.add(std::move(name), std::move(value));
+    return changed;
+  }
+
+  int status() const { return failure_ ? failure_->status() : status_; }
+  const std::string& body() const { return body_; }
+  const std::string& content_type() const { return content_type_; }
+  const Headers& headers() const { return headers_; }
+  const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  int status_ = 200;
+  std::string body_;
+  std::string content_type_ = "application/json";
+  Headers headers_;
+  std::optional<Failure> failure_;
+};
+
+using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "../core/version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
+struct Operation {
+  std::string method;
+  /// Without the query; `/v1/models` stands for the list and for each model by its id.
+  std::string path;
+
+  /// "POST /v1/chat/completions".
+  std::string to_string() const { return method + " " + path; }
+
+  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
+  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
+};
+
+/// POST /v1/chat/completions.
+inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
+/// GET /v1/models and GET /v1/models/{id}.
+inline Operation list_models() { return {"GET", "/v1/models"}; }
+/// Any other, as mounted with Gateway::on.
+inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

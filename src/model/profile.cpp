@@ -1,0 +1,32 @@
+#include "profile.hpp"
+
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string to_string(Profile profile) {
+  switch (profile) {
+    case Profile::documented:
+      return "documented";
+    case Profile::openai:
+      return "openai";
+    case Profile::dashscope:
+      return "dashscope";
+    case Profile::deepseek:
+      return "deepseek";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE Profile profile_named(std::string_view name) {
+  for (const Profile profile : {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek}) {
+    if (to_string(profile) == name) return profile;
+  }
+  throw GatewayError("no profile is named \"" + detail::text::excerpt(name, 40) +
+                     "\"; use documented, openai, dashscope or deepseek");
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

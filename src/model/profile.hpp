@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "../core/version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry.
+enum class Profile {
+  /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
+  documented,
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id.
+  openai,
+  /// Alibaba's DashScope in its compatible mode.
+  dashscope,
+  /// DeepSeek: usage on the finish chunk.
+  deepseek,
+};
+
+/// "documented", "openai", "dashscope", "deepseek".
+std::string to_string(Profile profile);
+/// The reverse of to_string. Throws GatewayError, naming the four, for anything else.
+Profile profile_named(std::string_view name);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

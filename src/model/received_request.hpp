@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../core/version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+struct Header {
+  std::string name;
+  std::string value;
+};
+
+/// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
+class Headers {
+ public:
+  Headers() = default;
+  Headers(std::initializer_list<Header> fields) : fields_(fields) {}
+
+  void add(std::string name, std::string value);
+  /// Replaces every field of that name by one.
+  void set(std::string name, std::string value);
+  void remove(std::string_view name);
+
+  bool has(std::string_view name) const;
+  /// The first value of that name.
+  std::optional<std::string> find(std::string_view name) const;
+  std::vector<std::string> all(std::string_view name) const;
+  /// Whether a comma-separated field lists `token`, in any case: Connection, Transfer-Encoding, Expect.
+  bool lists(std::string_view name, std::string_view token) const;
+
+  std::size_t size() const { return fields_.size(); }
+  bool empty() const { return fields_.empty(); }
+  auto begin() const { return fields_.begin(); }
+  auto end() const { return fields_.end(); }
+
+ private:
+  std::vector<Header> fields_;
+};
+
+/// A request as it arrived, with keys masked.
+struct ReceivedRequest {
+  std::string method;
+  /// As sent, undecoded: path, and "?" with the query if there is one.
+  std::string target;
+  Headers headers;
+  /// Transfer coding removed.
+  std::string body;
+  /// The id of the key that was presented; empty when none of the gateway's was.
+  std::string key_id;
+
+  /// The target's part before "?", undecoded.
+  std::string path() const { return target.substr(0, target.find('?')); }
+  /// The target's part after "?", undecoded.
+  std::string query() const {
+    const std::size_t mark = target.find('?');
+    return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
+  }
+};
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

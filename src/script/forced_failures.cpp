@@ -1,0 +1,95 @@
+#include "forced_failures.hpp"
+
+#include <algorithm>  // find_if, remove_if
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../keys/secrets.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE FailureScope::FailureScope(Operation operation)
+    : kind_(Kind::operation), name_(operation.to_string()) {}
+
+MOCK_GATEWAY_INLINE FailureScope for_key(std::string id) {
+  if (detail::secrets::looks_like_key(id)) {
+    throw GatewayError("for_key takes a key's id, not its secret; CreatedKey::id and Keys::list() show it");
+  }
+  if (id.empty()) throw GatewayError("for_key needs a key's id; Keys::list() shows them");
+  FailureScope scope;
+  scope.kind_ = FailureScope::Kind::key;
+  scope.name_ = std::move(id);
+  return scope;
+}
+
+MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
+  if (id.empty()) throw GatewayError("for_model needs a model's id");
+  FailureScope scope;
+  scope.kind_ = FailureScope::Kind::model;
+  scope.name_ = std::move(id);
+  return scope;
+}
+
+namespace detail {
+
+MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times,
+                                             FailureScope scope) {
+  if (times && *times == 0) {
+    throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_.push_back(Entry{failure, times, std::move(scope)});
+}
+
+MOCK_GATEWAY_INLINE void ForcedFailures::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_.clear();
+}
+
+MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto in_scope = [&scope](const Entry& entry) {
+    return entry.scope.kind() == scope.kind() && entry.scope.name() == scope.name();
+  };
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), in_scope), entries_.end());
+}
+
+template <class Applies>
+std::optional<Failure> ForcedFailures::take(const Applies& applies) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.scope); });
+  if (found == entries_.end()) return std::nullopt;
+  Failure failure = found->failure;
+  if (found->left && --*found->left == 0) entries_.erase(found);
+  return failure;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_operation(const Operation& operation) {
+  return take([&operation](const FailureScope& scope) {
+    return scope.kind() == FailureScope::Kind::all ||
+           (scope.kind() == FailureScope::Kind::operation && scope.name() == operation.to_string());
+  });
+}
+
+MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_key(const std::string& id) {
+  return take(
+      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::key && scope.name() == id; });
+}
+
+MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
+  return take(
+      [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
+}
+
+MOCK_GATEWAY_INLINE std::size_t ForcedFailures::pending() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::size_t count = 0;
+  for (const Entry& entry : entries_) count += entry.left.value_or(1);
+  return count;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,140 @@
+"""Failures of the documented rules, as the SDK's own exceptions."""
+
+import openai
+import pytest
+from gateways import MODEL, MODEL_WITH_SLASH, SMALL_MODEL, limited, script, strict, user
+
+
+def ask(client, text="capital of France", **parameters):
+    return client.chat.completions.create(**{"model": MODEL, "messages": user(text), **parameters})
+
+
+@pytest.mark.parametrize("wrong", ["sk-unknown", "no-prefix", "sk-"])
+def test_a_wrong_key_is_an_authentication_error(connect, place, profile, wrong):
+    client = connect(place, api_key=wrong)
+    for call in (lambda: ask(client), lambda: client.models.list()):
+        with pytest.raises(openai.AuthenticationError) as caught:
+            call()
+        error = caught.value
+        assert error.status_code == 401
+        assert "401" in error.message
+        if profile == "openai":
+            assert (error.code, error.type) == ("invalid_api_key", "invalid_request_error")
+        else:
+            assert error.body == {"code": "unauthorized", "message": "unauthorized", "type": "error"}
+            assert (error.code, error.type) == ("unauthorized", "error")
+
+
+def test_a_disabled_key_is_a_permission_denied_error(connect, place, profile):
+    with pytest.raises(openai.PermissionDeniedError) as caught:
+        ask(connect(place, api_key=place.disabled_key))
+    assert caught.value.status_code == 403
+    if profile != "openai":
+        assert caught.value.body == {"code": "unauthorized", "message": "unauthorized", "type": "error"}
+
+
+def test_a_key_goes_through_its_states_while_the_client_runs(connect, place):
+    key = place.create_key()
+    client = connect(place, api_key=key["secret"])
+    assert ask(client).choices[0].message.content == "Paris."
+    assert place.set_key_state(key["id"], "disabled") == "disabled"
+    with pytest.raises(openai.PermissionDeniedError):
+        ask(client)
+    assert place.set_key_state(key["id"], "enabled") == "enabled"
+    assert ask(client).choices[0].message.content == "Paris."
+    assert place.set_key_state(key["id"], "deleted") == "deleted"
+    with pytest.raises(openai.AuthenticationError):
+        ask(client)
+
+
+def test_a_key_limited_to_a_model_sees_and_uses_only_that(connect, place):
+    client = connect(place, api_key=place.create_key(models=[SMALL_MODEL])["secret"])
+    assert [model.id for model in client.models.list()] == [SMALL_MODEL]
+    assert ask(client, model=SMALL_MODEL).model == SMALL_MODEL
+    with pytest.raises(openai.PermissionDeniedError):
+        ask(client, model=MODEL_WITH_SLASH)
+
+
+def test_the_rate_limit_of_a_key_is_a_rate_limit_error(connect, place):
+    client = connect(place, api_key=place.create_key(limit=1, window_ms=3_600_000)["secret"])
+    ask(client)
+    with pytest.raises(openai.RateLimitError) as caught:
+        ask(client)
+    error = caught.value
+    assert error.status_code == 429
+    assert error.code == "rate_limit_exceeded"
+    assert 3_590 <= float(error.response.headers["retry-after"]) <= 3_600
+
+
+def test_a_limit_that_all_keys_share(connect):
+    client = connect(limited())
+    with pytest.raises(openai.RateLimitError):
+        for _ in range(3):
+            ask(client)
+
+
+def test_a_bad_body_is_a_bad_request_error_that_names_the_place(client, profile):
+    with pytest.raises(openai.BadRequestError) as caught:
+        ask(client, top_p=1.5)
+    error = caught.value
+    assert error.status_code == 400
+    assert "top_p" in error.body["message"]
+    if profile == "openai":
+        assert error.param == "top_p"
+        assert error.code == "decimal_above_max_value"
+    else:
+        assert error.code == "value_above_maximum"
+        assert set(error.body) == {"code", "message", "type"}
+
+
+def test_a_role_that_does_not_exist_is_a_bad_request(client):
+    with pytest.raises(openai.BadRequestError) as caught:
+        ask(client, messages=[{"role": "robot", "content": "Hi"}])
+    assert "messages" in caught.value.body["message"]
+
+
+def test_a_strict_gateway_refuses_what_is_not_documented(connect):
+    client = connect(strict())
+    with pytest.raises(openai.BadRequestError):
+        ask(client, frequency_penalty=0.5)
+    with pytest.raises(openai.BadRequestError):
+        ask(client, stop="###")
+
+
+def test_an_unknown_model_is_not_found(client):
+    with pytest.raises(openai.NotFoundError) as caught:
+        ask(client, model="no-such-model")
+    assert (caught.value.status_code, caught.value.code) == (404, "model_not_found")
+    with pytest.raises(openai.NotFoundError) as caught:
+        client.models.retrieve("no-such-model")
+    assert caught.value.code == "model_not_found"
+
+
+def test_an_operation_that_is_not_served_is_not_found(client):
+    with pytest.raises(openai.NotFoundError):
+        client.embeddings.create(model=MODEL, input="Hi")
+
+
+@pytest.mark.parametrize(
+    "status, expected",
+    [(408, openai.APIStatusError), (409, openai.ConflictError), (422, openai.UnprocessableEntityError),
+     (500, openai.InternalServerError), (502, openai.InternalServerError), (503, openai.InternalServerError),
+     (504, openai.InternalServerError), (529, openai.InternalServerError)],
+)
+def test_every_scripted_status_has_its_exception(client, status, expected):
+    messages, _ = script("fail", status=status)
+    with pytest.raises(expected) as caught:
+        ask(client, messages=messages)
+    assert caught.value.status_code == status
+    assert caught.value.code == "scripted"
+    assert caught.value.body["message"] == "attempt 1"
+
+
+def test_a_failure_forced_on_a_key_answers_whatever_it_asks(connect, place):
+    key = place.create_key(fail=[{"status": 503, "code": "first"}, {"status": 500, "code": "second"}])
+    client = connect(place, api_key=key["secret"])
+    for status, code in [(503, "first"), (500, "second")]:
+        with pytest.raises(openai.InternalServerError) as caught:
+            client.models.list()
+        assert (caught.value.status_code, caught.value.code) == (status, code)
+    assert ask(client).choices[0].message.content == "Paris."

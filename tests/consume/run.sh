@@ -1,0 +1,59 @@
+#!/bin/sh
+# Uses the library as its users do, in a scratch folder, and runs the programs that come out.
+#
+#   run.sh WAY [cmake -D arguments…]      WAY is copy, add_subdirectory, fetch_content or find_package
+#
+# CXX                        the compiler
+# MOCK_GATEWAY_BUILD         find_package: the build folder to install from
+# MOCK_GATEWAY_FLAGS         copy: the compiler's and the linker's flags for cpp-httplib and nlohmann/json
+set -eu
+
+way=$1
+shift
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+checkout=$(dirname -- "$(dirname -- "$here")")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+: "${CXX:=c++}"
+export CXX
+
+# The compiler's two runs share the machine's cores with other tests, so each way builds one file at a time.
+build_with_cmake() {
+  cmake -S "$here/$way" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Debug "$@"
+  cmake --build "$scratch/build"
+  "$scratch/build/uses_mock_gateway"
+  "$scratch/build/uses_compiled"
+}
+
+case "$way" in
+  copy)
+    mkdir "$scratch/project"
+    cp "$checkout/mock_gateway.hpp" "$here/main.cpp" "$here/second.cpp" "$here/implementation.cpp" "$scratch/project"
+    cd "$scratch/project"
+    flags="-std=c++17 ${MOCK_GATEWAY_FLAGS-$(pkg-config --cflags --libs cpp-httplib)} -pthread"
+    # The flags are words. Libraries come after the files that need them.
+    # shellcheck disable=SC2086
+    "$CXX" main.cpp second.cpp -o uses_inline $flags
+    ./uses_inline
+    # shellcheck disable=SC2086
+    "$CXX" -DMOCK_GATEWAY_HEADER_ONLY=0 main.cpp second.cpp implementation.cpp -o uses_compiled $flags
+    ./uses_compiled
+    ;;
+  add_subdirectory)
+    build_with_cmake -DMOCK_GATEWAY_CHECKOUT="$checkout" "$@"
+    ;;
+  fetch_content)
+    build_with_cmake -DFETCHCONTENT_SOURCE_DIR_MOCK_GATEWAY="$checkout" "$@"
+    ;;
+  find_package)
+    cmake --install "$MOCK_GATEWAY_BUILD" --prefix "$scratch/installed"
+    build_with_cmake -DCMAKE_PREFIX_PATH="$scratch/installed" "$@"
+    # The installed program, when the examples were built.
+    if [ -e "$scratch/installed/bin/mock-gateway" ]; then "$scratch/installed/bin/mock-gateway" --version; fi
+    ;;
+  *)
+    echo "consume: unknown way $way" >&2
+    exit 1
+    ;;
+esac

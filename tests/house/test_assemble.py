@@ -1,0 +1,483 @@
+"""What src/assemble.py promises to the people who edit src/. Run: python3 tests/house/test_assemble.py"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ASSEMBLE = Path(__file__).resolve().parents[2] / "src" / "assemble.py"
+COMPILER = shutil.which(os.environ.get("CXX", "c++"))
+
+VERSION = """#pragma once
+// Public switch.
+#ifndef MOCK_GATEWAY_HEADER_ONLY
+#define MOCK_GATEWAY_HEADER_ONLY 1
+#endif
+#define MOCK_GATEWAY_VERSION "1"
+#include "macros.hpp"
+"""
+MACROS = """#pragma once
+#if MOCK_GATEWAY_HEADER_ONLY
+#define MOCK_GATEWAY_INLINE inline
+#else
+#define MOCK_GATEWAY_INLINE
+#endif
+"""
+CLOCK_HPP = """#pragma once
+
+#include <string>
+#include <chrono>  // milliseconds
+
+#include "version.hpp"
+
+namespace mock_gateway {
+/// The time.
+std::string now(std::chrono::milliseconds offset);
+}  // namespace mock_gateway
+"""
+CLOCK_CPP = """#include "clock.hpp"
+
+#include <cstddef>
+
+namespace mock_gateway {
+MOCK_GATEWAY_INLINE std::string now(std::chrono::milliseconds offset) { return std::to_string(offset.count()); }
+}  // namespace mock_gateway
+"""
+GATEWAY_HPP = """#pragma once
+
+#include <memory>
+#include <string>  // string
+
+#include "../core/clock.hpp"
+
+namespace mock_gateway {
+class Gateway {
+ public:
+  Gateway();
+  ~Gateway();
+  std::string url() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+}  // namespace mock_gateway
+"""
+GATEWAY_CPP = """#include "gateway.hpp"
+
+#include "../http/server.hpp"
+
+namespace mock_gateway {
+struct Gateway::Impl {
+  detail::Server server;
+};
+MOCK_GATEWAY_INLINE Gateway::Gateway() : impl_{std::make_unique<Impl>()} {}
+MOCK_GATEWAY_INLINE Gateway::~Gateway() = default;
+MOCK_GATEWAY_INLINE std::string Gateway::url() const { return impl_->server.url() + now(std::chrono::milliseconds(1'000)); }
+}  // namespace mock_gateway
+"""
+SERVER_HPP = """#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+
+#include "../core/clock.hpp"
+
+namespace mock_gateway {
+namespace detail {
+class Server {
+ public:
+  std::string url() const;
+  static int count() { return 0; }
+};
+}  // namespace detail
+}  // namespace mock_gateway
+"""
+SERVER_CPP = """#include "server.hpp"
+
+namespace mock_gateway {
+namespace detail {
+MOCK_GATEWAY_INLINE std::string Server::url() const { return "http://localhost/ { static namespace { " + now({}); }
+}  // namespace detail
+}  // namespace mock_gateway
+"""
+TREE = {
+    "mock_gateway.hpp": '// A test double.\n//\n// Known limits: all.\n#pragma once\n\n#include "gateway/gateway.hpp"\n',
+    "core/version.hpp": VERSION,
+    "core/macros.hpp": MACROS,
+    "core/clock.hpp": CLOCK_HPP,
+    "core/clock.cpp": CLOCK_CPP,
+    "http/server.hpp": SERVER_HPP,
+    "http/server.cpp": SERVER_CPP,
+    "gateway/gateway.hpp": GATEWAY_HPP,
+    "gateway/gateway.cpp": GATEWAY_CPP,
+}
+
+
+class AssembleTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name).resolve()
+        self.header = self.folder / "mock_gateway.hpp"
+        self.write(TREE)
+
+    def write(self, files):
+        for name, text in files.items():
+            path = self.folder / "src" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def change(self, name, old, new):
+        path = self.folder / "src" / name
+        text = path.read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def assemble(self, *options, status=0):
+        run = subprocess.run(
+            [sys.executable, str(ASSEMBLE), "--src", str(self.folder / "src"), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=60,
+        )
+        self.assertEqual(run.returncode, status, run.stdout + run.stderr)
+        return run
+
+    def assembled(self):
+        self.assemble()
+        return self.header.read_text(encoding="utf-8")
+
+    def assert_refused(self, *expected):
+        """Each of `expected` must be a line of what the refusal prints, and nothing must be written."""
+        run = self.assemble(status=2)
+        for line in expected:
+            self.assertIn(line, run.stderr)
+        self.assertEqual(len(run.stderr.splitlines()), len(expected), run.stderr)
+        self.assertFalse(self.header.exists())
+
+    def compile(self, *arguments, status=0):
+        run = subprocess.run(
+            [
+                COMPILER,
+                "-std=c++17",
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Wundef",
+                "-Werror",
+                "-I",
+                str(self.folder),
+                *arguments,
+            ],
+            cwd=self.folder,
+            timeout=120,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+        )
+        self.assertEqual(run.returncode, status, run.stdout)
+        return run.stdout
+
+    # ---- what the header looks like
+
+    def test_parts_come_in_layers_first_interfaces_then_implementations(self):
+        banners = re.findall(r"^// ---- (\S+) -+$", self.assembled(), re.MULTILINE)
+        self.assertEqual(
+            banners,
+            [
+                "core/version.hpp",
+                "core/macros.hpp",
+                "core/clock.hpp",
+                "gateway/gateway.hpp",
+                "core/macros.hpp",
+                "http/server.hpp",
+                "core/clock.cpp",
+                "http/server.cpp",
+                "gateway/gateway.cpp",
+            ],
+        )
+
+    def test_a_part_of_a_lower_layer_comes_first_whatever_includes_it(self):
+        self.write(
+            {
+                "model/data.hpp": "#pragma once\n",
+                "core/base.hpp": "#pragma once\n",
+                "http/wire.hpp": "#pragma once\n",
+                "core/bits.hpp": "#pragma once\n",
+            }
+        )
+        self.change("mock_gateway.hpp", "#include", '#include "model/data.hpp"\n#include "core/base.hpp"\n#include')
+        self.change(
+            "http/server.hpp",
+            '#include "../core',
+            '#include "wire.hpp"\n#include "../core/bits.hpp"\n#include "../core',
+        )
+        banners = re.findall(r"^// ---- (\S+) -+$", self.assembled(), re.MULTILINE)
+        self.assertEqual(banners[2:6], ["core/base.hpp", "core/clock.hpp", "model/data.hpp", "gateway/gateway.hpp"])
+        self.assertEqual(banners[7:10], ["core/bits.hpp", "http/wire.hpp", "http/server.hpp"])
+
+    def test_the_header_opens_with_description_license_and_a_warning(self):
+        text = self.assembled()
+        self.assertTrue(text.startswith("// A test double.\n//\n// Known limits: all.\n"))
+        self.assertLess(text.index("SPDX-License-Identifier: MIT"), text.index("#ifndef"))
+        self.assertLess(text.index("do not edit this file by hand"), text.index("#ifndef"))
+
+    def test_the_contents_list_names_the_line_of_every_part(self):
+        lines = self.assembled().splitlines()
+        contents = [re.fullmatch(r"// +(\d+)    (\S+/\S+)", line) for line in lines[: lines.index("")]]
+        contents = [(int(row[1]), row[2]) for row in contents if row]
+        self.assertEqual(len(contents), 9)
+        for line, name in contents:
+            self.assertTrue(lines[line - 1].startswith(f"// ---- {name} "), lines[line - 1])
+
+    def test_standard_includes_are_hoisted_sorted_once_with_their_reasons(self):
+        text = self.assembled()
+        interface, implementation = text.split("#endif  // MOCK_GATEWAY_HPP")
+        self.assertIn(
+            "\n\n#include <chrono>  // milliseconds\n#include <memory>\n#include <string>  // string\n\n// ----",
+            interface,
+        )
+        self.assertIn("\n\n#include <cstddef>\n\n#include <sys/socket.h>\n\n// ----", implementation)
+        self.assertEqual(text.count("#include <string>"), 1)
+
+    def test_an_include_under_a_condition_or_after_a_directive_stays_where_it_is(self):
+        self.change(
+            "http/server.hpp",
+            "#include <sys/socket.h>\n\n#include <string>\n",
+            "#include <array>\n#ifdef _WIN32\n#include <winsock2.h>\n#else\n#include <sys/socket.h>\n#endif\n"
+            "#define LIMIT 5\n#include <signal.h>\n#ifdef LIMIT\n#include <string>\n#endif\n",
+        )
+        text = self.assembled()
+        self.assertIn(
+            "#ifdef _WIN32\n#include <winsock2.h>\n#else\n#include <sys/socket.h>\n#endif\n"
+            "#define LIMIT 5\n#include <signal.h>\n",
+            text,
+        )
+        self.assertLess(text.index("#include <array>"), text.index("// ---- http/server.hpp"))
+
+    def test_project_includes_and_pragma_once_are_dropped_and_comments_kept(self):
+        text = self.assembled()
+        self.assertNotIn("#pragma once", text)
+        self.assertNotIn('#include "', text)
+        self.assertIn("/// The time.", text)
+
+    def test_what_only_looks_like_a_directive_is_kept(self):
+        self.change(
+            "http/server.cpp",
+            "MOCK_GATEWAY_INLINE std::string Server",
+            'inline constexpr const char* sample = R"(\n#include "nothing.hpp"\n\n\n#include <nothing>\n)";\n'
+            '/*\n#include "nothing.hpp"\n*/\nMOCK_GATEWAY_INLINE std::string Server',
+        )
+        self.assertIn(
+            'R"(\n#include "nothing.hpp"\n\n\n#include <nothing>\n)";\n/*\n#include "nothing.hpp"\n*/', self.assembled()
+        )
+
+    def test_the_output_is_the_same_every_time(self):
+        first = self.assembled()
+        self.assertEqual(first, self.assembled())
+        self.assertTrue(first.endswith("\n"))
+        self.assertNotIn(str(self.folder), first)
+
+    def test_another_output_leaves_the_committed_header_alone(self):
+        self.assemble("-o", str(self.folder / "other.hpp"))
+        self.assertTrue((self.folder / "other.hpp").exists())
+        self.assertFalse(self.header.exists())
+
+    # ---- check mode
+
+    def test_check_passes_on_a_fresh_header_and_shows_a_diff_of_a_stale_one(self):
+        self.assemble("--check", status=1)
+        self.assemble()
+        self.assemble("--check")
+        before = self.header.read_bytes()
+        self.change("core/clock.hpp", "The time.", "The time of day.")
+        run = self.assemble("--check", status=1)
+        self.assertIn("-/// The time.\n+/// The time of day.\n", run.stdout)
+        self.assertIn("run `python3 src/assemble.py`", run.stderr)
+        self.assertEqual(self.header.read_bytes(), before)
+
+    def test_check_shows_at_most_forty_lines(self):
+        self.assemble()
+        self.change("core/clock.hpp", "/// The time.\n", "".join(f"/// Line {i}.\n" for i in range(100)))
+        self.assertEqual(len(self.assemble("--check", status=1).stdout.splitlines()), 41)
+
+    # ---- rules
+
+    def test_a_lower_layer_may_not_include_a_higher_one(self):
+        self.change("core/clock.cpp", "#include <cstddef>\n", '#include "../http/server.hpp"\n')
+        self.assert_refused("src/core/clock.cpp:3: core/clock.cpp may not include http/server.hpp from a higher layer")
+
+    def test_a_circle_of_includes_is_shown_whole(self):
+        self.write({"core/a.hpp": '#include "b.hpp"\n', "core/b.hpp": '\n#include "a.hpp"\n'})
+        self.change("core/clock.hpp", '#include "version.hpp"', '#include "version.hpp"\n#include "a.hpp"')
+        self.assert_refused("src/core/b.hpp:2: a circle of includes: core/a.hpp -> core/b.hpp -> core/a.hpp")
+
+    def test_httplib_may_be_included_only_in_http(self):
+        self.change("http/server.cpp", '#include "server.hpp"\n', '#include "server.hpp"\n\n#include <httplib.h>\n')
+        self.assertIn("#include <httplib.h>", self.assembled())
+        self.header.unlink()
+        self.change(
+            "gateway/gateway.cpp", '#include "gateway.hpp"\n', '#include "gateway.hpp"\n\n#include <httplib.h>\n'
+        )
+        self.assert_refused("src/gateway/gateway.cpp:3: httplib.h may be included only in src/http/")
+
+    def test_the_interface_includes_neither_httplib_nor_sockets(self):
+        self.change(
+            "http/server.hpp", "#include <string>\n", "#include <string>\n#if 1\n#include <httplib.h>\n#endif\n"
+        )
+        self.change("gateway/gateway.hpp", '#include "../core/clock.hpp"', '#include "../http/server.hpp"')
+        self.assert_refused(
+            "src/http/server.hpp:3: <sys/socket.h> may not be part of the interface",
+            "src/http/server.hpp:7: <httplib.h> may not be part of the interface",
+        )
+
+    def test_an_anonymous_namespace_is_refused(self):
+        self.change("core/clock.cpp", "namespace mock_gateway {\n", "namespace mock_gateway {\nnamespace\n{\n}\n")
+        self.assert_refused("src/core/clock.cpp:7: no anonymous namespace")
+
+    def test_static_is_refused_at_namespace_scope_and_fine_elsewhere(self):
+        self.change(
+            "core/clock.cpp",
+            "MOCK_GATEWAY_INLINE std::string now(std::chrono::milliseconds offset) {",
+            "static_assert(true);\nstatic int calls;\n"
+            "MOCK_GATEWAY_INLINE std::string now(std::chrono::milliseconds offset) { static int n; ++n;",
+        )
+        self.assert_refused("src/core/clock.cpp:7: no static at namespace scope")
+
+    def test_a_function_without_inline_is_refused(self):
+        self.change("core/clock.cpp", "MOCK_GATEWAY_INLINE std::string now", "std::string now")
+        self.change("gateway/gateway.cpp", "MOCK_GATEWAY_INLINE Gateway::~Gateway", "Gateway::~Gateway")
+        self.assert_refused(
+            "src/core/clock.cpp:6: a function defined at namespace scope needs MOCK_GATEWAY_INLINE",
+            "src/gateway/gateway.cpp:10: a function defined at namespace scope needs",
+        )
+
+    def test_what_needs_no_inline_is_left_in_peace(self):
+        self.change(
+            "core/clock.cpp",
+            "namespace mock_gateway {\n",
+            "namespace mock_gateway {\nnamespace detail {\n"
+            "class Sum : public std::string {\n public:\n  Sum(int a, int b);\n  int a_, b_, c_;\n};\n"
+            "MOCK_GATEWAY_INLINE Sum::Sum(int a, int b) : a_{a}, b_(b), c_{(a)} {}\n"
+            "template <class T, class = decltype(std::declval<T>().size())>\nstruct Sized {};\n"
+            "template <class T>\nint size(T value) {\n  return value.size();\n}\n"
+            "inline constexpr auto twice = [](int value) { return 2 * value; };\n"
+            "int declared(int);\nenum class Kind { one, two };\n}  // namespace detail\n"
+            'extern "C" {\ninline int from_c() { return 0; }\n}\n',
+        )
+        self.assemble()
+
+    def test_extern_c_opens_no_scope_of_its_own(self):
+        self.change(
+            "core/clock.cpp",
+            "namespace mock_gateway {\n",
+            'extern "C" {\nstatic int calls;\n}\nnamespace mock_gateway {\n',
+        )
+        self.assert_refused("src/core/clock.cpp:6: no static at namespace scope")
+
+    def test_a_macro_outside_the_two_macro_parts_is_refused(self):
+        self.change(
+            "core/clock.hpp", "namespace mock_gateway {\n", "#define MOCK_GATEWAY_LIMIT 5\nnamespace mock_gateway {\n"
+        )
+        self.assert_refused("src/core/clock.hpp:8: MOCK_GATEWAY_LIMIT belongs in core/version.hpp (public)")
+
+    def test_a_source_outside_the_layers_is_refused(self):
+        self.write({"extra.cpp": "\n", "core/deep/part.cpp": "\n", "util/part.cpp": "\n"})
+        self.assert_refused(
+            "src/extra.cpp:1: a part lives in the folder of its layer",
+            "src/core/deep/part.cpp:1: a part lives in the folder of its layer",
+            "src/util/part.cpp:1: a part lives in the folder of its layer",
+        )
+
+    def test_a_header_that_nothing_includes_is_refused_but_an_adapter_stands_apart(self):
+        self.write({"model/lost.hpp": "#pragma once\n", "adapters/doctest.hpp": "#pragma once\n"})
+        self.assert_refused("src/model/lost.hpp:1: nothing includes this part")
+        draft = self.assemble("-o", str(self.folder / "draft.hpp"))
+        self.assertEqual(draft.stderr, "src/model/lost.hpp:1: nothing includes this part\n")
+
+    def test_an_include_of_no_part_is_refused(self):
+        self.change("core/clock.cpp", '#include "clock.hpp"', '#include "core/clock.hpp"')
+        self.assert_refused("src/core/clock.cpp:1: no such part")
+
+    def test_a_part_included_under_a_condition_is_refused(self):
+        self.change(
+            "gateway/gateway.hpp", '#include "../core/clock.hpp"', '#if 1\n#include "../core/clock.hpp"\n#endif'
+        )
+        self.assert_refused("src/gateway/gateway.hpp:7: a part cannot be included under a condition")
+
+    def test_an_include_that_must_follow_a_macro_is_refused_where_another_part_would_pull_it_up(self):
+        self.change(
+            "http/server.cpp", '#include "server.hpp"\n', '#include "server.hpp"\n#define X\n#include <signal.h>\n'
+        )
+        self.change("core/clock.hpp", "<string>", "<signal.h>")
+        self.assert_refused(
+            "src/http/server.cpp:3: <signal.h> follows a directive here, but core/clock.hpp includes it"
+        )
+
+    # ---- what compilers make of it
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_header_only_files_link_together(self):
+        self.assemble()
+        use = '#include "mock_gateway.hpp"\n#include "mock_gateway.hpp"\n'
+        (self.folder / "a.cpp").write_text(
+            use + "int other(); int main() { return other() + (mock_gateway::Gateway().url().size() ? 0 : 1); }\n"
+        )
+        (self.folder / "b.cpp").write_text(
+            use + "int other(); int other() { return mock_gateway::Gateway().url().empty(); }\n"
+        )
+        self.compile("a.cpp", "b.cpp", "-o", "program")
+        subprocess.run([str(self.folder / "program")], check=True, timeout=30)
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_the_implementation_may_follow_the_interface_in_the_same_file(self):
+        self.assemble()
+        (self.folder / "a.cpp").write_text(
+            '#include "mock_gateway.hpp"\n' "int main() { return mock_gateway::Gateway().url().empty(); }\n"
+        )
+        (self.folder / "b.cpp").write_text(
+            '#include "mock_gateway.hpp"\n#define MOCK_GATEWAY_IMPLEMENTATION\n'
+            '#include "mock_gateway.hpp"\n#include "mock_gateway.hpp"\n'
+        )
+        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "a.cpp", "b.cpp", "-o", "program")
+        subprocess.run([str(self.folder / "program")], check=True, timeout=30)
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_private_macros_do_not_outlive_the_header(self):
+        self.assemble()
+        for mode in (
+            ["-DMOCK_GATEWAY_HEADER_ONLY=1"],
+            ["-DMOCK_GATEWAY_HEADER_ONLY=0"],
+            ["-DMOCK_GATEWAY_HEADER_ONLY=0", "-DMOCK_GATEWAY_IMPLEMENTATION"],
+        ):
+            macros = self.compile(*mode, "-E", "-dM", "mock_gateway.hpp")
+            self.assertIn("#define MOCK_GATEWAY_VERSION ", macros)
+            self.assertNotIn("MOCK_GATEWAY_INLINE", macros)
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_line_directives_point_into_src_and_back(self):
+        self.change("gateway/gateway.cpp", "impl_->server.url()", "impl_->server.uri()")
+        development = self.folder / "development.hpp"
+        self.assemble("--line-directives", "-o", str(development))
+        (self.folder / "a.cpp").write_text('#include "development.hpp"\n')
+        self.assertIn(f"{self.folder}/src/gateway/gateway.cpp:11:", self.compile("a.cpp", "-fsyntax-only", status=1))
+        lines = development.read_text(encoding="utf-8").splitlines()
+        back = [(index, line) for index, line in enumerate(lines, start=1) if line.endswith('development.hpp"')]
+        self.assertEqual(len(back), 9)
+        for index, line in back:
+            self.assertEqual(line, f'#line {index + 1} "{development}"')
+
+    def test_line_directives_never_reach_the_committed_header(self):
+        self.assemble("--line-directives", status=2)
+        self.assertFalse(self.header.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
