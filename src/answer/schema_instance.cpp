@@ -2297,6 +2297,7 @@ struct Demand {
   std::vector<std::pair<std::size_t, bool>> choices;  // node, true for its oneOf: alternatives still to be chosen
   unsigned types = all_bits;
   bool never = false;
+  std::size_t pattern = none;  // of a property's name, beside what the subschemas say
 };
 
 class Maker {
@@ -2641,6 +2642,7 @@ class Maker {
     std::size_t most = none;
     std::vector<const Pattern*> patterns;
     bool formatted = false;
+    if (demand.pattern != none) patterns.push_back(&program_.pattern(demand.pattern));
     for (const std::size_t index : demand.nodes) {
       const Node& node = program_.node(index);
       least = std::max(least, node.min_length);
@@ -2726,53 +2728,70 @@ class Maker {
 
   // -- arrays
 
-  std::optional<Json> array(const Demand& demand, std::size_t depth, std::size_t attempt) {
+  struct Row {  // what the subschemas say about an array, together
     std::size_t least = 0;
     std::size_t most = max_items;
-    std::size_t prefix = 0;
+    std::size_t size = 0;  // to aim at
     bool unique = false;
+    std::vector<std::size_t> wanted;  // by `contains`
+  };
+
+  std::optional<Json> array(const Demand& demand, std::size_t depth, std::size_t attempt) {
+    Row row;
+    std::size_t prefix = 0;
     bool recursive = false;
-    std::vector<std::size_t> wanted;  // by `contains`, still to be placed
     for (const std::size_t index : demand.nodes) {
       const Node& node = program_.node(index);
-      least = std::max(least, node.min_items);
-      most = std::min(most, node.max_items);
+      row.least = std::max(row.least, node.min_items);
+      row.most = std::min(row.most, node.max_items);
       prefix = std::max(prefix, node.prefix.size());
-      unique = unique || node.unique_items;
+      row.unique = row.unique || node.unique_items;
       if (node.items != none) recursive = recursive || is_recursion(node, node.items);
       for (const std::size_t part : node.prefix) recursive = recursive || is_recursion(node, part);
-      if (node.contains != none) wanted.push_back(node.contains);
+      if (node.contains != none) row.wanted.push_back(node.contains);
     }
-    if (least > most) return fail(demand, "", "The least number of items is above the greatest.");
+    if (row.least > row.most) return fail(demand, "", "The least number of items is above the greatest.");
     const bool brief = output_ > generous_values || attempt % 4 == 1 || (recursive && depth >= relaxed_depth);
-    std::size_t size = least;
-    if (!brief) size = std::max({least, prefix, recursive ? 1 : 1 + static_cast<std::size_t>(random_.below(3))});
-    size = std::min(size, most);
+    row.size = row.least;
+    if (!brief) {
+      const std::size_t some = 1 + static_cast<std::size_t>(random_.below(3 + attempt / 8));
+      row.size = std::max({row.least, prefix, recursive ? 1 : some});
+    }
+    row.size = std::min(row.size, row.most);
+    std::optional<Json> made = filled(demand, row, depth, false);
+    if (!made && !row.wanted.empty()) made = filled(demand, row, depth, true);
+    return made;
+  }
+
+  /// What `contains` asks for is placed among the last items, or as early as it fits.
+  std::optional<Json> filled(const Demand& demand, const Row& row, std::size_t depth, bool early) {
+    std::vector<std::size_t> wanted = row.wanted;
     Json made = Json::array();
     Taken items;
-    while (made.size() < most && (made.size() < size || !wanted.empty())) {
+    const Taken* taken = row.unique ? &items : nullptr;
+    while (made.size() < row.most && (made.size() < row.size || !wanted.empty())) {
       const std::vector<std::size_t> parts = item_nodes(demand, made.size());
       std::optional<Json> item;
-      // What `contains` asks for comes as late as it can when the array has items enough of its own.
-      const bool due = !wanted.empty() && (made.size() + wanted.size() >= size || random_.below(2) == 0);
-      std::size_t placed = none;
+      const bool due = early || made.size() + wanted.size() >= row.size;
+      if (due && wanted.size() > 1) {
+        std::vector<std::size_t> all = parts;
+        all.insert(all.end(), wanted.begin(), wanted.end());
+        item = make(all, taken, depth + 1, all_bits);
+      }
       for (std::size_t place = 0; place < wanted.size() && due && !item; ++place) {
         std::vector<std::size_t> both = parts;
         both.push_back(wanted[place]);
-        item = make(both, unique ? &items : nullptr, depth + 1, all_bits);
-        if (item) placed = place;
+        item = make(both, taken, depth + 1, all_bits);
       }
-      if (placed != none) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(placed));
-      if (!item) item = make(parts, unique ? &items : nullptr, depth + 1, all_bits);
+      if (!item) item = make(parts, taken, depth + 1, all_bits);
       if (!item) {
-        if (made.size() >= least && wanted.empty()) break;
+        if (made.size() >= row.least && wanted.empty()) break;
         return std::nullopt;
       }
-      // A single item may satisfy several `contains`.
-      wanted.erase(std::remove_if(wanted.begin(), wanted.end(),
-                                  [&](std::size_t node) { return checker_.verdict(node, *item) == Verdict::yes; }),
-                   wanted.end());
-      if (unique) items.insert(canonical(*item));
+      // One item may satisfy several, whether it was made for them or not.
+      const auto is_met = [&](std::size_t node) { return checker_.verdict(node, *item) == Verdict::yes; };
+      wanted.erase(std::remove_if(wanted.begin(), wanted.end(), is_met), wanted.end());
+      if (row.unique) items.insert(canonical(*item));
       made.push_back(std::move(*item));
     }
     if (!wanted.empty()) return fail_at(wanted.front(), "", "No item was found that \"contains\" asks for.");
@@ -2921,8 +2940,11 @@ class Maker {
       }
     }
     std::size_t goal = shape.least;
-    if (shape.is_map && attempt == 0 && output_ <= generous_values)
+    if (shape.is_map && attempt == 0 && output_ <= generous_values) {
       goal = std::max<std::size_t>(goal, 1 + random_.below(2));
+    } else if (attempt > 2) {  // objects that must differ may need more to differ in
+      goal = std::max<std::size_t>(goal, values.size() + random_.below(3));
+    }
     if (goal > values.size() + max_new_names) {
       return fail(demand, "/minProperties", "Too many properties are asked for.");
     }
@@ -2945,35 +2967,39 @@ class Maker {
 
   bool invent_properties(const Demand& demand, const Shape& shape, std::size_t goal, std::size_t depth, Values& values,
                          std::vector<std::string>& order) {
+    constexpr std::size_t patience = 20;
     std::vector<std::size_t> matchers;
     for (const std::size_t index : demand.nodes) {
       for (const auto& [matcher, node] : program_.node(index).pattern_properties) matchers.push_back(matcher);
     }
+    Taken taken;
+    for (const auto& [name, value] : values) taken.insert(canonical(Json(name)));
     std::size_t failures = 0;
-    for (std::size_t attempt = 0; values.size() < goal && values.size() < shape.most && failures < 20; ++attempt) {
-      Taken taken;
-      for (const auto& [name, value] : values) taken.insert(canonical(Json(name)));
-      const std::optional<std::string> name = invent_name(shape, matchers, taken, attempt);
-      const bool usable = name && values.count(*name) == 0 && shape.known.count(*name) == 0;
-      if (!usable || !add_properties(demand, shape, with_dependents(demand, {*name}, values), depth, values, order)) {
+    for (std::size_t attempt = 0; values.size() < goal && values.size() < shape.most && failures < patience;
+         ++attempt) {
+      const std::optional<Json> made = invent_name(shape, matchers, taken, attempt);
+      const std::string name = made ? made->get<std::string>() : std::string();
+      const bool usable = made && values.count(name) == 0 && shape.known.count(name) == 0;
+      if (made) taken.insert(canonical(*made));
+      if (!usable || !add_properties(demand, shape, with_dependents(demand, {name}, values), depth, values, order)) {
         ++failures;
       }
     }
     return values.size() >= goal;
   }
 
-  std::optional<std::string> invent_name(const Shape& shape, const std::vector<std::size_t>& matchers,
-                                         const Taken& taken, std::size_t attempt) {
-    if (!shape.name_nodes.empty()) {
-      const std::optional<Json> name = make(shape.name_nodes, &taken, max_instance_depth, string_bit);
-      if (!name) return std::nullopt;
-      return name->get<std::string>();
+  /// A name that is not declared, for patternProperties and for additionalProperties by turns.
+  std::optional<Json> invent_name(const Shape& shape, const std::vector<std::size_t>& matchers, const Taken& taken,
+                                  std::size_t attempt) {
+    const bool matched = !matchers.empty() && attempt % 2 == 0;
+    if (!matched && shape.name_nodes.empty()) {
+      return Json(words::word(random_) + (attempt < 4 ? "" : "_" + std::to_string(attempt)));
     }
-    if (!matchers.empty() && attempt % 2 == 0) {
-      const std::size_t matcher = matchers[random_.below(matchers.size())];
-      return matching({&program_.pattern(matcher)}, 1, max_characters, attempt % 20);
-    }
-    return words::word(random_) + (attempt < 4 ? "" : "_" + std::to_string(attempt));
+    Demand demand;
+    demand.types = string_bit;
+    for (const std::size_t node : shape.name_nodes) expand(demand, node);
+    if (matched) demand.pattern = matchers[random_.below(matchers.size())];
+    return choose(demand, &taken, max_instance_depth);
   }
 
   const Program& program_;

@@ -4,6 +4,10 @@
 
 #include "version.hpp"
 
+#if NLOHMANN_JSON_VERSION_MAJOR < 3 || (NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR < 11)
+#error "mock_gateway needs nlohmann/json 3.11 or newer: install one, or let CMake fetch it"
+#endif
+
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 

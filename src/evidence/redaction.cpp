@@ -86,10 +86,12 @@ MOCK_GATEWAY_INLINE ForeignCredentials foreign_credentials(const Headers& header
   const bool known = !presented.key.id.empty();
   if (!known) add_foreign(found, presented.credential);
   for (const Header& header : headers) {
-    if (!is_sensitive(header.name) || text::equals_ignoring_case(header.name, "Cookie")) continue;
+    if (!is_sensitive(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
-    if (!known || credential != presented.credential) add_foreign(found, credential);
+    // What else such a field holds may be any word: replacing it in the body would change what the request says.
+    const bool found_by_store = known && credential == presented.credential;
+    if (secrets::looks_like_key(credential) && !found_by_store) add_foreign(found, credential);
   }
   return found;
 }

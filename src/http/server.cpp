@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "compatibility.hpp"
 #include "workers.hpp"
 
 namespace mock_gateway {
@@ -198,7 +199,7 @@ class Server::Impl final : public httplib::Server {
 
 MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
                                    const std::function<void(int port)>& on_bound)
-    : impl_(std::make_unique<Impl>(service, limits)) {
+    : impl_((require_one_httplib(), std::make_unique<Impl>(service, limits))) {
   impl_->listen_on(host, port, on_bound);
 }
 

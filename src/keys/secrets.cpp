@@ -111,11 +111,15 @@ MOCK_GATEWAY_INLINE void decode(std::string_view text, std::size_t from, std::si
 }
 
 MOCK_GATEWAY_INLINE std::size_t length_at(std::string_view text, std::size_t at, const Known& known, Decoded& decoded) {
+  const auto has_escapes = [](std::string_view piece) {
+    return piece.find('%') != std::string_view::npos || piece.find('\\') != std::string_view::npos;
+  };
   const std::size_t start = std::min<std::size_t>(8, known.longest);  // enough to tell a key from "desk-bound"
   const std::string_view window = text.substr(at, known.longest);
-  if (window.find('%') == std::string_view::npos && window.find('\\') == std::string_view::npos) {
-    const bool possible = looks_like_key(window) && known.may_begin(window.substr(0, start));
-    return possible ? known.prefix(window) : 0;
+  const std::string_view head = window.substr(0, start);
+  if (!has_escapes(head)) {
+    if (!looks_like_key(head) || !known.may_begin(head)) return 0;
+    if (!has_escapes(window)) return known.prefix(window);
   }
   constexpr Reading readings[] = {{false, false}, {true, true}, {true, false}, {false, true}};
   std::size_t longest = 0;

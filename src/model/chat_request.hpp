@@ -94,6 +94,7 @@ struct ChatRequest {
   std::int64_t top_logprobs = 0;
 
   Json body;
+  /// The first 100.
   std::vector<Finding> findings;
 
   /// The text of the last message of role user; empty without one.

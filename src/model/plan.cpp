@@ -27,18 +27,12 @@ MOCK_GATEWAY_INLINE std::string counted(std::size_t number, const char* noun) {
 
 MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
   switch (kind_) {
-    case Kind::before_headers:
-      return "before headers";
-    case Kind::after_headers:
-      return "after headers";
-    case Kind::after_events:
-      return "after " + detail::plan_check::counted(count_, "event");
-    case Kind::after_tokens:
-      return "after " + detail::plan_check::counted(count_, "token");
-    case Kind::before_done:
-      return "before [DONE]";
-    case Kind::at_end:
-      return "at the end";
+    case Kind::before_headers: return "before headers";
+    case Kind::after_headers: return "after headers";
+    case Kind::after_events: return "after " + detail::plan_check::counted(count_, "event");
+    case Kind::after_tokens: return "after " + detail::plan_check::counted(count_, "token");
+    case Kind::before_done: return "before [DONE]";
+    case Kind::at_end: return "at the end";
   }
   return "unknown trigger";
 }
@@ -61,10 +55,8 @@ MOCK_GATEWAY_INLINE Trigger at_end() { return Trigger(Trigger::Kind::at_end, 0);
 
 MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
   switch (kind_) {
-    case Kind::close_connection:
-      return "close the connection";
-    case Kind::reset_connection:
-      return "reset the connection";
+    case Kind::close_connection: return "close the connection";
+    case Kind::reset_connection: return "reset the connection";
     case Kind::stall:
       if (!duration_) return "stall";
       return "stall for " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*duration_).count()) +

@@ -8,14 +8,10 @@ inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string to_string(Profile profile) {
   switch (profile) {
-    case Profile::documented:
-      return "documented";
-    case Profile::openai:
-      return "openai";
-    case Profile::dashscope:
-      return "dashscope";
-    case Profile::deepseek:
-      return "deepseek";
+    case Profile::documented: return "documented";
+    case Profile::openai: return "openai";
+    case Profile::dashscope: return "dashscope";
+    case Profile::deepseek: return "deepseek";
   }
   return "unknown";
 }

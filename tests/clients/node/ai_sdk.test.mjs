@@ -1,7 +1,17 @@
 // The AI SDK with its provider for OpenAI-compatible gateways.
 import assert from 'node:assert/strict';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { APICallError, generateObject, generateText, Output, RetryError, stepCountIs, streamObject, streamText, tool } from 'ai';
+import {
+  APICallError,
+  generateObject,
+  generateText,
+  Output,
+  RetryError,
+  stepCountIs,
+  streamObject,
+  streamText,
+  tool,
+} from 'ai';
 import { z } from 'zod';
 import { collect, inEveryProfile, MODEL, script, test } from './support.mjs';
 
@@ -16,7 +26,12 @@ const City = z.object({
 inEveryProfile('AI SDK', (scripted, unscripted) => {
   const modelOn = ({ baseURL, apiKey }, settings = {}) =>
     createOpenAICompatible({
-      name: 'mock', baseURL, apiKey, includeUsage: true, supportsStructuredOutputs: true, ...settings,
+      name: 'mock',
+      baseURL,
+      apiKey,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+      ...settings,
     })(MODEL);
   const model = modelOn(scripted);
   const unscriptedModel = modelOn(unscripted);
@@ -62,7 +77,13 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
 
   test('generateObject gets an instance of the schema', async () => {
     for (const seed of [1, 2, 3]) {
-      const { object } = await generateObject({ model: unscriptedModel, schema: City, prompt: 'A city', seed, maxRetries: 0 });
+      const { object } = await generateObject({
+        model: unscriptedModel,
+        schema: City,
+        prompt: 'A city',
+        seed,
+        maxRetries: 0,
+      });
       assert.deepEqual(City.parse(object), object);
     }
   });
@@ -77,7 +98,10 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
 
   test('generateText with an output schema gets an instance', async () => {
     const { output } = await generateText({
-      model: unscriptedModel, output: Output.object({ schema: City }), prompt: 'A city', maxRetries: 0,
+      model: unscriptedModel,
+      output: Output.object({ schema: City }),
+      prompt: 'A city',
+      maxRetries: 0,
     });
     assert.deepEqual(City.parse(output), output);
   });
@@ -85,17 +109,28 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
   test('generateText runs a tool and takes a second step', async () => {
     const called = [];
     const { text, steps } = await generateText({
-      model, prompt: 'weather', tools: tools(called), stopWhen: stepCountIs(3), maxRetries: 0,
+      model,
+      prompt: 'weather',
+      tools: tools(called),
+      stopWhen: stepCountIs(3),
+      maxRetries: 0,
     });
     assert.deepEqual(called, [{ city: 'Paris', days: 3 }]);
-    assert.deepEqual(steps.map(({ finishReason }) => finishReason), ['tool-calls', 'stop']);
+    assert.deepEqual(
+      steps.map(({ finishReason }) => finishReason),
+      ['tool-calls', 'stop'],
+    );
     assert.equal(text, 'It is 21 degrees in Paris.');
   });
 
   test('streamText runs a tool and takes a second step', async () => {
     const called = [];
     const result = streamText({
-      model, prompt: 'weather', tools: tools(called), stopWhen: stepCountIs(3), maxRetries: 0,
+      model,
+      prompt: 'weather',
+      tools: tools(called),
+      stopWhen: stepCountIs(3),
+      maxRetries: 0,
     });
     assert.equal((await collect(result.textStream)).join(''), 'It is 21 degrees in Paris.');
     assert.deepEqual(called, [{ city: 'Paris', days: 3 }]);
@@ -104,7 +139,11 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
 
   test('a required tool is called with input that its schema accepts', async () => {
     const { toolCalls } = await generateText({
-      model: unscriptedModel, prompt: 'Hi', tools: tools(), toolChoice: 'required', maxRetries: 0,
+      model: unscriptedModel,
+      prompt: 'Hi',
+      tools: tools(),
+      toolChoice: 'required',
+      maxRetries: 0,
     });
     assert.ok(toolCalls.length >= 1);
     for (const call of toolCalls) {
@@ -128,11 +167,18 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     });
   }
 
-  for (const spec of [{ status: 429, retry_after_ms: 5 }, { status: 429, retry_after: '0.01' }, { status: 503, retry_after_ms: 5 }]) {
+  for (const spec of [
+    { status: 429, retry_after_ms: 5 },
+    { status: 429, retry_after: '0.01' },
+    { status: 503, retry_after_ms: 5 },
+  ]) {
     test(`a passing failure is retried once: ${JSON.stringify(spec)}`, async () => {
       const { prompt, marker } = script('fail', spec);
       assert.equal((await generateText({ model, prompt })).text, 'ok at attempt 2');
-      assert.deepEqual((await scripted.seen(marker)).map(({ status }) => status), [spec.status, 200]);
+      assert.deepEqual(
+        (await scripted.seen(marker)).map(({ status }) => status),
+        [spec.status, 200],
+      );
     });
   }
 
@@ -148,13 +194,27 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
   });
 
   for (const effect of ['close', 'reset']) {
-    test(`a stream cut in the middle (${effect}) has an error part after the words that came`, async () => {
-      const { prompt } = script('break', { trigger: 'after_tokens', count: 2, effect });
-      const result = streamText({ model, prompt, maxRetries: 0, onError: () => {} });
-      const parts = await collect(result.fullStream);
-      const words = parts.filter(({ type }) => type === 'text-delta').map(({ text }) => text);
+    test(`a stream cut in the middle (${effect}) ends in an error`, async () => {
+      const { prompt, marker } = script('break', { trigger: 'after_tokens', count: 2, effect });
+      const words = [];
+      const read = async () => {
+        for await (const part of streamText({ model, prompt, onError: () => {} }).fullStream) {
+          if (part.type === 'text-delta') words.push(part.text);
+          if (part.type === 'error') throw part.error;
+          assert.notEqual(part.type, 'finish');
+        }
+      };
+      await assert.rejects(read(), (error) => {
+        assert.ok(APICallError.isInstance(error), error.stack);
+        assert.equal(error.cause.message, 'terminated');
+        return true;
+      });
       assert.deepEqual(words, ['one', ' two']);
-      assert.ok(parts.some(({ type }) => type === 'error'));
+      const exchanges = await scripted.seen(marker);
+      assert.deepEqual(
+        exchanges.map(({ outcome }) => outcome),
+        ['failed by script'],
+      );
     });
   }
 
@@ -169,7 +229,7 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     }
     assert.deepEqual(words, ['one', ' two']);
     const [exchange] = await scripted.seen(marker);
-    assert.equal(exchange.outcome, 'client_left');
+    assert.equal(exchange.outcome, 'client left');
     assert.equal(exchange.tokens, 2);
   });
 });

@@ -1,6 +1,16 @@
 // Models and plain chat answers, as the SDK's own objects.
 import assert from 'node:assert/strict';
-import { collect, inEveryProfile, MODEL, MODEL_WITH_SLASH, newMarker, SMALL_MODEL, strict, test, user } from './support.mjs';
+import {
+  collect,
+  inEveryProfile,
+  MODEL,
+  MODEL_WITH_SLASH,
+  newMarker,
+  SMALL_MODEL,
+  strict,
+  test,
+  user,
+} from './support.mjs';
 
 const MANY_WORDS = 'Zürich, naïve, 東京 and 👩‍🚀 agree: "quoted"\n\ttabbed.';
 
@@ -14,8 +24,14 @@ inEveryProfile('answers', (scripted, unscripted, profile) => {
 
   test('models are listed', async () => {
     const models = await collect(client.models.list());
-    assert.deepEqual(models.map(({ id }) => id), [MODEL, SMALL_MODEL, MODEL_WITH_SLASH]);
-    assert.deepEqual(models.map(({ owned_by }) => owned_by), ['mock_gateway', 'mock_gateway', 'a team']);
+    assert.deepEqual(
+      models.map(({ id }) => id),
+      [MODEL, SMALL_MODEL, MODEL_WITH_SLASH],
+    );
+    assert.deepEqual(
+      models.map(({ owned_by }) => owned_by),
+      ['mock_gateway', 'mock_gateway', 'a team'],
+    );
     assert.ok(models.every(({ object, created }) => object === 'model' && created > 0));
   });
 
@@ -61,7 +77,10 @@ inEveryProfile('answers', (scripted, unscripted, profile) => {
 
   test('two candidates', async () => {
     const { choices } = await askUnscripted('Hi', { n: 2 });
-    assert.deepEqual(choices.map(({ index }) => index), [0, 1]);
+    assert.deepEqual(
+      choices.map(({ index }) => index),
+      [0, 1],
+    );
     assert.notEqual(choices[0].message.content, choices[1].message.content);
   });
 
@@ -69,7 +88,10 @@ inEveryProfile('answers', (scripted, unscripted, profile) => {
     const { choices } = await ask('two endings', { n: 2 });
     assert.deepEqual(
       choices.map(({ message, finish_reason }) => [message.content, finish_reason]),
-      [['yes', 'stop'], ['no', 'length']],
+      [
+        ['yes', 'stop'],
+        ['no', 'length'],
+      ],
     );
   });
 
@@ -95,8 +117,16 @@ inEveryProfile('answers', (scripted, unscripted, profile) => {
   test('every documented parameter reaches the gateway', async () => {
     const marker = newMarker();
     const sent = {
-      temperature: 0.2, top_p: 0.9, max_tokens: 50, presence_penalty: -0.5, n: 1, seed: 3, stop: ['###'],
-      response_format: { type: 'text' }, enable_thinking: false, repetition_penalty: 1.1,
+      temperature: 0.2,
+      top_p: 0.9,
+      max_tokens: 50,
+      presence_penalty: -0.5,
+      n: 1,
+      seed: 3,
+      stop: ['###'],
+      response_format: { type: 'text' },
+      enable_thinking: false,
+      repetition_penalty: 1.1,
     };
     await ask(`capital of France #${marker}`, sent);
     const [exchange, ...others] = await scripted.seen(marker);
@@ -107,7 +137,10 @@ inEveryProfile('answers', (scripted, unscripted, profile) => {
   });
 
   test('content as text parts is understood', async () => {
-    const content = [{ type: 'text', text: 'What is the capital' }, { type: 'text', text: ' of France?' }];
+    const content = [
+      { type: 'text', text: 'What is the capital' },
+      { type: 'text', text: ' of France?' },
+    ];
     assert.equal((await ask(content)).choices[0].message.content, 'Paris.');
   });
 

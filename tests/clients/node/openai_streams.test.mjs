@@ -29,7 +29,10 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     assert.equal(joined(chunks), MANY_WORDS);
     assert.deepEqual(finishReasons(chunks), ['stop']);
     assert.equal(chunks[0].choices[0].delta.role, 'assistant');
-    assert.equal(new Set(chunks.map(({ id, created, model, object }) => `${id} ${created} ${model} ${object}`)).size, 1);
+    assert.equal(
+      new Set(chunks.map(({ id, created, model, object }) => `${id} ${created} ${model} ${object}`)).size,
+      1,
+    );
     assert.equal(chunks[0].object, 'chat.completion.chunk');
     assert.ok(chunks.length > 5);
   });
@@ -51,7 +54,10 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     assert.equal(joined(chunks, { index: 0 }), MANY_WORDS);
     assert.equal(joined(chunks, { index: 1 }), MANY_WORDS);
     const order = chunks.flatMap(({ choices }) => choices.map(({ index }) => index));
-    assert.deepEqual(order, order.map((_, position) => position % 2));
+    assert.deepEqual(
+      order,
+      order.map((_, position) => position % 2),
+    );
   });
 
   test('two candidates end for reasons of their own', async () => {
@@ -71,8 +77,9 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
 
   test('thinking is switched on by the request', async () => {
     const chunks = await stream('Hi', { enable_thinking: true }, unscripted.client());
-    const { message } = (await unscripted.client().chat.completions.create(
-      { model: MODEL, messages: user('Hi'), enable_thinking: true })).choices[0];
+    const { message } = (
+      await unscripted.client().chat.completions.create({ model: MODEL, messages: user('Hi'), enable_thinking: true })
+    ).choices[0];
     assert.equal(joined(chunks, { field: 'reasoning_content' }), message.reasoning_content);
     assert.equal(joined(chunks), message.content);
   });
@@ -83,8 +90,9 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
   });
 
   test('log probabilities are streamed', async () => {
-    const tokens = (await stream('capital of France', { logprobs: true }))
-      .flatMap(({ choices }) => choices.flatMap(({ logprobs }) => logprobs?.content ?? []));
+    const tokens = (await stream('capital of France', { logprobs: true })).flatMap(({ choices }) =>
+      choices.flatMap(({ logprobs }) => logprobs?.content ?? []),
+    );
     assert.equal(tokens.map(({ token }) => token).join(''), 'Paris.');
   });
 
@@ -108,8 +116,11 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
   });
 
   test('the stream helper reports usage', async () => {
-    const helper = client.chat.completions.stream(
-      { model: MODEL, messages: user('capital of France'), stream_options: { include_usage: true } });
+    const helper = client.chat.completions.stream({
+      model: MODEL,
+      messages: user('capital of France'),
+      stream_options: { include_usage: true },
+    });
     const { usage } = await helper.finalChatCompletion();
     assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens);
   });
@@ -118,7 +129,9 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     const { messages, marker } = script('break', { trigger: 'after_tokens', count: 2, effect: 'stall' });
     const controller = new AbortController();
     const chunks = await client.chat.completions.create(
-      { model: MODEL, messages, stream: true }, { signal: controller.signal });
+      { model: MODEL, messages, stream: true },
+      { signal: controller.signal },
+    );
     const words = [];
     for await (const chunk of chunks) {
       const content = chunk.choices[0]?.delta.content;
@@ -127,7 +140,7 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     }
     assert.deepEqual(words, ['one', ' two']);
     const [exchange] = await scripted.seen(marker);
-    assert.equal(exchange.outcome, 'client_left');
+    assert.equal(exchange.outcome, 'client left');
     assert.equal(exchange.tokens, 2);
   });
 
@@ -136,7 +149,7 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     for await (const chunk of await client.chat.completions.create({ model: MODEL, messages, stream: true })) {
       if (chunk.choices[0]?.delta.content) break;
     }
-    assert.equal((await scripted.seen(marker))[0].outcome, 'client_left');
+    assert.equal((await scripted.seen(marker))[0].outcome, 'client left');
   });
 
   test('aborting before the answer is an abort error', async () => {
@@ -147,7 +160,7 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     await scripted.arrived(marker);
     controller.abort();
     await assert.rejects(answer, OpenAI.APIUserAbortError);
-    assert.equal((await scripted.seen(marker))[0].outcome, 'client_left');
+    assert.equal((await scripted.seen(marker))[0].outcome, 'client left');
   });
 
   for (const effect of ['close', 'reset']) {
@@ -158,7 +171,7 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
       assert.equal(error?.message, 'terminated');
       const exchanges = await scripted.seen(marker);
       assert.deepEqual(retryCounts(exchanges), [0]);
-      assert.equal(exchanges[0].outcome, 'failed_by_script');
+      assert.equal(exchanges[0].outcome, 'failed by script');
       assert.equal(exchanges[0].tokens, 2);
     });
 

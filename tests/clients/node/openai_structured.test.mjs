@@ -54,14 +54,24 @@ inEveryProfile('structured output', (scripted, unscripted) => {
   });
 
   test('a scripted JSON answer is parsed', async () => {
-    const { parsed } = (await scripted.client().chat.completions.parse(
-      { model: MODEL, messages: user('city as JSON'), response_format: zodResponseFormat(City, 'city') })).choices[0].message;
+    const { parsed } = (
+      await scripted
+        .client()
+        .chat.completions.parse({
+          model: MODEL,
+          messages: user('city as JSON'),
+          response_format: zodResponseFormat(City, 'city'),
+        })
+    ).choices[0].message;
     assert.deepEqual(parsed, { city: 'Paris', population: 2102650 });
   });
 
   test('json_object gives a JSON object', async () => {
-    const answer = await client.chat.completions.create(
-      { model: MODEL, messages: user('Some JSON, please'), response_format: { type: 'json_object' } });
+    const answer = await client.chat.completions.create({
+      model: MODEL,
+      messages: user('Some JSON, please'),
+      response_format: { type: 'json_object' },
+    });
     const value = JSON.parse(answer.choices[0].message.content);
     assert.ok(value !== null && typeof value === 'object' && !Array.isArray(value));
   });

@@ -70,15 +70,24 @@ inEveryProfile('tools', (scripted, unscripted) => {
 
   test('two tools are called at once', async () => {
     const { tool_calls: calls } = (await ask('weather and time')).choices[0].message;
-    assert.deepEqual(calls.map((call) => call.function.name), ['get_weather', 'get_time']);
+    assert.deepEqual(
+      calls.map((call) => call.function.name),
+      ['get_weather', 'get_time'],
+    );
     assert.deepEqual(JSON.parse(calls[1].function.arguments), { zone: 'Europe/Paris' });
     assert.notEqual(calls[0].id, calls[1].id);
   });
 
   test('two tool calls are streamed one after the other', async () => {
     const calls = streamedCalls(await collect(await ask('weather and time', { stream: true })));
-    assert.deepEqual(calls.map(({ name }) => name), ['get_weather', 'get_time']);
-    assert.deepEqual(calls.map((call) => JSON.parse(call.arguments)), [{ city: 'Paris', days: 3 }, { zone: 'Europe/Paris' }]);
+    assert.deepEqual(
+      calls.map(({ name }) => name),
+      ['get_weather', 'get_time'],
+    );
+    assert.deepEqual(
+      calls.map((call) => JSON.parse(call.arguments)),
+      [{ city: 'Paris', days: 3 }, { zone: 'Europe/Paris' }],
+    );
   });
 
   test('required forces a call that fits the tool', async () => {
@@ -131,7 +140,10 @@ inEveryProfile('tools', (scripted, unscripted) => {
         }),
       });
       assert.equal(await runner.finalContent(), 'It is 21 degrees in Paris at noon.');
-      assert.deepEqual(called, [['get_weather', { city: 'Paris', days: 3 }], ['get_time', { zone: 'Europe/Paris' }]]);
+      assert.deepEqual(called, [
+        ['get_weather', { city: 'Paris', days: 3 }],
+        ['get_time', { zone: 'Europe/Paris' }],
+      ]);
     });
   }
 
@@ -139,7 +151,12 @@ inEveryProfile('tools', (scripted, unscripted) => {
     const completion = await unscriptedClient.chat.completions.parse({
       model: MODEL,
       messages: user('Hi'),
-      tools: [zodFunction({ name: 'plan', parameters: z.object({ city: z.string(), days: z.number().int().min(1).max(14) }) })],
+      tools: [
+        zodFunction({
+          name: 'plan',
+          parameters: z.object({ city: z.string(), days: z.number().int().min(1).max(14) }),
+        }),
+      ],
       tool_choice: { type: 'function', function: { name: 'plan' } },
     });
     const { parsed_arguments: parsed } = completion.choices[0].message.tool_calls[0].function;
@@ -150,7 +167,10 @@ inEveryProfile('tools', (scripted, unscripted) => {
   test('the stream helper collects tool calls', async () => {
     const helper = client.chat.completions.stream({ model: MODEL, messages: user('weather and time'), tools });
     const { tool_calls: calls } = (await helper.finalChatCompletion()).choices[0].message;
-    assert.deepEqual(calls.map((call) => call.function.name), ['get_weather', 'get_time']);
+    assert.deepEqual(
+      calls.map((call) => call.function.name),
+      ['get_weather', 'get_time'],
+    );
     assert.deepEqual(JSON.parse(calls[0].function.arguments), { city: 'Paris', days: 3 });
   });
 });

@@ -77,5 +77,6 @@ def script(verb, **spec):
 
 
 def retry_counts(exchanges):
-    return [int({name.lower(): value for name, value in e["headers"].items()}["x-stainless-retry-count"])
-            for e in exchanges]
+    return [
+        int({name.lower(): value for name, value in e["headers"].items()}["x-stainless-retry-count"]) for e in exchanges
+    ]

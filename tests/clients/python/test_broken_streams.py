@@ -2,7 +2,8 @@
 
 import openai
 import pytest
-from gateways import MODEL, retry_counts, script
+
+from gateways import MODEL, retry_counts, script, scripted
 
 
 def read(client, messages, **parameters):
@@ -26,7 +27,7 @@ def test_a_stream_cut_in_the_middle_is_a_connection_error_and_not_retried(connec
     assert isinstance(error, openai.APIConnectionError)
     exchanges = place.seen(marker)
     assert retry_counts(exchanges) == [0]
-    assert exchanges[0]["outcome"] == "failed_by_script"
+    assert exchanges[0]["outcome"] == "failed by script"
     assert exchanges[0]["tokens"] == 2
 
 
@@ -50,13 +51,14 @@ def test_a_stream_cut_after_done_is_whole(connect, place):
     assert read(connect(place), messages) == (["one", " two", " three", " four"], None)
 
 
-def test_a_stream_that_stalls_is_a_timeout(connect, place):
+def test_a_stream_that_stalls_is_a_timeout(connect):
+    place = scripted("documented")
     messages, marker = script("break", trigger="after_tokens", count=2, effect="stall")
-    words, error = read(connect(place, timeout=0.3), messages)
+    words, error = read(connect(place, timeout=1), messages)
     assert words == ["one", " two"]
     assert isinstance(error, openai.APITimeoutError)
     [exchange] = place.seen(marker)
-    assert exchange["outcome"] == "client_left"
+    assert exchange["outcome"] == "client left"
 
 
 def test_the_stream_helper_does_not_take_a_cut_for_the_end(connect, place):

@@ -2,6 +2,7 @@
 
 import openai
 import pytest
+
 from gateways import MODEL, MODEL_WITH_SLASH, SMALL_MODEL, limited, script, strict, user
 
 
@@ -117,9 +118,16 @@ def test_an_operation_that_is_not_served_is_not_found(client):
 
 @pytest.mark.parametrize(
     "status, expected",
-    [(408, openai.APIStatusError), (409, openai.ConflictError), (422, openai.UnprocessableEntityError),
-     (500, openai.InternalServerError), (502, openai.InternalServerError), (503, openai.InternalServerError),
-     (504, openai.InternalServerError), (529, openai.InternalServerError)],
+    [
+        (408, openai.APIStatusError),
+        (409, openai.ConflictError),
+        (422, openai.UnprocessableEntityError),
+        (500, openai.InternalServerError),
+        (502, openai.InternalServerError),
+        (503, openai.InternalServerError),
+        (504, openai.InternalServerError),
+        (529, openai.InternalServerError),
+    ],
 )
 def test_every_scripted_status_has_its_exception(client, status, expected):
     messages, _ = script("fail", status=status)

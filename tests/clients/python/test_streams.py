@@ -2,7 +2,8 @@
 
 import openai
 import pytest
-from gateways import MODEL, new_marker, script, user
+
+from gateways import MODEL, script, user
 
 
 def stream(client, text, **parameters):
@@ -11,13 +12,21 @@ def stream(client, text, **parameters):
 
 
 def joined(chunks, index=0, field="content"):
-    return "".join(getattr(choice.delta, field, None) or "" for chunk in chunks for choice in chunk.choices
-                   if choice.index == index)
+    return "".join(
+        getattr(choice.delta, field, None) or ""
+        for chunk in chunks
+        for choice in chunk.choices
+        if choice.index == index
+    )
 
 
 def finish_reasons(chunks, index=0):
-    return [choice.finish_reason for chunk in chunks for choice in chunk.choices
-            if choice.index == index and choice.finish_reason]
+    return [
+        choice.finish_reason
+        for chunk in chunks
+        for choice in chunk.choices
+        if choice.index == index and choice.finish_reason
+    ]
 
 
 def test_chunks_join_to_the_answer(client):
@@ -65,17 +74,22 @@ def test_thinking_comes_before_the_answer(client):
     chunks = stream(client, "think")
     assert joined(chunks, field="reasoning_content") == "Two and two make four."
     assert joined(chunks) == "Four."
-    kinds = ["thought" if getattr(choice.delta, "reasoning_content", None) else "text"
-             for chunk in chunks for choice in chunk.choices
-             if getattr(choice.delta, "reasoning_content", None) or choice.delta.content]
+    kinds = [
+        "thought" if getattr(choice.delta, "reasoning_content", None) else "text"
+        for chunk in chunks
+        for choice in chunk.choices
+        if getattr(choice.delta, "reasoning_content", None) or choice.delta.content
+    ]
     assert kinds == sorted(kinds, reverse=True)
 
 
 def test_thinking_is_switched_on_by_the_request(unscripted):
     chunks = stream(unscripted, "Hi", extra_body={"enable_thinking": True})
-    plain = unscripted.chat.completions.create(
-        model=MODEL, messages=user("Hi"), extra_body={"enable_thinking": True}
-    ).choices[0].message
+    plain = (
+        unscripted.chat.completions.create(model=MODEL, messages=user("Hi"), extra_body={"enable_thinking": True})
+        .choices[0]
+        .message
+    )
     assert joined(chunks, field="reasoning_content") == plain.reasoning_content
     assert joined(chunks) == plain.content
 
@@ -87,8 +101,13 @@ def test_a_refusal_is_streamed(client, profile):
 
 def test_log_probabilities_are_streamed(client):
     chunks = stream(client, "capital of France", logprobs=True)
-    tokens = [token.token for chunk in chunks for choice in chunk.choices if choice.logprobs
-              for token in choice.logprobs.content or []]
+    tokens = [
+        token.token
+        for chunk in chunks
+        for choice in chunk.choices
+        if choice.logprobs
+        for token in choice.logprobs.content or []
+    ]
     assert "".join(tokens) == "Paris."
 
 
@@ -122,7 +141,7 @@ def test_the_first_words_arrive_while_the_rest_is_held_back(client, place):
                 break
     assert words == ["one", " two"]
     [exchange] = place.seen(marker)
-    assert exchange["outcome"] == "client_left"
+    assert exchange["outcome"] == "client left"
     assert exchange["tokens"] == 2
 
 
@@ -137,5 +156,5 @@ def test_closing_a_stream_at_once_tells_the_gateway(client, place):
     response = client.chat.completions.create(model=MODEL, messages=messages, stream=True)
     response.close()
     [exchange] = place.seen(marker)
-    assert exchange["outcome"] == "client_left"
+    assert exchange["outcome"] == "client left"
     assert client.chat.completions.create(model=MODEL, messages=user("think")).choices[0].message.content == "Four."

@@ -2,12 +2,13 @@
 
 import json
 from enum import Enum
-from typing import List, Literal, Optional, Union
+from typing import Literal, Optional
 
 import openai
 import pytest
-from gateways import MODEL, user
 from pydantic import BaseModel, Field
+
+from gateways import MODEL, user
 
 
 class Unit(str, Enum):
@@ -37,10 +38,10 @@ class Step(BaseModel):
 class Forecast(BaseModel):
     place: Place
     unit: Unit
-    highs: List[float] = Field(min_length=1, max_length=7)
-    note: Optional[str] = None
-    tags: List[Literal["dry", "wet"]]
-    event: Union[Storm, Calm]
+    highs: list[float] = Field(min_length=1, max_length=7)
+    note: str | None = None
+    tags: list[Literal["dry", "wet"]]
+    event: Storm | Calm
     certain: bool
     first_step: Step
 
@@ -101,7 +102,12 @@ def test_a_schema_that_cannot_be_promised_is_a_bad_request(unscripted):
         unscripted.chat.completions.create(
             model=MODEL,
             messages=user("Hi"),
-            response_format={"type": "json_schema", "json_schema": {
-                "name": "odd", "schema": {"type": "object", "if": {"required": ["a"]}, "then": {"required": ["b"]}}}},
+            response_format={
+                "type": "json_schema",
+                "json_schema": {
+                    "name": "odd",
+                    "schema": {"type": "object", "if": {"required": ["a"]}, "then": {"required": ["b"]}},
+                },
+            },
         )
     assert caught.value.code == "unsupported_schema"

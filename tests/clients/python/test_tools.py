@@ -3,11 +3,16 @@
 import json
 
 import openai
-from gateways import MODEL, user
 from pydantic import BaseModel, Field
 
-CITY = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}},
-        "required": ["city", "days"], "additionalProperties": False}
+from gateways import MODEL, user
+
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}},
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
 ZONE = {"type": "object", "properties": {"zone": {"type": "string"}}, "additionalProperties": False}
 TOOLS = [
     {"type": "function", "function": {"name": "get_weather", "description": "The weather", "parameters": CITY}},

@@ -1,0 +1,265 @@
+// The gateway as a local endpoint, installed as mock-gateway: for curl, a debugger, and clients in other languages.
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int exit_usage = 2;
+
+/// A flag's value that cannot be used; the message says what would be.
+struct BadValue : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Flags {
+  std::string host = "127.0.0.1";
+  int port = 8080;
+  std::string port_file;
+  std::vector<std::string> models;
+  std::vector<std::string> keys;
+  std::vector<std::string> failures;
+  std::string limit;
+  std::uint64_t seed = 1;
+  std::string profile = "documented";
+  bool strict = false;
+  std::optional<std::string> reply;
+  int first_token_ms = 0;
+  int gap_ms = 0;
+};
+
+/// All of the text as a whole number of at least 1.
+std::optional<std::size_t> positive(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size() || number == 0) return std::nullopt;
+  return number;
+}
+
+/// What stands before and after the first `mark`; nothing after when there is none.
+std::pair<std::string, std::optional<std::string>> split(const std::string& text, char mark) {
+  const std::size_t place = text.find(mark);
+  if (place == std::string::npos) return {text, std::nullopt};
+  return {text.substr(0, place), text.substr(place + 1)};
+}
+
+std::optional<Duration> duration(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = positive(text.substr(0, digits));
+  const std::string_view unit = text.substr(digits);
+  if (!number || *number > 1'000'000) return std::nullopt;
+  const auto count = static_cast<std::int64_t>(*number);
+  if (unit == "ms") return std::chrono::milliseconds(count);
+  if (unit.empty() || unit == "s") return std::chrono::seconds(count);
+  if (unit == "m") return std::chrono::minutes(count);
+  if (unit == "h") return std::chrono::hours(count);
+  return std::nullopt;
+}
+
+Failure failure_with(int status) {
+  for (const Failure& known :
+       {bad_request(), unauthorized(), forbidden(), not_found(), request_timeout(), conflict(), rate_limited(1s),
+        server_error(), bad_gateway(), service_unavailable(), gateway_timeout(), overloaded()}) {
+    if (known.status() == status) return known;
+  }
+  return failure(status, "forced_failure", "this failure was forced");
+}
+
+void force(Gateway& gateway, const std::string& spec) {
+  const auto [status_text, times_text] = split(spec, ':');
+  const auto status = positive(status_text);
+  const bool always = times_text == "*";
+  const auto times = times_text && !always ? positive(*times_text) : std::optional<std::size_t>(1);
+  if (!status || *status < 400 || *status > 599 || !times) {
+    throw BadValue("--fail: not STATUS, STATUS:TIMES or STATUS:*, with a status from 400 to 599: " + spec);
+  }
+  const Failure failure = failure_with(static_cast<int>(*status));
+  if (always) {
+    gateway.fail_always(failure);
+  } else {
+    gateway.fail_next(failure, *times);
+  }
+}
+
+void add_keys(Options& options, const std::vector<std::string>& keys) {
+  bool has_default = false;
+  for (const std::string& spec : keys) {
+    const auto [secret, state] = split(spec, '=');
+    // The message does not repeat the value: what is no key here may be one elsewhere.
+    if (secret.compare(0, 3, "sk-") != 0 || secret.size() == 3) throw BadValue("--key: a key starts with sk-");
+    if (state && state != "disabled") throw BadValue("--key: after the key only =disabled may follow");
+    if (!state && !has_default) {
+      options.api_key(secret);
+      has_default = true;
+    } else {
+      options.key("--key", KeyOptions{}.secret(secret).disabled(state.has_value()));
+    }
+  }
+}
+
+/// One line per request, when it has ended. Exchanges are masked: no key can be in it.
+void log(const Exchange& exchange) {
+  const auto since_epoch = exchange.ended().value_or(exchange.received()).time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_epoch);
+  const std::time_t time = seconds.count();
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch - seconds);
+  std::fprintf(stderr, "%s.%03dZ %s\n", stamp, static_cast<int>(milliseconds.count()), exchange.summary().c_str());
+}
+
+Options options_from(const Flags& flags) {
+  Options options;
+  options.host(flags.host).port(flags.port).seed(flags.seed).profile(profile_named(flags.profile)).on_exchange(log);
+  if (flags.strict) options.acceptance(Acceptance::strict());
+  for (const std::string& spec : flags.models) {
+    const auto [id, owner] = split(spec, '=');
+    if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);
+    owner ? options.model(id, *owner) : options.model(id);
+  }
+  add_keys(options, flags.keys);
+  if (!flags.limit.empty()) {
+    const auto [requests_text, window_text] = split(flags.limit, '/');
+    const auto requests = positive(requests_text);
+    const auto window = duration(window_text.value_or(""));
+    if (!requests || !window) throw BadValue("--limit: not REQUESTS/WINDOW, such as 60/1m: " + flags.limit);
+    options.limit(*requests, *window);
+  }
+  return options;
+}
+
+/// By renaming, so that whoever waits for the file never reads half of it.
+void write_port_file(const std::string& path, int port) {
+  const std::string draft = path + "." + std::to_string(::getpid());
+  std::ofstream(draft) << port << '\n';
+  if (std::rename(draft.c_str(), path.c_str()) != 0) {
+    std::remove(draft.c_str());
+    throw BadValue("--port-file: cannot write " + path);
+  }
+}
+
+std::string quoted_for_shell(const std::string& text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:";
+  if (text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.compare(0, 4, "127.") == 0;
+}
+
+void introduce(const Gateway& gateway, const Flags& flags) {
+  const std::string url = quoted_for_shell(gateway.base_url());
+  const std::string key = gateway.api_key();
+  const std::string model = flags.models.empty() ? "mock-model" : split(flags.models.front(), '=').first;
+  const Json body{{"model", model}, {"messages", {{{"role", "user"}, {"content", "Hello"}}}}};
+  if (!is_loopback(flags.host)) {
+    std::cerr << "mock-gateway: warning: listening on " << flags.host << ", reachable from the network" << std::endl;
+  }
+  std::cout << "base URL  " << gateway.base_url() << "\n"
+            << "API key   " << key << "\n\n"
+            << "export OPENAI_BASE_URL=" << url << " OPENAI_API_KEY=" << quoted_for_shell(key)
+            << "\n"
+            // A proxy in the environment would not reach this machine's loopback.
+            << "curl --noproxy '*' " << url << "/chat/completions -H "
+            << quoted_for_shell("Authorization: Bearer " + key) << " -H 'Content-Type: application/json' -d "
+            << quoted_for_shell(body.dump()) << "\n\n"
+            << "ready" << std::endl;
+}
+
+/// Runs until SIGINT or SIGTERM, of which all threads but this one know nothing.
+void serve(const Flags& flags) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+
+  if (!flags.port_file.empty()) std::remove(flags.port_file.c_str());  // of an earlier run
+  Gateway gateway(options_from(flags));
+  for (const std::string& spec : flags.failures) force(gateway, spec);
+  if (flags.reply) {
+    gateway.chat().reply(text(*flags.reply)
+                             .first_token_after(std::chrono::milliseconds(flags.first_token_ms))
+                             .every(std::chrono::milliseconds(flags.gap_ms)));
+  }
+  if (!flags.port_file.empty()) write_port_file(flags.port_file, gateway.port());
+  introduce(gateway, flags);
+
+  int signal = 0;
+  sigwait(&ends, &signal);
+}
+
+void report(std::string problem) {
+  const std::string prefix = "mock_gateway: ";
+  if (problem.compare(0, prefix.size(), prefix) == 0) problem.erase(0, prefix.size());
+  std::replace(problem.begin(), problem.end(), '\n', ' ');
+  std::cerr << "mock-gateway: " << problem << std::endl;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  Flags flags;
+  CLI::App app{"A local test double of an OpenAI-compatible model gateway.", "mock-gateway"};
+  app.set_version_flag("--version", std::string("mock-gateway ") + MOCK_GATEWAY_VERSION);
+  const auto option = [&app](const std::string& name, auto& value, const char* type, const char* description) {
+    return app.add_option(name, value, description)->type_name(type)->allow_extra_args(false);
+  };
+  const CLI::Range milliseconds(0, 3'600'000);
+  option("--host", flags.host, "ADDRESS", "where to listen (127.0.0.1); beyond loopback the network can reach it");
+  option("--port", flags.port, "PORT", "port to listen on (8080); 0 takes a free one")->check(CLI::Range(0, 65535));
+  option("--port-file", flags.port_file, "FILE", "write the port to this file once ready");
+  option("--model", flags.models, "ID[=OWNER]", "serve this model (mock-model); repeatable");
+  option("--key", flags.keys, "sk-...[=disabled]",
+         "accept this key; repeatable. The first that is enabled is the one printed, without any the seed makes one");
+  option("--fail", flags.failures, "STATUS[:TIMES]",
+         "answer the next requests with a failure: 429, 429:2 for two of them, 503:* for all; repeatable");
+  option("--limit", flags.limit, "REQUESTS/WINDOW", "for all keys together: 60/1m, 2/500ms, 10/60s");
+  option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")->check(CLI::NonNegativeNumber);
+  option("--profile", flags.profile, "NAME", "whose shapes replies have (documented)")
+      ->check(CLI::IsMember({"documented", "openai", "dashscope", "deepseek"}));
+  app.add_flag("--strict", flags.strict, "take only what the documentation lists");
+  CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
+  option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token")->check(milliseconds)->needs(reply);
+  option("--gap-ms", flags.gap_ms, "MS", "time between tokens")->check(milliseconds)->needs(reply);
+  try {
+    app.parse(count, arguments);
+    serve(flags);
+    return 0;
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() == 0) return app.exit(problem);  // --help and --version
+    report(problem.what());
+  } catch (const std::exception& problem) {
+    report(problem.what());
+  }
+  return exit_usage;
+}

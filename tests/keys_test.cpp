@@ -1,0 +1,643 @@
+// The life of a key as clients see it on the wire: its states, its rights, its limits, the order in which a request is
+// judged, and that its secret is shown once and nowhere else.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace keys_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::chat_path;
+using test_support::eventually;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+
+/// What a call throws as GatewayError; "" when it throws nothing.
+template <class Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const GatewayError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+inline std::vector<std::string> ids(const std::vector<ApiKey>& keys) {
+  std::vector<std::string> result;
+  for (const ApiKey& key : keys) result.push_back(key.id);
+  return result;
+}
+
+inline std::vector<std::string> listed_models(const Http& http) {
+  std::vector<std::string> result;
+  const Json list = http.get("/v1/models").json();
+  for (const Json& model : list.at("data")) result.push_back(model.at("id"));
+  return result;
+}
+
+const char* const documented_body = R"({"error":{"code":"unauthorized","message":"unauthorized","type":"error"}})";
+
+TEST_CASE("a gateway has a default key from the start, and its secret can be asked for again") {
+  const Gateway gateway;
+  CHECK(gateway.api_key().substr(0, 3) == "sk-");
+  CHECK(gateway.api_key() == gateway.api_key());
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(gateway.keys().list().size() == 1);
+}
+
+TEST_CASE("a created key is accepted, and what the console shows of it is all but its secret") {
+  const ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  const CreatedKey created = gateway.keys().create("billing service");
+  CHECK(created.secret.substr(0, 3) == "sk-");
+  CHECK(created.description == "billing service");
+  CHECK(Http(gateway).with_key(created.secret).chat().status == 200);
+
+  const ApiKey shown = gateway.keys().find(created.id);
+  CHECK(shown.id == created.id);
+  CHECK(shown.description == "billing service");
+  CHECK(shown.state == KeyState::enabled);
+  CHECK(shown.models.empty());
+  CHECK(shown.operations.empty());
+  CHECK_FALSE(shown.limit.has_value());
+  CHECK(shown.created == ManualClock::default_start);
+  CHECK(ids(gateway.keys().list()) == std::vector<std::string>{"key_1", created.id});
+
+  gateway.keys().describe(created.id, "billing, new");
+  CHECK(gateway.keys().find(created.id).description == "billing, new");
+}
+
+TEST_CASE("a disabled key gets 403 until it is re-enabled") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create("billing service");
+  const Http http = Http(gateway).with_key(key.secret);
+
+  gateway.keys().disable(key.id);
+  CHECK(gateway.keys().find(key.id).state == KeyState::disabled);
+  for (const Response& response : {http.chat(), http.stream(), http.get("/v1/models"), http.get("/v1/nothing")}) {
+    CHECK(response.status == 403);
+    CHECK(response.body == documented_body);
+  }
+  CHECK(Http(gateway).chat().status == 200);
+
+  gateway.keys().enable(key.id);
+  CHECK(gateway.keys().find(key.id).state == KeyState::enabled);
+  CHECK(http.chat().status == 200);
+  CHECK(http.stream().status == 200);
+  CHECK(http.get("/v1/models").status == 200);
+}
+
+TEST_CASE("a key can be created disabled and enabled later") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create("later", KeyOptions{}.disabled());
+  CHECK(Http(gateway).with_key(key.secret).chat().status == 403);
+  gateway.keys().enable(key.id);
+  CHECK(Http(gateway).with_key(key.secret).chat().status == 200);
+}
+
+TEST_CASE("disabling a disabled key and enabling an enabled one change nothing") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create();
+  const Http http = Http(gateway).with_key(key.secret);
+  gateway.keys().enable(key.id);
+  CHECK(http.chat().status == 200);
+  gateway.keys().disable(key.id);
+  gateway.keys().disable(key.id);
+  CHECK(http.chat().status == 403);
+  gateway.keys().enable(key.id);
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("a deleted key, enabled or disabled before, gets 401, leaves the list and can be looked up") {
+  const Gateway gateway;
+  const CreatedKey enabled = gateway.keys().create("enabled");
+  const CreatedKey disabled = gateway.keys().create("disabled", KeyOptions{}.disabled());
+  for (const CreatedKey& key : {enabled, disabled}) {
+    gateway.keys().remove(key.id);
+    const Response response = Http(gateway).with_key(key.secret).chat();
+    CHECK(response.status == 401);
+    CHECK(response.body == documented_body);
+    CHECK(gateway.keys().find(key.id).state == KeyState::deleted);
+  }
+  CHECK(ids(gateway.keys().list()) == std::vector<std::string>{"key_1"});
+}
+
+TEST_CASE("whatever is done to a deleted key throws and says what to do instead") {
+  const Gateway gateway;
+  const Keys keys = gateway.keys();
+  const std::string id = keys.create("billing service").id;
+  keys.remove(id);
+  CHECK(error_of([&] { keys.enable(id); }) ==
+        "mock_gateway: key \"key_2\" (\"billing service\") is deleted; a deleted key cannot be enabled, create a new "
+        "one");
+  CHECK(error_of([&] { keys.remove(id); }) ==
+        "mock_gateway: key \"key_2\" (\"billing service\") is already deleted");
+  CHECK(contains(error_of([&] { keys.disable(id); }), "cannot be disabled"));
+  CHECK(contains(error_of([&] { keys.describe(id, "x"); }), "cannot be described"));
+  CHECK(contains(error_of([&] { keys.limit_models(id, {"m"}); }), "cannot be limited"));
+  CHECK(contains(error_of([&] { keys.limit_operations(id, {list_models()}); }), "cannot be limited"));
+  CHECK(contains(error_of([&] { keys.limit_rate(id, 1, 1s); }), "cannot be limited"));
+  CHECK(contains(error_of([&] { keys.unlimit_rate(id); }), "cannot be limited"));
+}
+
+TEST_CASE("an unknown id throws and says where the ids are") {
+  const Gateway gateway;
+  CHECK(error_of([&] { gateway.keys().disable("x"); }) ==
+        "mock_gateway: no key has the id \"x\"; Keys::list() shows the ids");
+  CHECK(contains(error_of([&] { gateway.keys().find(""); }), "no key has the id \"\""));
+}
+
+TEST_CASE("a secret given in place of an id is explained and not repeated") {
+  const Gateway gateway;
+  const Gateway other{Options{}.seed(2)};
+  for (const std::string& secret : {gateway.api_key(), other.api_key()}) {
+    const std::string error = error_of([&] { gateway.keys().disable(secret); });
+    CHECK(contains(error, "by its id, not by its secret"));
+    CHECK_FALSE(contains(error, secret.substr(3)));
+    const std::string scope_error = error_of([&] { for_key(secret); });
+    CHECK(contains(scope_error, "not its secret"));
+    CHECK_FALSE(contains(scope_error, secret.substr(3)));
+  }
+}
+
+TEST_CASE("generated secrets repeat from run to run, differ by seed, and never meet a chosen one") {
+  const auto secrets = [](const Options& options) {
+    const Gateway gateway{options};
+    return std::vector<std::string>{gateway.api_key(), gateway.keys().create().secret, gateway.keys().create().secret};
+  };
+  const std::vector<std::string> first = secrets(Options{});
+  CHECK(secrets(Options{}) == first);
+  CHECK(first[0].size() == 51);
+  CHECK(first[0] != first[1]);
+  CHECK(first[1] != first[2]);
+  CHECK(secrets(Options{}.seed(2)) != first);
+
+  const std::vector<std::string> beside = secrets(Options{}.api_key(first[1]));
+  CHECK(beside[0] == first[1]);
+  CHECK(beside[1] != first[1]);
+}
+
+TEST_CASE("a secret can be chosen; what cannot be one throws without being repeated") {
+  const Gateway gateway{Options{}.api_key("sk-default")};
+  CHECK(gateway.api_key() == "sk-default");
+  CHECK(Http(gateway).chat().status == 200);
+  const CreatedKey key = gateway.keys().create("mine", KeyOptions{}.secret("sk-my/own=secret"));
+  CHECK(key.secret == "sk-my/own=secret");
+  CHECK(Http(gateway).with_key("sk-my/own=secret").chat().status == 200);
+
+  for (const char* wrong : {"sk-", "pk-hidden", "hidden", "SK-hidden", "sk-hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n"}) {
+    const std::string error = error_of([&] { gateway.keys().create("", KeyOptions{}.secret(wrong)); });
+    CHECK(contains(error, "begins with \"sk-\""));
+    CHECK_FALSE(contains(error, "hid"));
+  }
+  const std::string taken = error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); });
+  CHECK(contains(taken, "belongs to key \"key_2\" (\"mine\")"));
+  CHECK_FALSE(contains(taken, "own"));
+  gateway.keys().remove(key.id);
+  CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); }),
+                 "is deleted and cannot come back"));
+}
+
+TEST_CASE("without a valid key everything is 401 with the documented body") {
+  Gateway gateway;
+  gateway.on("POST", "/v1/images/generations", [](const ReceivedRequest&) { return Json{{"made", true}}; });
+  const Http http(gateway);
+  const std::string key = gateway.api_key();
+  const std::vector<Http> invalid = {
+      http.without_key(),
+      http.with_authorization(""),
+      http.with_authorization("Bearer"),
+      http.with_authorization("Bearer "),
+      http.with_authorization("Bearer sk-"),
+      http.with_authorization("Bearer pk-0123456789"),
+      http.with_authorization("Bearer " + key + "0"),
+      http.with_authorization("Bearer " + key.substr(0, key.size() - 1)),
+      http.with_authorization("Bearer sk-unknown"),
+      http.with_authorization("Bearer\t" + key),
+      http.with_authorization("Bearer" + key),
+      http.with_authorization("Bearer \"" + key + "\""),
+      http.with_authorization("Basic " + key),
+      http.with_authorization("Basic dXNlcjpwYXNzd29yZA=="),
+      http.with_authorization(key),
+      http.with_header("Authorization", "Bearer " + key),  // a second field
+      http.without_key().with_header("x-api-key", key),
+  };
+  for (std::size_t i = 0; i < invalid.size(); ++i) {
+    CAPTURE(i);
+    for (const Response& response :
+         {invalid[i].chat(), invalid[i].stream(), invalid[i].get("/v1/models"), invalid[i].get("/v1/nothing"),
+          invalid[i].request("DELETE", chat_path), invalid[i].post("/v1/images/generations", Json{}),
+          invalid[i].post(chat_path, "not JSON")}) {
+      CHECK(response.status == 401);
+      CHECK(response.reason == "Unauthorized");
+      CHECK(response.header("Content-Type") == "application/json");
+      CHECK(response.body == documented_body);
+    }
+  }
+}
+
+TEST_CASE("the scheme is taken in any case and with any number of spaces; strict takes exactly Bearer") {
+  const Gateway lax;
+  for (const char* scheme : {"Bearer ", "bearer ", "BEARER ", "Bearer   "}) {
+    CAPTURE(scheme);
+    CHECK(Http(lax).with_authorization(scheme + lax.api_key()).get("/v1/models").status == 200);
+  }
+  const Gateway strict{Options{}.acceptance(Acceptance::strict())};
+  CHECK(Http(strict).with_authorization("Bearer " + strict.api_key()).get("/v1/models").status == 200);
+  CHECK(Http(strict).with_authorization("bearer " + strict.api_key()).get("/v1/models").status == 401);
+  CHECK(Http(strict).with_authorization("BEARER " + strict.api_key()).get("/v1/models").status == 401);
+}
+
+TEST_CASE("a change of state applies to the first request that is sent after the call returned, from any thread") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create("hammered");
+  std::atomic<bool> disabled{false};
+  std::atomic<bool> finished{false};
+  std::atomic<int> accepted{0};
+  std::atomic<int> rejected{0};
+  std::atomic<int> too_late{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back([&] {
+      const Http http = Http(gateway).with_key(key.secret).keep_alive();
+      while (!finished) {
+        const bool after = disabled;
+        const int status = http.get("/v1/models").status;
+        if (status == 200) ++(after ? too_late : accepted);
+        if (status == 403 && after) ++rejected;
+      }
+    });
+  }
+  const bool served = eventually([&] { return accepted >= 30; });
+  gateway.keys().disable(key.id);
+  disabled = true;
+  const bool turned_away = eventually([&] { return rejected >= 30; });
+  finished = true;
+  for (std::thread& client : clients) client.join();
+  CHECK(served);
+  CHECK(turned_away);
+  CHECK(too_late == 0);
+}
+
+TEST_CASE("a request under way when its key is disabled or deleted completes") {
+  Gateway gateway;
+  const Gate gate;
+  gateway.chat().reply(text("one two").hold(gate, before_token(2)));
+  for (const bool remove : {false, true}) {
+    CAPTURE(remove);
+    const CreatedKey key = gateway.keys().create();
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).with_key(key.secret).format_chat({{"stream", true}}));
+    REQUIRE(gate.wait_until_reached(remove ? 2 : 1, 10s));
+    remove ? gateway.keys().remove(key.id) : gateway.keys().disable(key.id);
+    CHECK(Http(gateway).with_key(key.secret).get("/v1/models").status == (remove ? 401 : 403));
+    Gate(gate).release();
+    const Response response = connection.receive_response();
+    CHECK(response.status == 200);
+    CHECK(response.joined_text() == "one two");
+    CHECK(response.done());
+  }
+}
+
+TEST_CASE("a rotated key is used no more once the client has the new one") {
+  const Gateway gateway;
+  const CreatedKey old_key = gateway.keys().create("service, old");
+  CHECK(Http(gateway).with_key(old_key.secret).chat().status == 200);
+  const CreatedKey new_key = gateway.keys().create("service, new");
+  CHECK(Http(gateway).with_key(new_key.secret).chat().status == 200);
+  gateway.keys().disable(old_key.id);
+  CHECK(Http(gateway).with_key(new_key.secret).chat().status == 200);
+  CHECK(gateway.journal().by_key(old_key.id).size() == 1);
+  CHECK(gateway.journal().by_key(new_key.id).size() == 2);
+}
+
+TEST_CASE("a key limited to models gets 403 for others, and the models list shows only its own") {
+  const Gateway gateway{Options{}.model("small").model("large").model("org/huge")};
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.models({"large", "org/huge"}));
+  const Http http = Http(gateway).with_key(key.secret);
+  CHECK(http.chat({{"model", "large"}}).status == 200);
+  const Response refused = http.chat({{"model", "small"}});
+  CHECK(refused.status == 403);
+  CHECK(refused.body == documented_body);
+  CHECK(listed_models(http) == std::vector<std::string>{"large", "org/huge"});
+  CHECK(http.get("/v1/models/large").status == 200);
+  CHECK(http.get("/v1/models/org%2Fhuge").status == 200);
+  CHECK(http.get("/v1/models/small").status == 403);
+  CHECK(listed_models(Http(gateway)) == std::vector<std::string>{"small", "large", "org/huge"});
+
+  gateway.keys().limit_models(key.id, {"small"});
+  CHECK(gateway.keys().find(key.id).models == std::vector<std::string>{"small"});
+  CHECK(http.chat({{"model", "large"}}).status == 403);
+  CHECK(http.chat({{"model", "small"}}).status == 200);
+  gateway.keys().limit_models(key.id, {});
+  CHECK(http.chat({{"model", "large"}}).status == 200);
+  CHECK(listed_models(http).size() == 3);
+}
+
+TEST_CASE("a key limited to operations gets 403 for others") {
+  Gateway gateway;
+  gateway.on("POST", "/v1/images/generations", [](const ReceivedRequest&) { return Json{{"made", true}}; });
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.operations({list_models()}));
+  const Http http = Http(gateway).with_key(key.secret);
+  CHECK(http.get("/v1/models").status == 200);
+  CHECK(http.get("/v1/models/mock-model").status == 200);
+  for (const Response& refused : {http.chat(), http.post("/v1/images/generations", Json{})}) {
+    CHECK(refused.status == 403);
+    CHECK(refused.body == documented_body);
+  }
+  gateway.keys().limit_operations(key.id, {chat_completions(), operation("POST", "/v1/images/generations")});
+  CHECK(http.chat().status == 200);
+  CHECK(http.post("/v1/images/generations", Json{}).status == 200);
+  CHECK(http.get("/v1/models").status == 403);
+  CHECK(http.get("/v1/models/mock-model").status == 403);
+  gateway.keys().limit_operations(key.id, {});
+  CHECK(http.get("/v1/models").status == 200);
+}
+
+TEST_CASE("a rate limit refuses what is too much with the Retry-After that is really left") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(2, 10s));
+  const Http http = Http(gateway).with_key(key.secret);
+  CHECK(http.chat().status == 200);  // the window begins
+  clock.advance(4s);
+  CHECK(http.chat().status == 200);
+
+  const Response refused = http.chat();
+  CHECK(refused.status == 429);
+  CHECK(refused.reason == "Too Many Requests");
+  CHECK(refused.error_code() == "rate_limit_exceeded");
+  CHECK(refused.error_type() == "error");
+  CHECK(refused.error_message() != "");
+  CHECK(refused.header("Retry-After") == "6");
+  CHECK(Http(gateway).chat().status == 200);  // another key's requests are its own
+
+  clock.advance(2500ms);
+  CHECK(http.stream().header("Retry-After") == "4");  // 3.5 s, and never a moment too early
+  clock.advance(3500ms - 1ns);
+  CHECK(http.chat().header("Retry-After") == "1");
+  clock.advance(1ns);
+  CHECK(http.chat().status == 200);  // a new window begins here, not at a multiple of 10 s
+  clock.advance(9s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().header("Retry-After") == "1");
+  clock.advance(60s);
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("a client that returns after exactly the Retry-After is served") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).limit(1, 7300ms)};
+  const Http http(gateway);
+  CHECK(http.chat().status == 200);
+  for (int round = 0; round < 3; ++round) {
+    clock.advance(1100ms);
+    const Response refused = http.chat();
+    REQUIRE(refused.status == 429);
+    clock.advance(std::chrono::seconds(std::stoi(refused.header("Retry-After"))));
+    CHECK(http.chat().status == 200);
+  }
+}
+
+TEST_CASE("a limit for all keys is shared, and the longer wait is told when both are exceeded") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  gateway.keys().limit_rate_for_all(2, 60s);
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(1, 10s));
+  const Http limited = Http(gateway).with_key(key.secret);
+  CHECK(limited.chat().status == 200);
+  CHECK(limited.chat().header("Retry-After") == "10");  // refused by its own limit, so not counted by the other
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(Http(gateway).chat().header("Retry-After") == "60");
+  CHECK(limited.chat().header("Retry-After") == "60");
+  clock.advance(10s);
+  CHECK(limited.chat().header("Retry-After") == "50");  // refused by the other, so not counted by its own
+  gateway.keys().unlimit_rate_for_all();
+  CHECK(limited.chat().status == 200);
+  CHECK(limited.chat().header("Retry-After") == "10");
+}
+
+TEST_CASE("a limit that is set anew starts afresh, and one that is lifted is gone") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  const std::string id = gateway.keys().list().front().id;
+  const Http http(gateway);
+  gateway.keys().limit_rate(id, 1, 10s);
+  CHECK(gateway.keys().find(id).limit->requests == 1);
+  CHECK(gateway.keys().find(id).limit->window == 10s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 429);
+  gateway.keys().limit_rate(id, 1, 20s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().header("Retry-After") == "20");
+  gateway.keys().unlimit_rate(id);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("a limit counts whatever got past the key, whatever comes of it") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).limit(3, 10s)};
+  const Http http(gateway);
+  CHECK(http.without_key().chat().status == 401);
+  CHECK(http.get("/v1/nothing").status == 404);
+  CHECK(http.post(chat_path, "{").status == 400);
+  CHECK(http.get("/v1/models").status == 200);
+  CHECK(http.get("/v1/models").status == 429);
+}
+
+TEST_CASE("a limit that can never be kept is refused where it is written") {
+  const Gateway gateway;
+  const std::string id = gateway.keys().list().front().id;
+  CHECK(contains(error_of([&] { gateway.keys().limit_rate(id, 0, 1s); }), "at least 1 request"));
+  CHECK(contains(error_of([&] { gateway.keys().limit_rate(id, 1, 0s); }), "longer than 0"));
+  CHECK(contains(error_of([&] { gateway.keys().limit_rate_for_all(1, -1s); }), "longer than 0"));
+  CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.limit(0, 1s)); }), "at least 1 request"));
+  CHECK_THROWS_AS(Gateway{Options{}.limit(0, 1s)}, GatewayError);
+}
+
+TEST_CASE("requests of many threads are counted against a limit one by one") {
+  const ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).limit(25, 10s)};
+  std::atomic<int> accepted{0};
+  std::atomic<int> refused{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&] {
+      const Http http = Http(gateway).keep_alive();
+      for (int request = 0; request < 10; ++request) {
+        const int status = http.get("/v1/models").status;
+        if (status == 200) ++accepted;
+        if (status == 429) ++refused;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  CHECK(accepted == 25);
+  CHECK(refused == 15);
+}
+
+TEST_CASE("a request is judged in the documented order, the first hit answers") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock).model("open").model("closed")};
+  const auto key_with = [&](const KeyOptions& options) { return gateway.keys().create("", options); };
+  const Http http(gateway);
+
+  SUBCASE("1 before 2: a failure forced for all or for the operation, before the key is looked at") {
+    gateway.fail_next(bad_gateway());
+    gateway.fail_next(overloaded(), 1, chat_completions());
+    CHECK(http.without_key().chat().status == 502);
+    CHECK(http.without_key().chat().status == 529);
+    CHECK(http.without_key().chat().status == 401);
+  }
+  SUBCASE("2 before 3: an invalid key, before rights and states") {
+    const CreatedKey key = key_with(KeyOptions{}.disabled().operations({list_models()}));
+    CHECK(Http(gateway).with_key(key.secret).with_header("Authorization", "Bearer " + key.secret).chat().status == 401);
+    gateway.keys().remove(key.id);
+    CHECK(Http(gateway).with_key(key.secret).chat().status == 401);
+  }
+  SUBCASE("3 before 4: a disabled key or one without right, before a failure forced for it") {
+    const CreatedKey key = key_with(KeyOptions{}.disabled().operations({list_models()}));
+    const Http limited = http.with_key(key.secret);
+    gateway.fail_next(bad_gateway(), 1, for_key(key.id));
+    CHECK(limited.get("/v1/models").status == 403);
+    gateway.keys().enable(key.id);
+    CHECK(limited.chat().status == 403);
+    CHECK(limited.get("/v1/models").status == 502);
+    CHECK(limited.get("/v1/models").status == 200);
+  }
+  SUBCASE("4 before 5: a failure forced for the key, before its rate limit, which does not count it") {
+    const CreatedKey key = key_with(KeyOptions{}.limit(1, 10s));
+    const Http limited = http.with_key(key.secret);
+    gateway.fail_next(bad_gateway(), 1, for_key(key.id));
+    CHECK(limited.get("/v1/models").status == 502);
+    CHECK(limited.get("/v1/models").status == 200);
+    gateway.fail_next(bad_gateway(), 1, for_key(key.id));
+    CHECK(limited.get("/v1/models").status == 502);
+    CHECK(limited.get("/v1/models").status == 429);
+  }
+  SUBCASE("5 before 6: the rate limit, before path and method") {
+    const Http limited = http.with_key(key_with(KeyOptions{}.limit(1, 10s)).secret);
+    CHECK(limited.get("/v1/nothing").status == 404);
+    CHECK(limited.get("/v1/nothing").status == 429);
+    CHECK(limited.get(chat_path).status == 429);
+  }
+  SUBCASE("6 before 7: path and method, before the body") {
+    CHECK(http.post("/v1/nothing", "{").status == 404);
+    const Response wrong_method = http.request("PUT", chat_path, "{");
+    CHECK(wrong_method.status == 405);
+    CHECK(wrong_method.header("Allow") == "POST");
+  }
+  SUBCASE("7 before 8: the body, before the right to its model") {
+    const Http limited = http.with_key(key_with(KeyOptions{}.models({"open"})).secret);
+    CHECK(limited.post(chat_path, {{"model", "closed"}}).status == 400);
+    CHECK(limited.with_content_type("text/plain").chat({{"model", "closed"}}).status == 415);
+  }
+  SUBCASE("8 before 9: the right to a model, before whether there is one") {
+    const Http limited = http.with_key(key_with(KeyOptions{}.models({"open"})).secret);
+    CHECK(limited.chat({{"model", "unknown"}}).status == 403);
+    const Http entitled = http.with_key(key_with(KeyOptions{}.models({"unknown"})).secret);
+    CHECK(entitled.chat({{"model", "unknown"}}).status == 404);
+  }
+  SUBCASE("9 before 10: an unknown model, before a failure forced for it") {
+    gateway.fail_next(bad_gateway(), 1, for_model("unknown"));
+    CHECK(http.chat({{"model", "unknown"}}).status == 404);
+  }
+  SUBCASE("10 before 11: a failure forced for the model, before the script") {
+    const Stub stub = gateway.chat().reply("scripted");
+    gateway.fail_next(bad_gateway(), 1, for_model("open"));
+    CHECK(http.chat({{"model", "open"}}).status == 502);
+    CHECK(stub.calls() == 0);
+    CHECK(http.chat({{"model", "open"}}).text() == "scripted");
+    CHECK(stub.calls() == 1);
+  }
+}
+
+TEST_CASE("no secret is in the list, the journal, a log, an exception or a report") {
+  std::mutex mutex;
+  std::string log;
+  Gateway gateway{Options{}.on_exchange([&](const Exchange& exchange) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    log += exchange.summary() + "\n";
+  })};
+  const Keys keys = gateway.keys();
+  const CreatedKey created = keys.create("service");
+  const CreatedKey odd = keys.create("odd", KeyOptions{}.secret("sk-odd/\"key\\%2F"));
+  const std::string foreign = "sk-real-key-of-somebody";
+  gateway.on("POST", "/v1/echo", [](const ReceivedRequest& request) { return HttpReply(200, request.body, "text/plain"); });
+  gateway.chat().when(user_says("never")).named("never").reply("x");
+
+  const std::vector<std::string> secrets = {gateway.api_key(), created.secret, odd.secret, foreign};
+  std::string shown;
+  for (const std::string& secret : secrets) {
+    const Http http = Http(gateway).with_key(secret).with_header("X-Debug", "key=" + secret);
+    http.chat({{"user", secret}, {"messages", {{{"role", "user"}, {"content", "my key is " + secret}}}}});
+    http.post("/v1/echo", Json{{"key", secret}});
+    http.get("/v1/nothing?key=" + secret);
+    http.post(chat_path, "{\"model\": " + secret);
+    http.with_authorization(secret).get("/v1/models");
+    http.without_key().with_header("x-api-key", secret).get("/v1/models");
+    Http(gateway).with_header("Authorization", "Bearer " + secret).get("/v1/models");
+    for (const auto& call : std::vector<std::function<void()>>{
+             [&] { keys.disable(secret); }, [&] { keys.find("id of " + secret); }, [&] { for_key(secret); },
+             [&] { keys.create("", KeyOptions{}.secret(secret + " ")); }, [&] { gateway.journal().last().chat(); }}) {
+      const std::string error = error_of(call);
+      CHECK(error != "");
+      shown += error;
+    }
+  }
+  shown += error_of([&] { keys.create("", KeyOptions{}.secret(created.secret)); });
+  keys.describe(odd.id, "its secret is " + created.secret);
+  // As JSON and as a percent-encoded query write it.
+  Http(gateway).get("/v1/nothing?key=sk-odd%2F%22key%5C%252F");
+
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  REQUIRE(eventually([&] {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return static_cast<std::size_t>(std::count(log.begin(), log.end(), '\n')) == gateway.journal().count();
+  }));
+  shown += log;
+  for (const ApiKey& key : keys.list()) shown += key.id + key.description;
+  for (const Exchange& exchange : gateway.journal().all()) {
+    shown += exchange.raw() + exchange.body() + exchange.method() + exchange.path() + exchange.query();
+    for (const Header& header : exchange.headers()) shown += header.name + header.value;
+    for (const Finding& finding : exchange.findings()) shown += finding.code + finding.message;
+    std::ostringstream printed;
+    printed << exchange << exchange.decision() << exchange.outcome();
+    shown += printed.str() + exchange.as_curl() + exchange.summary() + exchange.decision().detail;
+    if (exchange.status() == 200 && exchange.path() == chat_path) shown += exchange.chat().body.dump();
+  }
+  CHECK(gateway.journal().count() == 7 * secrets.size() + 1);
+  CHECK(contains(shown, "sk-***"));
+  for (const std::string& secret : secrets) {
+    CHECK_FALSE(contains(shown, secret));
+    CHECK_FALSE(contains(shown, secret.substr(3)));
+  }
+  CHECK_FALSE(contains(shown, R"(sk-odd/\"key)"));
+  CHECK_FALSE(contains(shown, "sk-odd%2F"));
+}
+
+TEST_CASE("a handle on the keys outlives its gateway") {
+  const Keys keys = Gateway{}.keys();
+  const CreatedKey key = keys.create("afterwards");
+  keys.disable(key.id);
+  CHECK(keys.find(key.id).state == KeyState::disabled);
+}
+
+}  // namespace keys_test

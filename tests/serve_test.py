@@ -1,0 +1,325 @@
+"""Tests of the local endpoint as its users meet it: flags, what it prints, signals, exit codes.
+
+Usage: serve_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+"""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
+TIMEOUT = 20  # seconds: a net for what hangs, never a pace
+
+
+class Endpoint:
+    """A running mock-gateway, ready."""
+
+    def __init__(self, *flags, port="0"):
+        self.process = subprocess.Popen([PROGRAM, "--port", port, *flags], text=True,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.watchdog = threading.Timer(TIMEOUT, self.process.kill)
+        self.watchdog.start()
+        self.log = []
+        self.logged = threading.Condition()
+        self.reader = threading.Thread(target=self._read_log)
+        self.reader.start()
+        self.printed = []
+        for line in self.process.stdout:
+            self.printed.append(line.rstrip("\n"))
+            if self.printed[-1] == "ready":
+                break
+        else:
+            self.__exit__()
+            raise AssertionError("never ready: " + "".join(self.log))
+        self.base_url = self.value("base URL")
+        self.key = self.value("API key")
+        self.port = int(re.search(r":(\d+)/v1$", self.base_url)[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.watchdog.cancel()
+        self.reader.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def _read_log(self):
+        for line in self.process.stderr:
+            with self.logged:
+                self.log.append(line.rstrip("\n"))
+                self.logged.notify_all()
+
+    def wait_for_log(self, lines):
+        with self.logged:
+            assert self.logged.wait_for(lambda: len(self.log) >= lines, TIMEOUT), self.log
+            return list(self.log)
+
+    def value(self, name):
+        return next(line[len(name):].strip() for line in self.printed if line.startswith(name))
+
+    def request(self, method, path, body=None, key=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
+        headers = {"Authorization": "Bearer " + (key or self.key), "Content-Type": "application/json"}
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return response, text
+
+    def chat(self, key=None, **fields):
+        body = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], **fields}
+        return self.request("POST", "/v1/chat/completions", body, key)
+
+    def status(self, key=None, **fields):
+        return self.chat(key, **fields)[0].status
+
+    def end(self, how):
+        self.process.send_signal(how)
+        began = time.monotonic()
+        code = self.process.wait(TIMEOUT)
+        return code, time.monotonic() - began
+
+
+def run(*flags):
+    return subprocess.run([PROGRAM, *flags], capture_output=True, text=True, timeout=TIMEOUT, stdin=subprocess.DEVNULL)
+
+
+class WhatItPrints(unittest.TestCase):
+    def test_address_key_and_lines_to_paste_then_ready(self):
+        with Endpoint() as endpoint:
+            self.assertRegex(endpoint.base_url, r"^http://127\.0\.0\.1:\d+/v1$")
+            self.assertRegex(endpoint.key, r"^sk-\S+$")
+            self.assertEqual(endpoint.printed[-1], "ready")
+            self.assertEqual(endpoint.printed.count("ready"), 1)
+            self.assertIn(f"export OPENAI_BASE_URL={endpoint.base_url} OPENAI_API_KEY={endpoint.key}", endpoint.printed)
+            endpoint.end(signal.SIGTERM)
+            self.assertEqual(endpoint.process.stdout.read(), "", "the ready line is the last one")
+
+    def paste(self, line):
+        if not shutil.which("curl"):
+            self.skipTest("without curl")
+        environment = {**os.environ, "http_proxy": "http://127.0.0.1:1", "HTTP_PROXY": "http://127.0.0.1:1"}
+        shell = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=TIMEOUT, env=environment)
+        self.assertEqual(shell.returncode, 0, shell.stderr)
+        return json.loads(shell.stdout)
+
+    def test_the_curl_line_works_when_pasted(self):
+        with Endpoint("--reply", "Hello.") as endpoint:
+            answer = self.paste(next(line for line in endpoint.printed if line.startswith("curl ")))
+            self.assertEqual(answer["choices"][0]["message"]["content"], "Hello.")
+
+    def test_the_curl_line_works_with_characters_that_shells_care_about(self):
+        with Endpoint("--model", "it's $HOME/`x`", "--key", "sk-'$HOME\"") as endpoint:
+            answer = self.paste(next(line for line in endpoint.printed if line.startswith("curl ")))
+            self.assertEqual(answer["model"], "it's $HOME/`x`")
+            export = next(line for line in endpoint.printed if line.startswith("export "))
+            shell = subprocess.run(["sh", "-c", export + '; printf %s "$OPENAI_API_KEY"'], capture_output=True, text=True)
+            self.assertEqual(shell.stdout, "sk-'$HOME\"")
+
+    def test_the_key_is_the_same_from_run_to_run_and_follows_the_seed(self):
+        keys = []
+        for flags in [], [], ["--seed", "2"]:
+            with Endpoint(*flags) as endpoint:
+                keys.append(endpoint.key)
+        self.assertEqual(keys[0], keys[1])
+        self.assertNotEqual(keys[0], keys[2])
+
+    def test_the_port_file_appears_with_the_port_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "port")
+            with open(path, "w", encoding="ascii") as earlier:
+                earlier.write("1\n")
+            with Endpoint("--port-file", path) as endpoint:
+                with open(path, encoding="ascii") as file:
+                    self.assertEqual(file.read(), f"{endpoint.port}\n")
+                self.assertEqual(os.listdir(folder), ["port"])
+
+    def test_version_and_help_go_to_stdout_with_exit_code_0(self):
+        version = run("--version")
+        self.assertEqual(version.returncode, 0)
+        self.assertRegex(version.stdout, r"^mock-gateway \d+\.\d+\.\d+\n$")
+        usage = run("--help")
+        self.assertEqual(usage.returncode, 0)
+        for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--seed", "--profile",
+                     "--strict", "--reply", "--first-token-ms", "--gap-ms", "--version"]:
+            self.assertIn(flag, usage.stdout)
+
+
+class WhatItServes(unittest.TestCase):
+    def test_models_with_and_without_owner(self):
+        with Endpoint("--model", "fast", "--model", "deep=lab") as endpoint:
+            response, text = endpoint.request("GET", "/v1/models")
+            self.assertEqual(response.status, 200)
+            models = {model["id"]: model["owned_by"] for model in json.loads(text)["data"]}
+            self.assertEqual(models, {"fast": "mock_gateway", "deep": "lab"})
+            self.assertEqual(endpoint.status(model="deep"), 200)
+            self.assertEqual(endpoint.status(model="mock-model"), 404)
+
+    def test_the_first_enabled_key_is_the_default_and_each_has_its_state(self):
+        with Endpoint("--key", "sk-off=disabled", "--key", "sk-first", "--key", "sk-second") as endpoint:
+            self.assertEqual(endpoint.key, "sk-first")
+            self.assertEqual(endpoint.status(), 200)
+            self.assertEqual(endpoint.status("sk-second"), 200)
+            self.assertEqual(endpoint.status("sk-off"), 403)
+            self.assertEqual(endpoint.status("sk-other"), 401)
+
+    def test_with_disabled_keys_only_there_still_is_one_to_use(self):
+        with Endpoint("--key", "sk-off=disabled") as endpoint:
+            self.assertEqual(endpoint.status("sk-off"), 403)
+            self.assertEqual(endpoint.status(), 200)
+
+    def test_failures_come_in_the_order_given_and_then_stop(self):
+        with Endpoint("--fail", "429:2", "--fail", "503", "--fail", "418") as endpoint:
+            limited, _ = endpoint.chat()
+            self.assertEqual(limited.status, 429)
+            self.assertEqual(limited.getheader("Retry-After"), "1")
+            self.assertEqual([endpoint.status() for _ in range(4)], [429, 503, 418, 200])
+
+    def test_a_failure_with_a_star_stays(self):
+        with Endpoint("--fail", "503:*") as endpoint:
+            self.assertEqual([endpoint.status() for _ in range(4)], [503] * 4)
+
+    def test_a_limit_counts_all_keys_together(self):
+        with Endpoint("--limit", "2/1h", "--key", "sk-a", "--key", "sk-b") as endpoint:
+            self.assertEqual([endpoint.status(key) for key in ("sk-a", "sk-b")], [200, 200])
+            response, text = endpoint.chat()
+            self.assertEqual(response.status, 429)
+            self.assertEqual(json.loads(text)["error"]["code"], "rate_limit_exceeded")
+            self.assertTrue(3500 < float(response.getheader("Retry-After")) <= 3600)
+
+    def test_a_limit_takes_windows_in_each_unit(self):
+        for window in ["60s", "60", "1m"]:
+            with self.subTest(window), Endpoint("--limit", "1/" + window) as endpoint:
+                self.assertEqual(endpoint.status(), 200)
+                response, _ = endpoint.chat()
+                self.assertTrue(50 < float(response.getheader("Retry-After")) <= 60)
+        with Endpoint("--limit", "1/60000ms") as endpoint:
+            self.assertEqual([endpoint.status(), endpoint.status()], [200, 429])
+
+    def test_profiles_and_strictness(self):
+        with Endpoint("--profile", "openai") as endpoint:
+            self.assertIn("system_fingerprint", json.loads(endpoint.chat()[1]))
+        with Endpoint() as endpoint:
+            self.assertNotIn("system_fingerprint", json.loads(endpoint.chat()[1]))
+            self.assertEqual(endpoint.status(stop="x"), 200)
+        with Endpoint("--strict") as endpoint:
+            self.assertEqual(endpoint.status(stop="x"), 400)
+
+    def test_the_seed_decides_the_default_reply(self):
+        replies = []
+        for seed in "1", "1", "2":
+            with Endpoint("--seed", seed) as endpoint:
+                replies.append(json.loads(endpoint.chat()[1])["choices"][0]["message"]["content"])
+        self.assertEqual(replies[0], replies[1])
+        self.assertNotEqual(replies[0], replies[2])
+
+    def test_a_fixed_reply_keeps_its_pace(self):
+        with Endpoint("--reply", "one two three", "--first-token-ms", "60", "--gap-ms", "20") as endpoint:
+            began = time.monotonic()
+            _, text = endpoint.chat()
+            self.assertGreaterEqual(time.monotonic() - began, 0.1)
+            self.assertEqual(json.loads(text)["choices"][0]["message"]["content"], "one two three")
+            _, events = endpoint.chat(stream=True)
+            self.assertTrue(events.endswith("data: [DONE]\n\n"))
+
+    def test_a_wide_host_is_reachable_and_warned_about(self):
+        with Endpoint("--host", "0.0.0.0") as endpoint:
+            self.assertEqual(endpoint.status(), 200)
+            warnings = [line for line in endpoint.wait_for_log(2) if "warning" in line]
+            self.assertEqual(len(warnings), 1)
+            self.assertIn("0.0.0.0", warnings[0])
+            self.assertIn("reachable from the network", warnings[0])
+
+
+class WhatItLogs(unittest.TestCase):
+    def test_a_line_per_request_without_any_key(self):
+        with Endpoint("--key", "sk-first-secret", "--key", "sk-off-secret=disabled") as endpoint:
+            self.assertEqual(endpoint.status(), 200)
+            self.assertEqual(endpoint.status("sk-off-secret"), 403)
+            self.assertEqual(endpoint.status("sk-unknown-secret"), 401)
+            endpoint.request("GET", "/v1/models?key=sk-first-secret")
+            log = endpoint.wait_for_log(4)
+            self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+            endpoint.reader.join()
+            self.assertEqual(len(endpoint.log), 4)
+        for line, said in zip(log, ["POST /v1/chat/completions 200", "POST /v1/chat/completions 403",
+                                    "POST /v1/chat/completions 401", "GET /v1/models"]):
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
+            self.assertIn(said, line)
+        for secret in "first-secret", "off-secret", "unknown-secret":
+            self.assertNotIn(secret, "\n".join(log))
+
+
+class HowItEnds(unittest.TestCase):
+    def test_signals_end_it_at_once_with_exit_code_0(self):
+        for how in signal.SIGTERM, signal.SIGINT:
+            with self.subTest(how), Endpoint("--reply", "one two", "--first-token-ms", "60000") as endpoint:
+                idle = socket.create_connection(("127.0.0.1", endpoint.port))
+                waiting = socket.create_connection(("127.0.0.1", endpoint.port))
+                body = json.dumps({"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}],
+                                   "stream": True})
+                waiting.sendall((f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {endpoint.key}"
+                                 f"\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
+                self.assertTrue(waiting.recv(1))  # the stream has begun
+                code, seconds = endpoint.end(how)
+                self.assertEqual(code, 0)
+                self.assertLess(seconds, 1)
+                idle.close()
+                waiting.close()
+
+    def assert_refused(self, *flags, naming=""):
+        with self.subTest(flags):
+            result = run(*flags)
+            self.assertEqual(result.returncode, 2, result)
+            self.assertEqual(result.stdout, "")
+            self.assertRegex(result.stderr, r"\Amock-gateway: [^\n]+\n\Z")
+            self.assertIn(naming, result.stderr)
+            return result.stderr
+
+    def test_a_port_that_is_taken(self):
+        with Endpoint() as endpoint:
+            self.assert_refused("--port", str(endpoint.port), naming=str(endpoint.port))
+
+    def test_flags_that_cannot_be_used(self):
+        for flags in [
+                ["--port", "65536"], ["--port", "-1"], ["--port", "http"], ["--port"],
+                ["--model", ""], ["--model", "=owner"], ["--model", "id="],
+                ["--key", "secret"], ["--key", "sk-"], ["--key", "sk-x=enabled"], ["--key", "sk-x="],
+                ["--fail", ""], ["--fail", "abc"], ["--fail", "200"], ["--fail", "600"], ["--fail", "429:"],
+                ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
+                ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
+                ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "x/60s"],
+                ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
+                ["--first-token-ms", "5"], ["--gap-ms", "5"], ["--gap-ms", "-5", "--reply", "x"],
+                ["--strict=maybe"], ["--unknown"], ["stray"]]:
+            self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
+
+    def test_names_that_cannot_be_used(self):
+        self.assert_refused("--port", "0", "--model", "twice", "--model", "twice", naming="twice")
+        self.assert_refused("--port", "0", "--host", "256.256.256.256", naming="256.256.256.256")
+        self.assert_refused("--port", "0", "--port-file", "/no/such/folder/port", naming="/no/such/folder/port")
+
+    def test_a_key_is_not_repeated_in_the_message_about_it(self):
+        for flags in [["--key", "my-secret"], ["--key", "sk-my-secret=on"], ["--key", "sk-my-secret with a blank"],
+                      ["--key", "sk-my-secret", "--key", "sk-my-secret"]]:
+            self.assertNotIn("my-secret", self.assert_refused("--port", "0", *flags) or "")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        PROGRAM = sys.argv.pop(1)
+    unittest.main()
