@@ -23,86 +23,86 @@
 //    449    model/acceptance.hpp
 //    501    model/chat_request.hpp
 //    614    model/received_request.hpp
-//    674    model/operation.hpp
-//    702    model/failure.hpp
-//    809    model/http_reply.hpp
-//    850    model/plan.hpp
-//    959    model/reply.hpp
+//    674    model/failure.hpp
+//    781    model/plan.hpp
+//    890    model/reply.hpp
+//    998    model/operation.hpp
+//   1026    model/http_reply.hpp
 //   1067    model/profile.hpp
 //   1092    keys/api_key.hpp
 //   1155    keys/key_store.hpp
 //   1291    answer/bodies.hpp
 //   1318    answer/tokens.hpp
-//   1373    script/forced_failures.hpp
-//   1441    script/matcher.hpp
-//   1501    script/script.hpp
-//   1579    evidence/journal.hpp
-//   1844    gateway/chat_script.hpp
-//   1916    gateway/options.hpp
-//   2010    gateway/gateway.hpp
-//   2077  Implementation
-//   2110    core/macros.hpp
-//   2124    core/text.hpp
-//   2174    core/random.hpp
-//   2207    keys/secrets.hpp
-//   2241    answer/completion.hpp
-//   2362    answer/words.hpp
-//   2381    answer/default_reply.hpp
-//   2400    answer/schema_instance.hpp
-//   2454    answer/occurrences.hpp
-//   2481    delivery/outlet.hpp
-//   2514    delivery/delivery.hpp
-//   2570    delivery/framing.hpp
-//   2598    evidence/redaction.hpp
-//   2622    http/sockets.hpp
-//   2681    http/connection.hpp
-//   2790    http/operations.hpp
-//   2831    http/request_reader.hpp
-//   2860    http/service.hpp
-//   2938    http/server.hpp
-//   2969    http/compatibility.hpp
-//   2983    http/response.hpp
-//   3003    http/workers.hpp
-//   3040    core/clock.cpp
-//   3443    core/random.cpp
-//   3494    core/source_location.cpp
-//   3510    core/text.cpp
-//   3696    core/wait.cpp
-//   3708    model/acceptance.cpp
-//   3760    model/chat_request.cpp
-//   4700    model/failure.cpp
-//   4942    model/plan.cpp
-//   5029    model/profile.cpp
-//   5055    model/received_request.cpp
-//   5119    model/reply.cpp
-//   5326    keys/api_key.cpp
-//   5343    keys/key_store.cpp
-//   5650    keys/secrets.cpp
-//   5809    answer/bodies.cpp
-//   5917    answer/completion.cpp
-//   6388    answer/default_reply.cpp
-//   6509    answer/occurrences.cpp
-//   6533    answer/schema_instance.cpp
-//   9547    answer/tokens.cpp
-//   9699    answer/words.cpp
-//   9762    script/forced_failures.cpp
-//   9852    script/matcher.cpp
-//   9970    script/script.cpp
-//  10078    delivery/delivery.cpp
-//  10205    delivery/framing.cpp
-//  10232    evidence/journal.cpp
-//  10706    evidence/redaction.cpp
-//  10892    http/compatibility.cpp
-//  11004    http/connection.cpp
-//  11243    http/operations.cpp
-//  11342    http/request_reader.cpp
-//  11542    http/response.cpp
-//  11625    http/server.cpp
-//  11825    http/service.cpp
-//  12236    http/sockets.cpp
-//  12414    http/workers.cpp
-//  12488    gateway/chat_script.cpp
-//  12528    gateway/gateway.cpp
+//   1373    script/matcher.hpp
+//   1433    script/script.hpp
+//   1516    script/forced_failures.hpp
+//   1584    evidence/journal.hpp
+//   1849    gateway/chat_script.hpp
+//   1921    gateway/options.hpp
+//   2015    gateway/gateway.hpp
+//   2082  Implementation
+//   2115    core/macros.hpp
+//   2129    core/text.hpp
+//   2179    core/random.hpp
+//   2212    keys/secrets.hpp
+//   2246    answer/completion.hpp
+//   2367    answer/words.hpp
+//   2386    answer/default_reply.hpp
+//   2405    answer/schema_instance.hpp
+//   2459    answer/occurrences.hpp
+//   2486    delivery/outlet.hpp
+//   2519    delivery/delivery.hpp
+//   2575    delivery/framing.hpp
+//   2603    evidence/redaction.hpp
+//   2627    http/sockets.hpp
+//   2686    http/connection.hpp
+//   2795    http/operations.hpp
+//   2836    http/request_reader.hpp
+//   2865    http/service.hpp
+//   2943    http/server.hpp
+//   2974    http/compatibility.hpp
+//   2988    http/response.hpp
+//   3008    http/workers.hpp
+//   3048    core/clock.cpp
+//   3451    core/random.cpp
+//   3502    core/source_location.cpp
+//   3518    core/text.cpp
+//   3704    core/wait.cpp
+//   3716    model/acceptance.cpp
+//   3768    model/chat_request.cpp
+//   4708    model/failure.cpp
+//   4950    model/plan.cpp
+//   5037    model/profile.cpp
+//   5063    model/received_request.cpp
+//   5127    model/reply.cpp
+//   5334    keys/api_key.cpp
+//   5351    keys/key_store.cpp
+//   5658    keys/secrets.cpp
+//   5817    answer/bodies.cpp
+//   5925    answer/completion.cpp
+//   6396    answer/default_reply.cpp
+//   6517    answer/occurrences.cpp
+//   6541    answer/schema_instance.cpp
+//   9636    answer/tokens.cpp
+//   9788    answer/words.cpp
+//   9851    script/forced_failures.cpp
+//   9941    script/matcher.cpp
+//  10059    script/script.cpp
+//  10167    delivery/delivery.cpp
+//  10296    delivery/framing.cpp
+//  10323    evidence/journal.cpp
+//  10800    evidence/redaction.cpp
+//  10986    http/compatibility.cpp
+//  11098    http/connection.cpp
+//  11337    http/operations.cpp
+//  11436    http/request_reader.cpp
+//  11636    http/response.cpp
+//  11719    http/server.cpp
+//  11923    http/service.cpp
+//  12334    http/sockets.cpp
+//  12512    http/workers.cpp
+//  12593    gateway/chat_script.cpp
+//  12633    gateway/gateway.cpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -671,34 +671,6 @@ struct ReceivedRequest {
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
 
-// ---- model/operation.hpp --------------------------------------------------------------------------------------------
-
-namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
-
-/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
-struct Operation {
-  std::string method;
-  /// Without the query; `/v1/models` stands for the list and for each model by its id.
-  std::string path;
-
-  /// "POST /v1/chat/completions".
-  std::string to_string() const { return method + " " + path; }
-
-  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
-  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
-};
-
-/// POST /v1/chat/completions.
-inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
-/// GET /v1/models and GET /v1/models/{id}.
-inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// Any other, as mounted with Gateway::on.
-inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
-
-}  // namespace MOCK_GATEWAY_ABI
-}  // namespace mock_gateway
-
 // ---- model/failure.hpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway {
@@ -802,47 +774,6 @@ void require_header_field(const std::string& name, const std::string& value);
 std::string require_utf8(std::string value, std::string_view what);
 
 }  // namespace detail
-
-}  // namespace MOCK_GATEWAY_ABI
-}  // namespace mock_gateway
-
-// ---- model/http_reply.hpp -------------------------------------------------------------------------------------------
-
-namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
-
-/// A whole answer of an operation mounted with Gateway::on: status, headers and body as they are.
-class HttpReply {
- public:
-  /// 200 with this JSON.
-  HttpReply(const Json& body) : body_(body.dump()) {}  // NOLINT: implicit, so that a handler returns JSON
-  HttpReply(int status, std::string body, std::string content_type)
-      : status_(status), body_(std::move(body)), content_type_(std::move(content_type)) {}
-  HttpReply(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: a failure is an answer
-
-  /// Adds a response header; see Failure::header.
-  [[nodiscard]] HttpReply header(std::string name, std::string value) const {
-    detail::require_header_field(name, value);
-    HttpReply changed = *this;
-    changed.headers_.add(std::move(name), std::move(value));
-    return changed;
-  }
-
-  int status() const { return failure_ ? failure_->status() : status_; }
-  const std::string& body() const { return body_; }
-  const std::string& content_type() const { return content_type_; }
-  const Headers& headers() const { return headers_; }
-  const std::optional<Failure>& failure() const { return failure_; }
-
- private:
-  int status_ = 200;
-  std::string body_;
-  std::string content_type_ = "application/json";
-  Headers headers_;
-  std::optional<Failure> failure_;
-};
-
-using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
 
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
@@ -1060,6 +991,75 @@ template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others) {
   return detail::join_choices({first, Reply(others)...});
 }
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway
+
+// ---- model/operation.hpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
+struct Operation {
+  std::string method;
+  /// Without the query; `/v1/models` stands for the list and for each model by its id.
+  std::string path;
+
+  /// "POST /v1/chat/completions".
+  std::string to_string() const { return method + " " + path; }
+
+  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
+  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
+};
+
+/// POST /v1/chat/completions.
+inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
+/// GET /v1/models and GET /v1/models/{id}.
+inline Operation list_models() { return {"GET", "/v1/models"}; }
+/// Any other, as mounted with Gateway::on.
+inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway
+
+// ---- model/http_reply.hpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// A whole answer of an operation mounted with Gateway::on: status, headers and body as they are.
+class HttpReply {
+ public:
+  /// 200 with this JSON.
+  HttpReply(const Json& body) : body_(body.dump()) {}  // NOLINT: implicit, so that a handler returns JSON
+  HttpReply(int status, std::string body, std::string content_type)
+      : status_(status), body_(std::move(body)), content_type_(std::move(content_type)) {}
+  HttpReply(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: a failure is an answer
+
+  /// Adds a response header; see Failure::header.
+  [[nodiscard]] HttpReply header(std::string name, std::string value) const {
+    detail::require_header_field(name, value);
+    HttpReply changed = *this;
+    changed.headers_.add(std::move(name), std::move(value));
+    return changed;
+  }
+
+  int status() const { return failure_ ? failure_->status() : status_; }
+  const std::string& body() const { return body_; }
+  const std::string& content_type() const { return content_type_; }
+  const Headers& headers() const { return headers_; }
+  const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  int status_ = 200;
+  std::string body_;
+  std::string content_type_ = "application/json";
+  Headers headers_;
+  std::optional<Failure> failure_;
+};
+
+using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
 
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
@@ -1370,74 +1370,6 @@ class Tokens {
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
 
-// ---- script/forced_failures.hpp -------------------------------------------------------------------------------------
-
-namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
-
-/// Which requests a forced failure answers.
-class FailureScope {
- public:
-  enum class Kind { all, operation, key, model };
-
-  FailureScope() = default;
-  /// Of one operation, decided before the key is looked at.
-  FailureScope(
-      Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
-
-  Kind kind() const { return kind_; }
-  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
-  const std::string& name() const { return name_; }
-
- private:
-  friend FailureScope for_key(std::string id);
-  friend FailureScope for_model(std::string id);
-  Kind kind_ = Kind::all;
-  std::string name_;
-};
-
-/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
-/// Throws GatewayError for something that looks like a secret.
-FailureScope for_key(std::string id);
-/// Every valid chat request for this model; before the script.
-FailureScope for_model(std::string id);
-
-namespace detail {
-
-/// Failures forced on requests, first queued, first served. Thread-safe.
-class ForcedFailures {
- public:
-  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope);
-  void clear();
-  /// Those that were queued for exactly this scope.
-  void clear(const FailureScope& scope);
-
-  /// The first failure queued for all or for this operation.
-  std::optional<Failure> take_for_operation(const Operation& operation);
-  std::optional<Failure> take_for_key(const std::string& id);
-  std::optional<Failure> take_for_model(const std::string& id);
-  /// How many are still queued; those that stay count once.
-  std::size_t pending() const;
-
- private:
-  struct Entry {
-    Failure failure;
-    std::optional<std::size_t> left;
-    FailureScope scope;
-  };
-  template <class Applies>
-  std::optional<Failure> take(const Applies& applies);
-
-  mutable std::mutex mutex_;
-  std::deque<Entry> entries_;
-};
-
-}  // namespace detail
-
-}  // namespace MOCK_GATEWAY_ABI
-}  // namespace mock_gateway
-
 // ---- script/matcher.hpp ---------------------------------------------------------------------------------------------
 
 namespace mock_gateway {
@@ -1532,7 +1464,11 @@ class StubState {
   std::string describe() const;
   /// Takes the next reply of the sequence, the last again and again; nothing when `at_most` is reached.
   std::optional<ReplyStep> take();
+  /// How often it was taken, requests included that are not yet in the journal.
   std::size_t calls() const;
+  /// A request that it answers is in the journal now.
+  void count_recorded() { ++recorded_; }
+  std::size_t recorded() const { return recorded_; }
   /// It has answered as many requests as `at_most` allows.
   bool exhausted() const;
 
@@ -1541,6 +1477,7 @@ class StubState {
   StubPlan plan_;
   mutable std::mutex mutex_;
   std::size_t calls_ = 0;
+  std::atomic<std::size_t> recorded_{0};
 };
 
 /// The stubs of one gateway, newest first. Choosing takes no lock while matchers run.
@@ -1569,6 +1506,74 @@ class Script {
   // Newest first. Replaced whole, never changed: a request keeps the one it began with.
   std::shared_ptr<const Stubs> stubs_ = std::make_shared<Stubs>();
   std::uint64_t next_id_ = 1;
+};
+
+}  // namespace detail
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway
+
+// ---- script/forced_failures.hpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// Which requests a forced failure answers.
+class FailureScope {
+ public:
+  enum class Kind { all, operation, key, model };
+
+  FailureScope() = default;
+  /// Of one operation, decided before the key is looked at.
+  FailureScope(
+      Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
+
+  Kind kind() const { return kind_; }
+  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
+  const std::string& name() const { return name_; }
+
+ private:
+  friend FailureScope for_key(std::string id);
+  friend FailureScope for_model(std::string id);
+  Kind kind_ = Kind::all;
+  std::string name_;
+};
+
+/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
+/// Throws GatewayError for something that looks like a secret.
+FailureScope for_key(std::string id);
+/// Every valid chat request for this model; before the script.
+FailureScope for_model(std::string id);
+
+namespace detail {
+
+/// Failures forced on requests, first queued, first served. Thread-safe.
+class ForcedFailures {
+ public:
+  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
+  void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope);
+  void clear();
+  /// Those that were queued for exactly this scope.
+  void clear(const FailureScope& scope);
+
+  /// The first failure queued for all or for this operation.
+  std::optional<Failure> take_for_operation(const Operation& operation);
+  std::optional<Failure> take_for_key(const std::string& id);
+  std::optional<Failure> take_for_model(const std::string& id);
+  /// How many are still queued; those that stay count once.
+  std::size_t pending() const;
+
+ private:
+  struct Entry {
+    Failure failure;
+    std::optional<std::size_t> left;
+    FailureScope scope;
+  };
+  template <class Applies>
+  std::optional<Failure> take(const Applies& applies);
+
+  mutable std::mutex mutex_;
+  std::deque<Entry> entries_;
 };
 
 }  // namespace detail
@@ -1656,7 +1661,7 @@ struct ExchangeRecord {
   std::string raw_head;
   std::string raw_body;  // only when it differs from request.body: a chunked one
   Decision decision;
-  std::uint64_t stub_id = 0;
+  std::shared_ptr<StubState> stub;  // that answers; null when none does
   int status = 0;
   TimePoint received{};
   bool chat = false;  // the body is a valid chat request
@@ -1852,8 +1857,8 @@ class Stub {
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::JournalState> journal)
       : state_(std::move(state)), journal_(std::move(journal)) {}
 
-  /// How many requests it has answered.
-  std::size_t calls() const { return state_->calls(); }
+  /// How many requests it has answered; each is in the journal.
+  std::size_t calls() const { return state_->recorded(); }
   /// Waits, in real time, until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
   /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
@@ -2902,7 +2907,7 @@ class Service {
     std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
     std::optional<Completion> completion;  // of a chat answer that is no failure
     bool stream = false;
-    std::uint64_t stub_id = 0;
+    std::shared_ptr<StubState> stub;
   };
   struct Asked;  // a request under judgement
 
@@ -3016,7 +3021,10 @@ class Workers {
 
   /// False when the system gives no thread and none is left to take the job later.
   bool run(std::function<void()> job);
-  /// Waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of real time.
+  /// From now on no thread waits for another job: each ends with the one that it is at.
+  void retire();
+  /// Retires, and waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of
+  /// real time.
   void shut_down(Duration patience, const std::function<void()>& still_waiting);
 
  private:
@@ -3025,7 +3033,7 @@ class Workers {
 
   std::mutex mutex_;
   std::condition_variable job_or_end_;
-  std::condition_variable thread_gone_;
+  std::condition_variable all_gone_;
   std::deque<std::function<void()>> jobs_;
   Threads threads_;
   Threads retired_;  // finished, to be joined by whoever comes by
@@ -6549,10 +6557,10 @@ inline constexpr std::size_t max_frames = 400;
 inline constexpr std::size_t max_items = 10000;
 inline constexpr std::size_t max_new_names = 1000;  // properties that minProperties asks for beyond the declared ones
 inline constexpr std::size_t max_characters = 100000;
-inline constexpr std::size_t max_output = 2000000;    // characters and values of an instance, together
+inline constexpr std::size_t max_output = 4000000;    // bytes of an instance, about
 inline constexpr std::size_t generous_values = 2000;  // beyond, optional parts are left out
 inline constexpr std::size_t relaxed_depth = 4;       // from here on recursion ends where it can
-inline constexpr std::size_t work_limit = 20000000;   // steps of all kinds
+inline constexpr std::size_t work_limit = 5000000;    // steps of all kinds
 inline constexpr std::size_t max_pattern_states = 20000;
 inline constexpr std::size_t max_pattern_nesting = 100;
 inline constexpr std::size_t max_automaton_states = 5000;
@@ -6877,6 +6885,7 @@ MOCK_GATEWAY_INLINE bool within_depth(const Json& value, std::size_t limit) {
 
 /// JSON Schema's equality: 1 equals 1.0, and the order of properties does not matter.
 MOCK_GATEWAY_INLINE Verdict equal(const Json& left, const Json& right) {
+  if (left.is_number_integer() && right.is_number_integer()) return left == right ? Verdict::yes : Verdict::no;
   if (left.is_number() && right.is_number()) {
     // Below 2^64 a double is as good as its text; beyond, the text may have been an integer with more digits.
     const auto lossy = [](const Json& number) {
@@ -6941,6 +6950,7 @@ MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
 
 /// A value as a reason quotes it.
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) {
+  if (!within_depth(value, max_instance_depth)) return "a deeply nested value";
   return text::excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
 }
 
@@ -7227,7 +7237,7 @@ class PatternParser {
       case U'S':
         set.add(0x09, 0x0d);
         set.add(0x2000, 0x200a);
-        for (const char32_t space : {0x20, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff}) {
+        for (const char32_t space : {0x20u, 0xa0u, 0x1680u, 0x2028u, 0x2029u, 0x202fu, 0x205fu, 0x3000u, 0xfeffu}) {
           set.add(space, space);
         }
         break;
@@ -7925,15 +7935,49 @@ MOCK_GATEWAY_INLINE std::string random_hex(std::size_t count, Random& random) {
   return digits;
 }
 
+// One random draw per statement below: the order in which the operands of one expression are evaluated is open, and the
+// same seed must give the same text from every compiler.
+
+/// Two digits below `bound`, added to `first`.
+MOCK_GATEWAY_INLINE std::string random_pair(std::uint64_t first, std::uint64_t bound, Random& random) {
+  return two_digits(first + random.below(bound));
+}
+
 MOCK_GATEWAY_INLINE std::string time_text(std::size_t length, Random& random) {
-  std::string time =
-      two_digits(random.below(24)) + ":" + two_digits(random.below(60)) + ":" + two_digits(random.below(60));
+  std::string time = random_pair(0, 24, random);
+  time += ":" + random_pair(0, 60, random);
+  time += ":" + random_pair(0, 60, random);
   std::string zone = "Z";
   const bool offset = length == 0 ? random.below(4) == 0 : length >= 14 && length != 15 && random.below(2) == 0;
-  if (offset) zone = (random.below(2) == 0 ? "+" : "-") + two_digits(random.below(13)) + ":00";
+  if (offset) {
+    zone = random.below(2) == 0 ? "+" : "-";
+    zone += random_pair(0, 13, random) + ":00";
+  }
   const std::size_t plain = time.size() + zone.size();
   if (length > plain + 1) time += "." + random_digits(length - plain - 1, random);
   return time + zone;
+}
+
+MOCK_GATEWAY_INLINE std::string date_text(Random& random) {
+  std::string date = "20" + random_pair(0, 38, random);
+  date += "-" + random_pair(1, 12, random);
+  date += "-" + random_pair(1, 28, random);
+  return date;
+}
+
+MOCK_GATEWAY_INLINE std::string duration_text(std::size_t length, Random& random) {
+  const std::uint64_t form = random.below(3);
+  if (length < 3) {
+    if (form == 0) return "P" + random_digits(1, random) + "D";
+    const std::string hours = random_digits(1, random);
+    return "PT" + hours + "H" + random_digits(2, random) + "M";
+  }
+  if (form == 0 && length >= 4) return "PT" + random_digits(length - 3, random) + "M";
+  if (form == 1 && length >= 8) {
+    const std::string days = random_digits(length - 6, random);
+    return "P" + days + "DT" + random_digits(1, random) + "H";
+  }
+  return "P" + random_digits(length - 2, random) + "D";
 }
 
 /// A host name of `length` characters; 0 for a usual one.
@@ -7950,32 +7994,22 @@ MOCK_GATEWAY_INLINE std::string hostname_text(std::size_t length, Random& random
 
 /// A text of a format, of `length` characters where the format can have it; 0 for a usual one.
 MOCK_GATEWAY_INLINE std::string format_text(Format format, std::size_t length, Random& random) {
-  const auto date = [&random] {
-    return "20" + two_digits(random.below(38)) + "-" + two_digits(1 + random.below(12)) + "-" +
-           two_digits(1 + random.below(28));
-  };
   switch (format) {
     case Format::any: break;
-    case Format::date_time: return date() + "T" + time_text(length > 11 ? length - 11 : 0, random);
-    case Format::date: return date();
-    case Format::time: return time_text(length, random);
-    case Format::duration: {
-      if (length >= 3) {
-        const std::uint64_t form = random.below(3);
-        if (form == 0 && length >= 4) return "PT" + random_digits(length - 3, random) + "M";
-        if (form == 1 && length >= 8)
-          return "P" + random_digits(length - 6, random) + "DT" + random_digits(1, random) + "H";
-        return "P" + random_digits(length - 2, random) + "D";
-      }
-      if (random.below(2) == 0) return "P" + random_digits(1, random) + "D";
-      return "PT" + random_digits(1, random) + "H" + random_digits(2, random) + "M";
+    case Format::date_time: {
+      const std::string date = date_text(random);
+      return date + "T" + time_text(length > 11 ? length - 11 : 0, random);
     }
+    case Format::date: return date_text(random);
+    case Format::time: return time_text(length, random);
+    case Format::duration: return duration_text(length, random);
     case Format::email: {
-      if (length == 0) return words::word(random) + "." + words::word(random) + "@example.com";
+      const std::string first = length == 0 ? words::word(random) : random_letters(60, random);
+      if (length == 0) return first + "." + words::word(random) + "@example.com";
       const std::string_view domain = length > 13 ? "@example.com" : "@e.co";
       const std::size_t local = length > domain.size() ? length - domain.size() : 1;
       if (local <= 64) return random_letters(local, random) + std::string(domain);
-      return random_letters(60, random) + "@" + hostname_text(length - 61, random);
+      return first + "@" + hostname_text(length - 61, random);
     }
     case Format::hostname: return hostname_text(length, random);
     case Format::ipv4: {
@@ -8023,9 +8057,13 @@ MOCK_GATEWAY_INLINE std::string format_text(Format format, std::size_t length, R
       for (const std::size_t size : sizes) address += (address.empty() ? "" : ":") + random_hex(size, random);
       return address;
     }
-    case Format::uuid:
-      return random_hex(8, random) + "-" + random_hex(4, random) + "-4" + random_hex(3, random) + "-" +
-             "89ab"[random.below(4)] + random_hex(3, random) + "-" + random_hex(12, random);
+    case Format::uuid: {
+      std::string digits = random_hex(32, random);  // as RFC 9562's version 4
+      digits[12] = '4';
+      digits[16] = "89ab"[random.below(4)];
+      for (const std::size_t hyphen : {20u, 16u, 12u, 8u}) digits.insert(hyphen, "-");
+      return digits;
+    }
     case Format::uri: {
       constexpr std::string_view base = "https://example.com/";
       if (length == 0) return std::string(base) + words::word(random);
@@ -8196,7 +8234,7 @@ class Program {
       throw Unsupported{node.path + "/" + key,
                         "\"" + key + "\" must be an integer of at least 0, not " + quoted(value) + "."};
     }
-    constexpr double huge = 1e15;
+    constexpr double huge = 1e9;  // beyond every limit here
     return value.get<double>() >= huge ? static_cast<std::size_t>(huge) : value.get<std::size_t>();
   }
 
@@ -8428,6 +8466,21 @@ class Program {
     }
   }
 
+  /// An object finds its members one by one; many references into a large one need better.
+  const Json* member_of(const Json& object, const std::string& name) {
+    constexpr std::size_t large = 32;
+    if (object.size() < large) {
+      const auto member = object.find(name);
+      return member == object.end() ? nullptr : &*member;
+    }
+    auto& members = members_[&object];
+    if (members.empty()) {
+      for (auto item = object.begin(); item != object.end(); ++item) members.emplace(item.key(), &*item);
+    }
+    const auto member = members.find(name);
+    return member == members.end() ? nullptr : member->second;
+  }
+
   std::size_t resolve(const Node& node, const std::string& path, const Json& value) {
     if (!value.is_string()) throw Unsupported{path, "\"$ref\" must be a string, not " + quoted(value) + "."};
     const auto& reference = value.get_ref<const std::string&>();
@@ -8461,8 +8514,7 @@ class Program {
       }
       const Json* next = nullptr;
       if (target->is_object()) {
-        const auto member = target->find(token);
-        if (member != target->end()) next = &*member;
+        next = member_of(*target, token);
       } else if (target->is_array()) {
         const bool is_index =
             !token.empty() && token.size() <= 9 && has_only(token, "0123456789") && (token == "0" || token[0] != '0');
@@ -8474,8 +8526,8 @@ class Program {
       target_path += pointer_token(token);
       ++depth;
       if (start <= pointer->size() && target->is_object()) {
-        const auto id = target->find("$id");
-        if (id != target->end() && id->is_string()) other_base = true;
+        const Json* id = member_of(*target, "$id");
+        if (id != nullptr && id->is_string()) other_base = true;
       }
     }
     return intern(*target, target_path, depth, other_base);
@@ -8623,6 +8675,7 @@ class Program {
   const Json& root_;
   std::deque<Node> nodes_;
   std::unordered_map<const Json*, std::size_t> index_;
+  std::unordered_map<const Json*, std::unordered_map<std::string, const Json*>> members_;
   std::deque<Pattern> patterns_;
   std::unordered_map<std::string, std::size_t> pattern_index_;
   std::vector<std::size_t> order_;
@@ -8706,7 +8759,7 @@ class Checker {
     if (node.constant != nullptr) all = equal(*node.constant, value);
     if (node.enumeration != nullptr && all != Verdict::no) {
       Verdict any = Verdict::no;
-      budget_.spend(node.enumeration->size());
+      budget_.spend(node.enumeration->size() / 8);
       for (const Json& candidate : *node.enumeration) {
         any = std::max(any, equal(candidate, value));
         if (any == Verdict::yes) break;
@@ -8843,9 +8896,11 @@ class Maker {
     return std::nullopt;
   }
 
-  void count_output(std::size_t size) {
-    output_ += size;
-    if (output_ > max_output) throw Unsupported{"", "The smallest instance is too large."};
+  void count_output(std::size_t characters) {
+    constexpr std::size_t value_size = 16;  // what a value takes at least, in memory rather than as text
+    ++output_;
+    output_size_ += value_size + characters;
+    if (output_size_ > max_output) throw Unsupported{"", "The smallest instance is too large."};
   }
 
   /// Adds a subschema and all that it applies to the same value.
@@ -8871,6 +8926,7 @@ class Maker {
   void forbid(Demand& demand, std::size_t index) {
     demand.negated.push_back(index);
     const Node& node = program_.node(index);
+    if (node.negated != none && node.json->size() == 1) expand(demand, node.negated);
     if (!node.json->is_object() || !node.typed || node.json->size() != 1) return;
     unsigned types = node.types;
     if ((types & fraction_bit) == 0 && (demand.types & fraction_bit) != 0) types &= ~static_cast<unsigned>(integer_bit);
@@ -8966,15 +9022,22 @@ class Maker {
     } else {
       for (const Json& value : *node.enumeration) candidates.push_back(&value);
     }
+    std::vector<std::string>& keys = listed_[&node];  // many unique items from one long list must not take forever
+    if (taken != nullptr && keys.empty()) {
+      for (const Json* candidate : candidates) keys.push_back(canonical(*candidate));
+    }
     const std::size_t first = static_cast<std::size_t>(random_.below(candidates.size()));
     for (std::size_t index = 0; index < candidates.size(); ++index) {
-      const Json& value = *candidates[(first + index) % candidates.size()];
-      bool fits = is_free(demand, taken, value);
+      const std::size_t choice = (first + index) % candidates.size();
+      budget_.spend(1);
+      if (taken != nullptr && taken->count(keys[choice]) != 0) continue;
+      const Json& value = *candidates[choice];
+      bool fits = is_free(demand, nullptr, value);
       for (std::size_t place = 0; place < demand.nodes.size() && fits; ++place) {
         fits = checker_.verdict(demand.nodes[place], value) == Verdict::yes;
       }
       if (!fits) continue;
-      count_output(1 + value.size());
+      count_output(value.size());
       return value;
     }
     failure_path_ = node.path + (node.constant != nullptr ? "/const" : "/enum");
@@ -9035,7 +9098,7 @@ class Maker {
           if (kind == null_bit) break;
           continue;
         }
-        count_output(1 + (value->is_string() ? value->get_ref<const std::string&>().size() : 0));
+        count_output(value->is_string() ? value->get_ref<const std::string&>().size() : 0);
         return value;
       }
     }
@@ -9074,13 +9137,26 @@ class Maker {
         hopeless = !step;
       }
     }
+    // Beyond 64 bits only doubles are left, and readers disagree on what they are multiples of.
+    const bool beyond = (low && low->magnitude() > 20) || (high && high->is_negative() && high->magnitude() > 20);
+    hopeless = hopeless || (multiples && beyond);
     candidates.emplace_back(0);
+    for (const std::size_t index : demand.negated) {  // just outside of what must not be
+      const Node& node = program_.node(index);
+      for (const Json* bound : {node.minimum, node.maximum, node.exclusive_minimum, node.exclusive_maximum}) {
+        if (bound == nullptr) continue;
+        for (const char* const step_out : {"-1", "0", "1"}) {
+          if (std::optional<Json> value = to_json(Decimal::of(*bound).plus(Decimal(step_out))))
+            candidates.push_back(*value);
+        }
+      }
+    }
     if (low && high) {
       if (const std::optional<Json> middle = to_json(low->plus(*high).times(Decimal("0.5"))))
         candidates.push_back(*middle);
     }
     const auto fits = [&](const Json& value) {
-      budget_.spend(4);
+      budget_.spend(20);
       if (!value.is_number() || (integer && !is_integer_value(value))) return false;
       for (const std::size_t index : demand.nodes) {
         if (checker_.number_verdict(program_.node(index), value) != Verdict::yes) return false;
@@ -9119,7 +9195,7 @@ class Maker {
   template <typename Fits>
   std::optional<Json> on_grid(const Decimal& step, const std::optional<Decimal>& low,
                               const std::optional<Decimal>& high, bool exact, std::size_t taken, const Fits& fits) {
-    const Decimal window(std::to_string(100 + 2 * taken));
+    const Decimal window(std::to_string(100 + 4 * taken));
     std::optional<Decimal> least;
     std::optional<Decimal> most;
     if (low) least = low->ceiling_over(step);
@@ -9136,10 +9212,13 @@ class Maker {
     }
     const Decimal width = top.plus(base.negated());
     const std::size_t choices = static_cast<std::size_t>(std::stoul(width.is_zero() ? "0" : width.scaled(0))) + 1;
+    constexpr std::size_t draws = 20;  // at random first, then one after another: those taken lie close together
     const std::size_t first = static_cast<std::size_t>(random_.below(choices));
-    for (std::size_t index = 0; index < choices; ++index) {
-      const std::size_t offset = (first + index) % choices;
+    for (std::size_t index = 0; index < draws + choices; ++index) {
+      const std::size_t offset =
+          index < draws ? static_cast<std::size_t>(random_.below(choices)) : (first + index) % choices;
       const Decimal wanted = base.plus(Decimal(std::to_string(offset))).times(step);
+      budget_.spend(1 + wanted.digits().size());
       std::optional<Json> value = to_json(wanted);
       if (!value || (exact && Decimal::of(*value).compare(wanted) != 0)) continue;
       if (fits(*value)) return value;
@@ -9179,6 +9258,11 @@ class Maker {
     if (attempt % 2 == 1) {  // words alone run out: there are few short ones
       const std::size_t longest = std::min(most, std::max<std::size_t>(least, 8));
       return random_.alphanumeric(least + static_cast<std::size_t>(random_.below(longest - least + 1)));
+    }
+    if (attempt % 4 == 2 && most < 4) {  // nor are there many short texts of letters and digits
+      std::string made(std::max<std::size_t>(least, most), ' ');
+      for (char& character : made) character = static_cast<char>('!' + random_.below('~' - '!' + 1));
+      return made;
     }
     const std::size_t count = 1 + static_cast<std::size_t>(random_.below(3)) + attempt / 8;
     std::string made = words::word(random_);
@@ -9245,18 +9329,18 @@ class Maker {
     std::size_t most = max_items;
     std::size_t size = 0;  // to aim at
     bool unique = false;
+    std::size_t prefix = 0;           // places with subschemas of their own
     std::vector<std::size_t> wanted;  // by `contains`
   };
 
   std::optional<Json> array(const Demand& demand, std::size_t depth, std::size_t attempt) {
     Row row;
-    std::size_t prefix = 0;
     bool recursive = false;
     for (const std::size_t index : demand.nodes) {
       const Node& node = program_.node(index);
       row.least = std::max(row.least, node.min_items);
       row.most = std::min(row.most, node.max_items);
-      prefix = std::max(prefix, node.prefix.size());
+      row.prefix = std::max(row.prefix, node.prefix.size());
       row.unique = row.unique || node.unique_items;
       if (node.items != none) recursive = recursive || is_recursion(node, node.items);
       for (const std::size_t part : node.prefix) recursive = recursive || is_recursion(node, part);
@@ -9267,7 +9351,7 @@ class Maker {
     row.size = row.least;
     if (!brief) {
       const std::size_t some = 1 + static_cast<std::size_t>(random_.below(3 + attempt / 8));
-      row.size = std::max({row.least, prefix, recursive ? 1 : some});
+      row.size = std::max({row.least, row.prefix, recursive ? 1 : some});
     }
     row.size = std::min(row.size, row.most);
     std::optional<Json> made = filled(demand, row, depth, false);
@@ -9302,7 +9386,10 @@ class Maker {
       }
       // One item may satisfy several, whether it was made for them or not.
       const auto is_met = [&](std::size_t node) { return checker_.verdict(node, *item) == Verdict::yes; };
-      wanted.erase(std::remove_if(wanted.begin(), wanted.end(), is_met), wanted.end());
+      const auto unmet = std::remove_if(wanted.begin(), wanted.end(), is_met);
+      // Beyond the prefix all places are alike: what does not fit one of them fits none.
+      if (due && unmet == wanted.end() && !wanted.empty() && made.size() >= row.prefix) break;
+      wanted.erase(unmet, wanted.end());
       if (row.unique) items.insert(canonical(*item));
       made.push_back(std::move(*item));
     }
@@ -9470,7 +9557,7 @@ class Maker {
       for (const std::string& name : *names) {
         const auto value = values.find(name);
         if (value == values.end()) continue;
-        count_output(name.size());
+        output_size_ += name.size();
         members.emplace_back(name, std::move(value->second));  // the names are known to differ
       }
     }
@@ -9519,7 +9606,9 @@ class Maker {
   Checker checker_;
   Random& random_;
   std::map<std::pair<std::vector<const Pattern*>, std::pair<bool, bool>>, PatternWalk> walks_;
-  std::size_t output_ = 0;
+  std::map<const Node*, std::vector<std::string>> listed_;
+  std::size_t output_ = 0;       // values made, those that were dropped included
+  std::size_t output_size_ = 0;  // and about their bytes
   std::string failure_path_;
   std::string failure_ = "No instance was found.";
 };
@@ -10101,7 +10190,9 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     strike(Trigger::Kind::before_headers, 0);
     for (const Hold& hold : plan_.holds) pass(hold.gate);
     wait_until(due(token_count == 0 ? 1 : token_count), "the whole reply");
-    if (plan_.faults.empty()) {
+    // A small answer leaves in one write; a large body is not worth a copy.
+    constexpr std::size_t small = 65536;
+    if (plan_.faults.empty() && body.size() <= small) {
       send(std::string(head).append(body));
     } else {
       send(head);
@@ -10547,6 +10638,8 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     record->id = ++added_;
     record->signal = signal_;
+    // Under the lock: who sees the count finds the record.
+    if (record->stub) record->stub->count_recorded();
     bytes_ += record->weight();
     records_.push_back(std::move(record));
     while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
@@ -10646,8 +10739,9 @@ MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::functio
 
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(std::uint64_t stub_id) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  const auto found = std::find_if(records_.rbegin(), records_.rend(),
-                                  [stub_id](const auto& record) { return record->stub_id == stub_id; });
+  const auto found = std::find_if(records_.rbegin(), records_.rend(), [stub_id](const auto& record) {
+    return record->stub && record->stub->id() == stub_id;
+  });
   return found == records_.rend() ? nullptr : *found;
 }
 
@@ -11679,20 +11773,21 @@ class ConnectionQueue final : public httplib::TaskQueue {
  public:
   using Accepted = decltype(std::declval<httplib::TaskQueue&>().enqueue(std::function<void()>{}));
 
-  explicit ConnectionQueue(std::function<void()> still_waiting) : still_waiting_(std::move(still_waiting)) {}
+  ConnectionQueue(Workers& workers, std::function<void()> still_waiting)
+      : workers_(workers), still_waiting_(std::move(still_waiting)) {}
   // void before cpp-httplib 0.15, bool since.
   Accepted enqueue(std::function<void()> job) override { return static_cast<Accepted>(workers_.run(std::move(job))); }
   void shutdown() override { workers_.shut_down(std::chrono::seconds{1}, still_waiting_); }
 
  private:
+  Workers& workers_;
   std::function<void()> still_waiting_;
-  Workers workers_;
 };
 
 class Server::Impl final : public httplib::Server {
  public:
   Impl(Service& service, const ConnectionLimits& limits) : service_(service), limits_(limits) {
-    new_task_queue = [this] { return new ConnectionQueue([this] { name_the_busy(); }); };
+    new_task_queue = [this] { return new ConnectionQueue(workers_, [this] { name_the_busy(); }); };
     set_socket_options([this](socket_t listener) {
       // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
       const int on = 1;
@@ -11725,6 +11820,8 @@ class Server::Impl final : public httplib::Server {
     if (!listening_.joinable()) return;
     // A stop before the accepting loop has begun would be lost.
     while (!is_running()) std::this_thread::sleep_for(std::chrono::microseconds{50});
+    // First, so that no thread whose connection ends lies down to wait for the next.
+    workers_.retire();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       stopping_ = true;
@@ -11804,6 +11901,7 @@ class Server::Impl final : public httplib::Server {
   std::mutex mutex_;
   std::set<Connection*> connections_;
   bool stopping_ = false;
+  Workers workers_;
 };
 
 MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
@@ -11957,7 +12055,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   }
   record->decision = answer.decision;
   redact(record->decision.detail, presented, *keys_);
-  record->stub_id = answer.stub_id;
+  record->stub = answer.stub;
   record->status = answer.status;
   add_profile_headers(asked, answer);
 
@@ -12096,7 +12194,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (choice) {
     const StubState& stub = *choice->stub;
     answer.decision = {Decision::Kind::stub, stub.describe()};
-    answer.stub_id = stub.id();
+    answer.stub = choice->stub;
     if (const auto* ready = std::get_if<std::shared_ptr<const Reply>>(&choice->reply)) {
       answer.reply = *ready;
     } else {
@@ -12105,7 +12203,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
           [&] { answer.reply = std::make_shared<const Reply>(std::get<ReplyFunction>(choice->reply)(chat)); });
       if (thrown) {
         Answer failed = callback_failed(asked, "the reply function of " + stub.describe() + " threw: " + *thrown);
-        failed.stub_id = stub.id();
+        failed.stub = choice->stub;
         return failed;
       }
     }
@@ -12115,7 +12213,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (reply.failure) {
     Answer failed = fail(asked, *reply.failure, answer.decision.kind);
     failed.decision = answer.decision;
-    failed.stub_id = answer.stub_id;
+    failed.stub = answer.stub;
     failed.reply = answer.reply;
     for (const Header& header : reply.headers) failed.headers.set(header.name, header.value);
     return failed;
@@ -12462,16 +12560,23 @@ MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
     lock.lock();
   }
   retired_.splice(retired_.end(), threads_, self);
-  thread_gone_.notify_all();
+  if (threads_.empty()) all_gone_.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void Workers::retire() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+  }
+  job_or_end_.notify_all();
 }
 
 MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::function<void()>& still_waiting) {
+  retire();
   Threads finished;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    ending_ = true;
-    job_or_end_.notify_all();
-    while (!thread_gone_.wait_for(lock, patience, [&] { return threads_.empty(); })) {
+    while (!all_gone_.wait_for(lock, patience, [&] { return threads_.empty(); })) {
       lock.unlock();
       still_waiting();
       lock.lock();
@@ -12491,8 +12596,8 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
-  const bool reached = journal_->wait(timeout, [&] { return state_->calls() >= count; });
-  const std::string message = state_->describe() + " has answered " + std::to_string(state_->calls()) + " of " +
+  const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
+  const std::string message = state_->describe() + " has answered " + std::to_string(state_->recorded()) + " of " +
                               std::to_string(count) + " requests";
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }

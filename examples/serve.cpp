@@ -14,6 +14,7 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -244,7 +245,8 @@ int main(int count, char** arguments) {
   option("--fail", flags.failures, "STATUS[:TIMES]",
          "answer the next requests with a failure: 429, 429:2 for two of them, 503:* for all; repeatable");
   option("--limit", flags.limit, "REQUESTS/WINDOW", "for all keys together: 60/1m, 2/500ms, 10/60s");
-  option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")->check(CLI::NonNegativeNumber);
+  option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   option("--profile", flags.profile, "NAME", "whose shapes replies have (documented)")
       ->check(CLI::IsMember({"documented", "openai", "dashscope", "deepseek"}));
   app.add_flag("--strict", flags.strict, "take only what the documentation lists");

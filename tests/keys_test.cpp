@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <sstream>
 #include <string>
@@ -146,8 +147,7 @@ TEST_CASE("whatever is done to a deleted key throws and says what to do instead"
   CHECK(error_of([&] { keys.enable(id); }) ==
         "mock_gateway: key \"key_2\" (\"billing service\") is deleted; a deleted key cannot be enabled, create a new "
         "one");
-  CHECK(error_of([&] { keys.remove(id); }) ==
-        "mock_gateway: key \"key_2\" (\"billing service\") is already deleted");
+  CHECK(error_of([&] { keys.remove(id); }) == "mock_gateway: key \"key_2\" (\"billing service\") is already deleted");
   CHECK(contains(error_of([&] { keys.disable(id); }), "cannot be disabled"));
   CHECK(contains(error_of([&] { keys.describe(id, "x"); }), "cannot be described"));
   CHECK(contains(error_of([&] { keys.limit_models(id, {"m"}); }), "cannot be limited"));
@@ -201,7 +201,8 @@ TEST_CASE("a secret can be chosen; what cannot be one throws without being repea
   CHECK(key.secret == "sk-my/own=secret");
   CHECK(Http(gateway).with_key("sk-my/own=secret").chat().status == 200);
 
-  for (const char* wrong : {"sk-", "pk-hidden", "hidden", "SK-hidden", "sk-hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n"}) {
+  for (const char* wrong :
+       {"sk-", "pk-hidden", "hidden", "SK-hidden", "sk-hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n"}) {
     const std::string error = error_of([&] { gateway.keys().create("", KeyOptions{}.secret(wrong)); });
     CHECK(contains(error, "begins with \"sk-\""));
     CHECK_FALSE(contains(error, "hid"));
@@ -297,7 +298,7 @@ TEST_CASE("a change of state applies to the first request that is sent after the
 
 TEST_CASE("a request under way when its key is disabled or deleted completes") {
   Gateway gateway;
-  const Gate gate;
+  Gate gate;
   gateway.chat().reply(text("one two").hold(gate, before_token(2)));
   for (const bool remove : {false, true}) {
     CAPTURE(remove);
@@ -307,7 +308,7 @@ TEST_CASE("a request under way when its key is disabled or deleted completes") {
     REQUIRE(gate.wait_until_reached(remove ? 2 : 1, 10s));
     remove ? gateway.keys().remove(key.id) : gateway.keys().disable(key.id);
     CHECK(Http(gateway).with_key(key.secret).get("/v1/models").status == (remove ? 401 : 403));
-    Gate(gate).release();
+    gate.release();
     const Response response = connection.receive_response();
     CHECK(response.status == 200);
     CHECK(response.joined_text() == "one two");
@@ -580,14 +581,15 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
   const CreatedKey created = keys.create("service");
   const CreatedKey odd = keys.create("odd", KeyOptions{}.secret("sk-odd/\"key\\%2F"));
   const std::string foreign = "sk-real-key-of-somebody";
-  gateway.on("POST", "/v1/echo", [](const ReceivedRequest& request) { return HttpReply(200, request.body, "text/plain"); });
+  gateway.on("POST", "/v1/echo",
+             [](const ReceivedRequest& request) { return HttpReply(200, request.body, "text/plain"); });
   gateway.chat().when(user_says("never")).named("never").reply("x");
 
   const std::vector<std::string> secrets = {gateway.api_key(), created.secret, odd.secret, foreign};
   std::string shown;
   for (const std::string& secret : secrets) {
     const Http http = Http(gateway).with_key(secret).with_header("X-Debug", "key=" + secret);
-    http.chat({{"user", secret}, {"messages", {{{"role", "user"}, {"content", "my key is " + secret}}}}});
+    http.chat({{"user", secret}, {"messages", Json::array({{{"role", "user"}, {"content", "my key is " + secret}}})}});
     http.post("/v1/echo", Json{{"key", secret}});
     http.get("/v1/nothing?key=" + secret);
     http.post(chat_path, "{\"model\": " + secret);

@@ -252,7 +252,8 @@ class WhatItLogs(unittest.TestCase):
             self.assertEqual(endpoint.status("sk-off-secret"), 403)
             self.assertEqual(endpoint.status("sk-unknown-secret"), 401)
             endpoint.request("GET", "/v1/models?key=sk-first-secret")
-            log = endpoint.wait_for_log(4)
+            # In the order of the requests: their lines come when the exchanges end.
+            log = sorted(endpoint.wait_for_log(4), key=lambda line: int(re.search(r" #(\d+) ", line)[1]))
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
             endpoint.reader.join()
             self.assertEqual(len(endpoint.log), 4)

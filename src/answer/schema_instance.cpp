@@ -37,10 +37,10 @@ inline constexpr std::size_t max_frames = 400;
 inline constexpr std::size_t max_items = 10000;
 inline constexpr std::size_t max_new_names = 1000;  // properties that minProperties asks for beyond the declared ones
 inline constexpr std::size_t max_characters = 100000;
-inline constexpr std::size_t max_output = 2000000;    // characters and values of an instance, together
+inline constexpr std::size_t max_output = 4000000;    // bytes of an instance, about
 inline constexpr std::size_t generous_values = 2000;  // beyond, optional parts are left out
 inline constexpr std::size_t relaxed_depth = 4;       // from here on recursion ends where it can
-inline constexpr std::size_t work_limit = 20000000;   // steps of all kinds
+inline constexpr std::size_t work_limit = 5000000;    // steps of all kinds
 inline constexpr std::size_t max_pattern_states = 20000;
 inline constexpr std::size_t max_pattern_nesting = 100;
 inline constexpr std::size_t max_automaton_states = 5000;
@@ -365,6 +365,7 @@ MOCK_GATEWAY_INLINE bool within_depth(const Json& value, std::size_t limit) {
 
 /// JSON Schema's equality: 1 equals 1.0, and the order of properties does not matter.
 MOCK_GATEWAY_INLINE Verdict equal(const Json& left, const Json& right) {
+  if (left.is_number_integer() && right.is_number_integer()) return left == right ? Verdict::yes : Verdict::no;
   if (left.is_number() && right.is_number()) {
     // Below 2^64 a double is as good as its text; beyond, the text may have been an integer with more digits.
     const auto lossy = [](const Json& number) {
@@ -429,6 +430,7 @@ MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
 
 /// A value as a reason quotes it.
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) {
+  if (!within_depth(value, max_instance_depth)) return "a deeply nested value";
   return text::excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
 }
 
@@ -715,7 +717,7 @@ class PatternParser {
       case U'S':
         set.add(0x09, 0x0d);
         set.add(0x2000, 0x200a);
-        for (const char32_t space : {0x20, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff}) {
+        for (const char32_t space : {0x20u, 0xa0u, 0x1680u, 0x2028u, 0x2029u, 0x202fu, 0x205fu, 0x3000u, 0xfeffu}) {
           set.add(space, space);
         }
         break;
@@ -1413,15 +1415,49 @@ MOCK_GATEWAY_INLINE std::string random_hex(std::size_t count, Random& random) {
   return digits;
 }
 
+// One random draw per statement below: the order in which the operands of one expression are evaluated is open, and the
+// same seed must give the same text from every compiler.
+
+/// Two digits below `bound`, added to `first`.
+MOCK_GATEWAY_INLINE std::string random_pair(std::uint64_t first, std::uint64_t bound, Random& random) {
+  return two_digits(first + random.below(bound));
+}
+
 MOCK_GATEWAY_INLINE std::string time_text(std::size_t length, Random& random) {
-  std::string time =
-      two_digits(random.below(24)) + ":" + two_digits(random.below(60)) + ":" + two_digits(random.below(60));
+  std::string time = random_pair(0, 24, random);
+  time += ":" + random_pair(0, 60, random);
+  time += ":" + random_pair(0, 60, random);
   std::string zone = "Z";
   const bool offset = length == 0 ? random.below(4) == 0 : length >= 14 && length != 15 && random.below(2) == 0;
-  if (offset) zone = (random.below(2) == 0 ? "+" : "-") + two_digits(random.below(13)) + ":00";
+  if (offset) {
+    zone = random.below(2) == 0 ? "+" : "-";
+    zone += random_pair(0, 13, random) + ":00";
+  }
   const std::size_t plain = time.size() + zone.size();
   if (length > plain + 1) time += "." + random_digits(length - plain - 1, random);
   return time + zone;
+}
+
+MOCK_GATEWAY_INLINE std::string date_text(Random& random) {
+  std::string date = "20" + random_pair(0, 38, random);
+  date += "-" + random_pair(1, 12, random);
+  date += "-" + random_pair(1, 28, random);
+  return date;
+}
+
+MOCK_GATEWAY_INLINE std::string duration_text(std::size_t length, Random& random) {
+  const std::uint64_t form = random.below(3);
+  if (length < 3) {
+    if (form == 0) return "P" + random_digits(1, random) + "D";
+    const std::string hours = random_digits(1, random);
+    return "PT" + hours + "H" + random_digits(2, random) + "M";
+  }
+  if (form == 0 && length >= 4) return "PT" + random_digits(length - 3, random) + "M";
+  if (form == 1 && length >= 8) {
+    const std::string days = random_digits(length - 6, random);
+    return "P" + days + "DT" + random_digits(1, random) + "H";
+  }
+  return "P" + random_digits(length - 2, random) + "D";
 }
 
 /// A host name of `length` characters; 0 for a usual one.
@@ -1438,32 +1474,22 @@ MOCK_GATEWAY_INLINE std::string hostname_text(std::size_t length, Random& random
 
 /// A text of a format, of `length` characters where the format can have it; 0 for a usual one.
 MOCK_GATEWAY_INLINE std::string format_text(Format format, std::size_t length, Random& random) {
-  const auto date = [&random] {
-    return "20" + two_digits(random.below(38)) + "-" + two_digits(1 + random.below(12)) + "-" +
-           two_digits(1 + random.below(28));
-  };
   switch (format) {
     case Format::any: break;
-    case Format::date_time: return date() + "T" + time_text(length > 11 ? length - 11 : 0, random);
-    case Format::date: return date();
-    case Format::time: return time_text(length, random);
-    case Format::duration: {
-      if (length >= 3) {
-        const std::uint64_t form = random.below(3);
-        if (form == 0 && length >= 4) return "PT" + random_digits(length - 3, random) + "M";
-        if (form == 1 && length >= 8)
-          return "P" + random_digits(length - 6, random) + "DT" + random_digits(1, random) + "H";
-        return "P" + random_digits(length - 2, random) + "D";
-      }
-      if (random.below(2) == 0) return "P" + random_digits(1, random) + "D";
-      return "PT" + random_digits(1, random) + "H" + random_digits(2, random) + "M";
+    case Format::date_time: {
+      const std::string date = date_text(random);
+      return date + "T" + time_text(length > 11 ? length - 11 : 0, random);
     }
+    case Format::date: return date_text(random);
+    case Format::time: return time_text(length, random);
+    case Format::duration: return duration_text(length, random);
     case Format::email: {
-      if (length == 0) return words::word(random) + "." + words::word(random) + "@example.com";
+      const std::string first = length == 0 ? words::word(random) : random_letters(60, random);
+      if (length == 0) return first + "." + words::word(random) + "@example.com";
       const std::string_view domain = length > 13 ? "@example.com" : "@e.co";
       const std::size_t local = length > domain.size() ? length - domain.size() : 1;
       if (local <= 64) return random_letters(local, random) + std::string(domain);
-      return random_letters(60, random) + "@" + hostname_text(length - 61, random);
+      return first + "@" + hostname_text(length - 61, random);
     }
     case Format::hostname: return hostname_text(length, random);
     case Format::ipv4: {
@@ -1511,9 +1537,13 @@ MOCK_GATEWAY_INLINE std::string format_text(Format format, std::size_t length, R
       for (const std::size_t size : sizes) address += (address.empty() ? "" : ":") + random_hex(size, random);
       return address;
     }
-    case Format::uuid:
-      return random_hex(8, random) + "-" + random_hex(4, random) + "-4" + random_hex(3, random) + "-" +
-             "89ab"[random.below(4)] + random_hex(3, random) + "-" + random_hex(12, random);
+    case Format::uuid: {
+      std::string digits = random_hex(32, random);  // as RFC 9562's version 4
+      digits[12] = '4';
+      digits[16] = "89ab"[random.below(4)];
+      for (const std::size_t hyphen : {20u, 16u, 12u, 8u}) digits.insert(hyphen, "-");
+      return digits;
+    }
     case Format::uri: {
       constexpr std::string_view base = "https://example.com/";
       if (length == 0) return std::string(base) + words::word(random);
@@ -1684,7 +1714,7 @@ class Program {
       throw Unsupported{node.path + "/" + key,
                         "\"" + key + "\" must be an integer of at least 0, not " + quoted(value) + "."};
     }
-    constexpr double huge = 1e15;
+    constexpr double huge = 1e9;  // beyond every limit here
     return value.get<double>() >= huge ? static_cast<std::size_t>(huge) : value.get<std::size_t>();
   }
 
@@ -1916,6 +1946,21 @@ class Program {
     }
   }
 
+  /// An object finds its members one by one; many references into a large one need better.
+  const Json* member_of(const Json& object, const std::string& name) {
+    constexpr std::size_t large = 32;
+    if (object.size() < large) {
+      const auto member = object.find(name);
+      return member == object.end() ? nullptr : &*member;
+    }
+    auto& members = members_[&object];
+    if (members.empty()) {
+      for (auto item = object.begin(); item != object.end(); ++item) members.emplace(item.key(), &*item);
+    }
+    const auto member = members.find(name);
+    return member == members.end() ? nullptr : member->second;
+  }
+
   std::size_t resolve(const Node& node, const std::string& path, const Json& value) {
     if (!value.is_string()) throw Unsupported{path, "\"$ref\" must be a string, not " + quoted(value) + "."};
     const auto& reference = value.get_ref<const std::string&>();
@@ -1949,8 +1994,7 @@ class Program {
       }
       const Json* next = nullptr;
       if (target->is_object()) {
-        const auto member = target->find(token);
-        if (member != target->end()) next = &*member;
+        next = member_of(*target, token);
       } else if (target->is_array()) {
         const bool is_index =
             !token.empty() && token.size() <= 9 && has_only(token, "0123456789") && (token == "0" || token[0] != '0');
@@ -1962,8 +2006,8 @@ class Program {
       target_path += pointer_token(token);
       ++depth;
       if (start <= pointer->size() && target->is_object()) {
-        const auto id = target->find("$id");
-        if (id != target->end() && id->is_string()) other_base = true;
+        const Json* id = member_of(*target, "$id");
+        if (id != nullptr && id->is_string()) other_base = true;
       }
     }
     return intern(*target, target_path, depth, other_base);
@@ -2111,6 +2155,7 @@ class Program {
   const Json& root_;
   std::deque<Node> nodes_;
   std::unordered_map<const Json*, std::size_t> index_;
+  std::unordered_map<const Json*, std::unordered_map<std::string, const Json*>> members_;
   std::deque<Pattern> patterns_;
   std::unordered_map<std::string, std::size_t> pattern_index_;
   std::vector<std::size_t> order_;
@@ -2194,7 +2239,7 @@ class Checker {
     if (node.constant != nullptr) all = equal(*node.constant, value);
     if (node.enumeration != nullptr && all != Verdict::no) {
       Verdict any = Verdict::no;
-      budget_.spend(node.enumeration->size());
+      budget_.spend(node.enumeration->size() / 8);
       for (const Json& candidate : *node.enumeration) {
         any = std::max(any, equal(candidate, value));
         if (any == Verdict::yes) break;
@@ -2331,9 +2376,11 @@ class Maker {
     return std::nullopt;
   }
 
-  void count_output(std::size_t size) {
-    output_ += size;
-    if (output_ > max_output) throw Unsupported{"", "The smallest instance is too large."};
+  void count_output(std::size_t characters) {
+    constexpr std::size_t value_size = 16;  // what a value takes at least, in memory rather than as text
+    ++output_;
+    output_size_ += value_size + characters;
+    if (output_size_ > max_output) throw Unsupported{"", "The smallest instance is too large."};
   }
 
   /// Adds a subschema and all that it applies to the same value.
@@ -2359,6 +2406,7 @@ class Maker {
   void forbid(Demand& demand, std::size_t index) {
     demand.negated.push_back(index);
     const Node& node = program_.node(index);
+    if (node.negated != none && node.json->size() == 1) expand(demand, node.negated);
     if (!node.json->is_object() || !node.typed || node.json->size() != 1) return;
     unsigned types = node.types;
     if ((types & fraction_bit) == 0 && (demand.types & fraction_bit) != 0) types &= ~static_cast<unsigned>(integer_bit);
@@ -2454,15 +2502,22 @@ class Maker {
     } else {
       for (const Json& value : *node.enumeration) candidates.push_back(&value);
     }
+    std::vector<std::string>& keys = listed_[&node];  // many unique items from one long list must not take forever
+    if (taken != nullptr && keys.empty()) {
+      for (const Json* candidate : candidates) keys.push_back(canonical(*candidate));
+    }
     const std::size_t first = static_cast<std::size_t>(random_.below(candidates.size()));
     for (std::size_t index = 0; index < candidates.size(); ++index) {
-      const Json& value = *candidates[(first + index) % candidates.size()];
-      bool fits = is_free(demand, taken, value);
+      const std::size_t choice = (first + index) % candidates.size();
+      budget_.spend(1);
+      if (taken != nullptr && taken->count(keys[choice]) != 0) continue;
+      const Json& value = *candidates[choice];
+      bool fits = is_free(demand, nullptr, value);
       for (std::size_t place = 0; place < demand.nodes.size() && fits; ++place) {
         fits = checker_.verdict(demand.nodes[place], value) == Verdict::yes;
       }
       if (!fits) continue;
-      count_output(1 + value.size());
+      count_output(value.size());
       return value;
     }
     failure_path_ = node.path + (node.constant != nullptr ? "/const" : "/enum");
@@ -2523,7 +2578,7 @@ class Maker {
           if (kind == null_bit) break;
           continue;
         }
-        count_output(1 + (value->is_string() ? value->get_ref<const std::string&>().size() : 0));
+        count_output(value->is_string() ? value->get_ref<const std::string&>().size() : 0);
         return value;
       }
     }
@@ -2562,13 +2617,26 @@ class Maker {
         hopeless = !step;
       }
     }
+    // Beyond 64 bits only doubles are left, and readers disagree on what they are multiples of.
+    const bool beyond = (low && low->magnitude() > 20) || (high && high->is_negative() && high->magnitude() > 20);
+    hopeless = hopeless || (multiples && beyond);
     candidates.emplace_back(0);
+    for (const std::size_t index : demand.negated) {  // just outside of what must not be
+      const Node& node = program_.node(index);
+      for (const Json* bound : {node.minimum, node.maximum, node.exclusive_minimum, node.exclusive_maximum}) {
+        if (bound == nullptr) continue;
+        for (const char* const step_out : {"-1", "0", "1"}) {
+          if (std::optional<Json> value = to_json(Decimal::of(*bound).plus(Decimal(step_out))))
+            candidates.push_back(*value);
+        }
+      }
+    }
     if (low && high) {
       if (const std::optional<Json> middle = to_json(low->plus(*high).times(Decimal("0.5"))))
         candidates.push_back(*middle);
     }
     const auto fits = [&](const Json& value) {
-      budget_.spend(4);
+      budget_.spend(20);
       if (!value.is_number() || (integer && !is_integer_value(value))) return false;
       for (const std::size_t index : demand.nodes) {
         if (checker_.number_verdict(program_.node(index), value) != Verdict::yes) return false;
@@ -2607,7 +2675,7 @@ class Maker {
   template <typename Fits>
   std::optional<Json> on_grid(const Decimal& step, const std::optional<Decimal>& low,
                               const std::optional<Decimal>& high, bool exact, std::size_t taken, const Fits& fits) {
-    const Decimal window(std::to_string(100 + 2 * taken));
+    const Decimal window(std::to_string(100 + 4 * taken));
     std::optional<Decimal> least;
     std::optional<Decimal> most;
     if (low) least = low->ceiling_over(step);
@@ -2624,10 +2692,13 @@ class Maker {
     }
     const Decimal width = top.plus(base.negated());
     const std::size_t choices = static_cast<std::size_t>(std::stoul(width.is_zero() ? "0" : width.scaled(0))) + 1;
+    constexpr std::size_t draws = 20;  // at random first, then one after another: those taken lie close together
     const std::size_t first = static_cast<std::size_t>(random_.below(choices));
-    for (std::size_t index = 0; index < choices; ++index) {
-      const std::size_t offset = (first + index) % choices;
+    for (std::size_t index = 0; index < draws + choices; ++index) {
+      const std::size_t offset =
+          index < draws ? static_cast<std::size_t>(random_.below(choices)) : (first + index) % choices;
       const Decimal wanted = base.plus(Decimal(std::to_string(offset))).times(step);
+      budget_.spend(1 + wanted.digits().size());
       std::optional<Json> value = to_json(wanted);
       if (!value || (exact && Decimal::of(*value).compare(wanted) != 0)) continue;
       if (fits(*value)) return value;
@@ -2667,6 +2738,11 @@ class Maker {
     if (attempt % 2 == 1) {  // words alone run out: there are few short ones
       const std::size_t longest = std::min(most, std::max<std::size_t>(least, 8));
       return random_.alphanumeric(least + static_cast<std::size_t>(random_.below(longest - least + 1)));
+    }
+    if (attempt % 4 == 2 && most < 4) {  // nor are there many short texts of letters and digits
+      std::string made(std::max<std::size_t>(least, most), ' ');
+      for (char& character : made) character = static_cast<char>('!' + random_.below('~' - '!' + 1));
+      return made;
     }
     const std::size_t count = 1 + static_cast<std::size_t>(random_.below(3)) + attempt / 8;
     std::string made = words::word(random_);
@@ -2733,18 +2809,18 @@ class Maker {
     std::size_t most = max_items;
     std::size_t size = 0;  // to aim at
     bool unique = false;
+    std::size_t prefix = 0;           // places with subschemas of their own
     std::vector<std::size_t> wanted;  // by `contains`
   };
 
   std::optional<Json> array(const Demand& demand, std::size_t depth, std::size_t attempt) {
     Row row;
-    std::size_t prefix = 0;
     bool recursive = false;
     for (const std::size_t index : demand.nodes) {
       const Node& node = program_.node(index);
       row.least = std::max(row.least, node.min_items);
       row.most = std::min(row.most, node.max_items);
-      prefix = std::max(prefix, node.prefix.size());
+      row.prefix = std::max(row.prefix, node.prefix.size());
       row.unique = row.unique || node.unique_items;
       if (node.items != none) recursive = recursive || is_recursion(node, node.items);
       for (const std::size_t part : node.prefix) recursive = recursive || is_recursion(node, part);
@@ -2755,7 +2831,7 @@ class Maker {
     row.size = row.least;
     if (!brief) {
       const std::size_t some = 1 + static_cast<std::size_t>(random_.below(3 + attempt / 8));
-      row.size = std::max({row.least, prefix, recursive ? 1 : some});
+      row.size = std::max({row.least, row.prefix, recursive ? 1 : some});
     }
     row.size = std::min(row.size, row.most);
     std::optional<Json> made = filled(demand, row, depth, false);
@@ -2790,7 +2866,10 @@ class Maker {
       }
       // One item may satisfy several, whether it was made for them or not.
       const auto is_met = [&](std::size_t node) { return checker_.verdict(node, *item) == Verdict::yes; };
-      wanted.erase(std::remove_if(wanted.begin(), wanted.end(), is_met), wanted.end());
+      const auto unmet = std::remove_if(wanted.begin(), wanted.end(), is_met);
+      // Beyond the prefix all places are alike: what does not fit one of them fits none.
+      if (due && unmet == wanted.end() && !wanted.empty() && made.size() >= row.prefix) break;
+      wanted.erase(unmet, wanted.end());
       if (row.unique) items.insert(canonical(*item));
       made.push_back(std::move(*item));
     }
@@ -2958,7 +3037,7 @@ class Maker {
       for (const std::string& name : *names) {
         const auto value = values.find(name);
         if (value == values.end()) continue;
-        count_output(name.size());
+        output_size_ += name.size();
         members.emplace_back(name, std::move(value->second));  // the names are known to differ
       }
     }
@@ -3007,7 +3086,9 @@ class Maker {
   Checker checker_;
   Random& random_;
   std::map<std::pair<std::vector<const Pattern*>, std::pair<bool, bool>>, PatternWalk> walks_;
-  std::size_t output_ = 0;
+  std::map<const Node*, std::vector<std::string>> listed_;
+  std::size_t output_ = 0;       // values made, those that were dropped included
+  std::size_t output_size_ = 0;  // and about their bytes
   std::string failure_path_;
   std::string failure_ = "No instance was found.";
 };

@@ -329,6 +329,8 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     record->id = ++added_;
     record->signal = signal_;
+    // Under the lock: who sees the count finds the record.
+    if (record->stub) record->stub->count_recorded();
     bytes_ += record->weight();
     records_.push_back(std::move(record));
     while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
@@ -428,8 +430,9 @@ MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::functio
 
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(std::uint64_t stub_id) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  const auto found = std::find_if(records_.rbegin(), records_.rend(),
-                                  [stub_id](const auto& record) { return record->stub_id == stub_id; });
+  const auto found = std::find_if(records_.rbegin(), records_.rend(), [stub_id](const auto& record) {
+    return record->stub && record->stub->id() == stub_id;
+  });
   return found == records_.rend() ? nullptr : *found;
 }
 

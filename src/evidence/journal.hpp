@@ -17,6 +17,7 @@
 #include "../core/wait.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/received_request.hpp"
+#include "../script/script.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -96,7 +97,7 @@ struct ExchangeRecord {
   std::string raw_head;
   std::string raw_body;  // only when it differs from request.body: a chunked one
   Decision decision;
-  std::uint64_t stub_id = 0;
+  std::shared_ptr<StubState> stub;  // that answers; null when none does
   int status = 0;
   TimePoint received{};
   bool chat = false;  // the body is a valid chat request

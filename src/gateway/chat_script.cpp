@@ -6,8 +6,8 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
-  const bool reached = journal_->wait(timeout, [&] { return state_->calls() >= count; });
-  const std::string message = state_->describe() + " has answered " + std::to_string(state_->calls()) + " of " +
+  const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
+  const std::string message = state_->describe() + " has answered " + std::to_string(state_->recorded()) + " of " +
                               std::to_string(count) + " requests";
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }

@@ -23,8 +23,8 @@ class Stub {
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::JournalState> journal)
       : state_(std::move(state)), journal_(std::move(journal)) {}
 
-  /// How many requests it has answered.
-  std::size_t calls() const { return state_->calls(); }
+  /// How many requests it has answered; each is in the journal.
+  std::size_t calls() const { return state_->recorded(); }
   /// Waits, in real time, until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
   /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.

@@ -70,20 +70,21 @@ class ConnectionQueue final : public httplib::TaskQueue {
  public:
   using Accepted = decltype(std::declval<httplib::TaskQueue&>().enqueue(std::function<void()>{}));
 
-  explicit ConnectionQueue(std::function<void()> still_waiting) : still_waiting_(std::move(still_waiting)) {}
+  ConnectionQueue(Workers& workers, std::function<void()> still_waiting)
+      : workers_(workers), still_waiting_(std::move(still_waiting)) {}
   // void before cpp-httplib 0.15, bool since.
   Accepted enqueue(std::function<void()> job) override { return static_cast<Accepted>(workers_.run(std::move(job))); }
   void shutdown() override { workers_.shut_down(std::chrono::seconds{1}, still_waiting_); }
 
  private:
+  Workers& workers_;
   std::function<void()> still_waiting_;
-  Workers workers_;
 };
 
 class Server::Impl final : public httplib::Server {
  public:
   Impl(Service& service, const ConnectionLimits& limits) : service_(service), limits_(limits) {
-    new_task_queue = [this] { return new ConnectionQueue([this] { name_the_busy(); }); };
+    new_task_queue = [this] { return new ConnectionQueue(workers_, [this] { name_the_busy(); }); };
     set_socket_options([this](socket_t listener) {
       // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
       const int on = 1;
@@ -116,6 +117,8 @@ class Server::Impl final : public httplib::Server {
     if (!listening_.joinable()) return;
     // A stop before the accepting loop has begun would be lost.
     while (!is_running()) std::this_thread::sleep_for(std::chrono::microseconds{50});
+    // First, so that no thread whose connection ends lies down to wait for the next.
+    workers_.retire();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       stopping_ = true;
@@ -195,6 +198,7 @@ class Server::Impl final : public httplib::Server {
   std::mutex mutex_;
   std::set<Connection*> connections_;
   bool stopping_ = false;
+  Workers workers_;
 };
 
 MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,

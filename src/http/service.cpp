@@ -146,7 +146,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   }
   record->decision = answer.decision;
   redact(record->decision.detail, presented, *keys_);
-  record->stub_id = answer.stub_id;
+  record->stub = answer.stub;
   record->status = answer.status;
   add_profile_headers(asked, answer);
 
@@ -285,7 +285,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (choice) {
     const StubState& stub = *choice->stub;
     answer.decision = {Decision::Kind::stub, stub.describe()};
-    answer.stub_id = stub.id();
+    answer.stub = choice->stub;
     if (const auto* ready = std::get_if<std::shared_ptr<const Reply>>(&choice->reply)) {
       answer.reply = *ready;
     } else {
@@ -294,7 +294,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
           [&] { answer.reply = std::make_shared<const Reply>(std::get<ReplyFunction>(choice->reply)(chat)); });
       if (thrown) {
         Answer failed = callback_failed(asked, "the reply function of " + stub.describe() + " threw: " + *thrown);
-        failed.stub_id = stub.id();
+        failed.stub = choice->stub;
         return failed;
       }
     }
@@ -304,7 +304,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (reply.failure) {
     Answer failed = fail(asked, *reply.failure, answer.decision.kind);
     failed.decision = answer.decision;
-    failed.stub_id = answer.stub_id;
+    failed.stub = answer.stub;
     failed.reply = answer.reply;
     for (const Header& header : reply.headers) failed.headers.set(header.name, header.value);
     return failed;

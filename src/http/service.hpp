@@ -65,7 +65,7 @@ class Service {
     std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
     std::optional<Completion> completion;  // of a chat answer that is no failure
     bool stream = false;
-    std::uint64_t stub_id = 0;
+    std::shared_ptr<StubState> stub;
   };
   struct Asked;  // a request under judgement
 

@@ -52,16 +52,23 @@ MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
     lock.lock();
   }
   retired_.splice(retired_.end(), threads_, self);
-  thread_gone_.notify_all();
+  if (threads_.empty()) all_gone_.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void Workers::retire() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+  }
+  job_or_end_.notify_all();
 }
 
 MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::function<void()>& still_waiting) {
+  retire();
   Threads finished;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    ending_ = true;
-    job_or_end_.notify_all();
-    while (!thread_gone_.wait_for(lock, patience, [&] { return threads_.empty(); })) {
+    while (!all_gone_.wait_for(lock, patience, [&] { return threads_.empty(); })) {
       lock.unlock();
       still_waiting();
       lock.lock();

@@ -24,7 +24,10 @@ class Workers {
 
   /// False when the system gives no thread and none is left to take the job later.
   bool run(std::function<void()> job);
-  /// Waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of real time.
+  /// From now on no thread waits for another job: each ends with the one that it is at.
+  void retire();
+  /// Retires, and waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of
+  /// real time.
   void shut_down(Duration patience, const std::function<void()>& still_waiting);
 
  private:
@@ -33,7 +36,7 @@ class Workers {
 
   std::mutex mutex_;
   std::condition_variable job_or_end_;
-  std::condition_variable thread_gone_;
+  std::condition_variable all_gone_;
   std::deque<std::function<void()>> jobs_;
   Threads threads_;
   Threads retired_;  // finished, to be joined by whoever comes by

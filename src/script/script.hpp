@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -47,7 +48,11 @@ class StubState {
   std::string describe() const;
   /// Takes the next reply of the sequence, the last again and again; nothing when `at_most` is reached.
   std::optional<ReplyStep> take();
+  /// How often it was taken, requests included that are not yet in the journal.
   std::size_t calls() const;
+  /// A request that it answers is in the journal now.
+  void count_recorded() { ++recorded_; }
+  std::size_t recorded() const { return recorded_; }
   /// It has answered as many requests as `at_most` allows.
   bool exhausted() const;
 
@@ -56,6 +61,7 @@ class StubState {
   StubPlan plan_;
   mutable std::mutex mutex_;
   std::size_t calls_ = 0;
+  std::atomic<std::size_t> recorded_{0};
 };
 
 /// The stubs of one gateway, newest first. Choosing takes no lock while matchers run.

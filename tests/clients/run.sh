@@ -16,7 +16,10 @@ export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 for name in $(compgen -e | grep -E '^OPENAI_' || true); do unset "$name"; done
 
 for tool in node npm python3 curl; do
-  command -v "$tool" >/dev/null || { echo "run.sh needs $tool, which is not installed" >&2; exit 2; }
+  command -v "$tool" >/dev/null || {
+    echo "run.sh needs $tool, which is not installed" >&2
+    exit 2
+  }
 done
 
 # install MARK FILE... -- COMMAND...: runs the command unless it succeeded before with these very files.
@@ -53,7 +56,10 @@ fi
 # The gateways run until their standard input closes, which happens at the latest when this script ends.
 coproc GATEWAYS { exec "$gateways"; }
 gateways_pid=$GATEWAYS_PID
-read -r -t 30 CLIENTS_GATEWAYS <&"${GATEWAYS[0]}" || { echo "$gateways printed no line within 30 s" >&2; exit 1; }
+read -r -t 30 CLIENTS_GATEWAYS <&"${GATEWAYS[0]}" || {
+  echo "$gateways did not say within 30 s where its gateways are" >&2
+  exit 1
+}
 export CLIENTS_GATEWAYS
 
 passed=0
@@ -61,9 +67,9 @@ failed=0
 ran_all=true
 # count PASSED FAILED: adds what a suite reported; one that ran nothing has failed.
 count() {
-  passed=$((passed + $1))
-  failed=$((failed + $2))
-  if (($1 + $2 == 0)); then ran_all=false; fi
+  passed=$((passed + ${1:-0}))
+  failed=$((failed + ${2:-0}))
+  if ((${1:-0} + ${2:-0} == 0)); then ran_all=false; fi
 }
 tap_count() { sed -n "s/^# $1 //p" "$build/node.tap" | tail -1; }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+/// A connection to a port of this machine that costs the measurement as little as possible. Whatever fails ends the
+/// program: a benchmark of failures would be fast.
+class Client {
+ public:
+  explicit Client(int port, int receive_buffer = 0);
+  ~Client();
+  Client(Client&& other) noexcept;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void send(std::string_view bytes);
+  /// Takes what has arrived, at least a byte.
+  std::string_view receive();
+  /// Reads until the bytes received since the last call end in `end`; how many they are.
+  std::size_t receive_until(std::string_view end);
+  /// Reads one response with Content-Length, which is not pipelined; its size with the head. `ready_only`: reads once,
+  /// and returns 0 when that was not all.
+  std::size_t receive_response(bool ready_only = false);
+  /// Of the last response that receive_response() read.
+  std::string_view body() const;
+  int socket() const { return socket_; }
+
+ private:
+  int socket_;
+  std::string response_;
+  std::size_t head_ = 0;
+  std::size_t total_ = 0;  // 0: not known yet
+  char buffer_[65536];
+};
+
+/// A chat request with this body, keep-alive.
+std::string chat_request(const std::string& key, const std::string& body);
+[[noreturn]] void give_up(const std::string& why);
+
+}  // namespace bench

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace bench {
+
+/// Of real time, in seconds.
+template <class Code>
+double seconds(const Code& code) {
+  const auto before = std::chrono::steady_clock::now();
+  code();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+}
+
+/// The value below which a share of all lies: 0.5 is the median.
+inline double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(static_cast<double>(values.size() - 1) * share)];
+}
+
+inline double median(const std::vector<double>& values) { return quantile(values, 0.5); }
+
+/// Rates of two servers, measured in turn, so that what else the machine does falls on both.
+struct Pairs {
+  std::vector<double> gateway;
+  std::vector<double> bare;
+
+  double ratio(double share = 0.5) const {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < gateway.size(); ++i) ratios.push_back(gateway[i] / bare[i]);
+    return quantile(std::move(ratios), share);
+  }
+};
+
+/// Measures each in turn, and the one that begins alternates.
+template <class Gateway, class Bare>
+Pairs measure_pairs(int pairs, const Gateway& gateway, const Bare& bare) {
+  Pairs result;
+  for (int pair = 0; pair < pairs; ++pair) {
+    if (pair % 2 == 0) result.gateway.push_back(gateway());
+    result.bare.push_back(bare());
+    if (pair % 2 != 0) result.gateway.push_back(gateway());
+  }
+  return result;
+}
+
+}  // namespace bench

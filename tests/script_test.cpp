@@ -1,0 +1,402 @@
+// What a test scripts and what the gateway then says: which stub answers, sequences, functions of the request,
+// matchers and their composition, and what becomes of a request that no stub matches.
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace script_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::Response;
+
+inline bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+inline Json user(const std::string& text) { return {{"role", "user"}, {"content", text}}; }
+
+inline Json only(const Json& message) { return Json::array({message}); }
+
+inline Json tools(const std::string& name) {
+  return Json::array({{{"type", "function"}, {"function", {{"name", name}, {"parameters", {{"type", "object"}}}}}}});
+}
+
+/// A conversation in which the assistant called these functions, with ids call_1, call_2, …, and `answered` got a
+/// result.
+inline Json after_calls(const std::vector<std::string>& functions, const std::string& answered,
+                        const std::string& result) {
+  Json calls = Json::array();
+  for (const std::string& function : functions) {
+    calls.push_back({{"id", "call_" + std::to_string(calls.size() + 1)},
+                     {"type", "function"},
+                     {"function", {{"name", function}, {"arguments", "{}"}}}});
+  }
+  return Json::array({user("Weather in Paris?"),
+                      {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", calls}},
+                      {{"role", "tool"}, {"tool_call_id", answered}, {"content", result}}});
+}
+
+TEST_CASE("one line scripts an answer, plain and streamed alike") {
+  Gateway gateway;
+  gateway.chat().when(user_says("capital of France")).reply("Paris.");
+  const Http http(gateway);
+  CHECK(http.ask("What is the capital of France?") == "Paris.");
+  CHECK(http.stream("capital of France?").joined_text() == "Paris.");
+}
+
+TEST_CASE("without a stub a default reply answers, the same for the same request") {
+  const Gateway first;
+  const Gateway second;
+  const std::string answer = Http(first).ask("Hi");
+  CHECK(answer != "");
+  CHECK(Http(second).ask("Hi") == answer);
+  CHECK(first.journal().last().decision().kind == Decision::Kind::default_reply);
+}
+
+TEST_CASE("the newest stub that matches answers") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("catch-all");
+  gateway.chat().when(user_says("weather")).reply("sunny");
+  CHECK(http.ask("the weather") == "sunny");
+  CHECK(http.ask("the news") == "catch-all");
+  gateway.chat().when(user_says("weather")).reply("rainy");
+  CHECK(http.ask("the weather") == "rainy");
+  gateway.chat().reply("everything");
+  CHECK(http.ask("the weather") == "everything");
+}
+
+TEST_CASE("a sequence answers in order, and its last reply stays") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub stub =
+      gateway.chat().reply("one", rate_limited(2s), text("two"), [](const ChatRequest&) { return "three"; });
+  CHECK(http.ask("x") == "one");
+  const Response limited = http.chat();
+  CHECK(limited.status == 429);
+  CHECK(limited.header("Retry-After") == "2");
+  CHECK(http.ask("x") == "two");
+  CHECK(http.ask("x") == "three");
+  CHECK(http.ask("x") == "three");
+  CHECK(stub.calls() == 5);
+}
+
+TEST_CASE("a stub steps aside for older ones after at_most calls") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("older");
+  const Stub stub = gateway.chat().at_most(2).reply("a", "b", "never");
+  CHECK(http.ask("x") == "a");
+  CHECK(http.ask("x") == "b");
+  CHECK(http.ask("x") == "older");
+  CHECK(stub.calls() == 2);
+}
+
+TEST_CASE("many threads together get exactly at_most answers of a stub, and each step of a sequence once") {
+  Gateway gateway;
+  gateway.chat().reply("older");
+  gateway.chat().at_most(10).reply("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+  std::mutex mutex;
+  std::map<std::string, int> answers;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&] {
+      const Http http = Http(gateway).keep_alive();
+      for (int request = 0; request < 5; ++request) {
+        const std::string answer = http.chat().text();
+        const std::lock_guard<std::mutex> lock(mutex);
+        ++answers[answer];
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  CHECK(answers.size() == 11);
+  for (int step = 0; step < 10; ++step) CHECK(answers[std::to_string(step)] == 1);
+  CHECK(answers["older"] == 10);
+}
+
+TEST_CASE("a function of the request makes the reply") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply(
+      [](const ChatRequest& request) -> Reply { return text("you said " + request.last_user_text()); });
+  CHECK(http.ask("hello") == "you said hello");
+  CHECK(http.stream("again").joined_text() == "you said again");
+
+  gateway.chat().when(user_says("fail")).reply([](const ChatRequest&) {
+    return failure(418, "teapot", "short and stout");
+  });
+  const Response failed = http.chat("fail");
+  CHECK(failed.status == 418);
+  CHECK(failed.error_code() == "teapot");
+
+  gateway.chat().when(user_says("late")).reply([](const ChatRequest& request) {
+    return request.has_tool("clock") ? Reply(tool_call("clock")) : Reply("no clock");
+  });
+  CHECK(http.ask("late") == "no clock");
+  CHECK(http.chat({{"messages", only(user("late"))}, {"tools", tools("clock")}}).finish_reason() == "tool_calls");
+}
+
+TEST_CASE("what a function throws is a 500 on the wire and a line in the decision, and the gateway goes on") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("fine");
+  gateway.chat().named("clumsy").when(user_says("throw")).reply([](const ChatRequest&) -> Reply {
+    throw std::runtime_error("out of ideas");
+  });
+  gateway.chat().when(user_says("number")).reply([](const ChatRequest&) -> Reply { throw 42; });
+  gateway.chat()
+      .when(matching("never sure",
+                     [](const ChatRequest& request) -> bool {
+                       if (request.last_user_text() == "match") throw std::runtime_error("cannot decide");
+                       return false;
+                     }))
+      .reply("x");
+
+  for (const bool stream : {false, true}) {
+    const Response failed = http.chat({{"messages", only(user("throw"))}, {"stream", stream}});
+    CHECK(failed.status == 500);
+    CHECK(failed.error_code() == "internal_error");
+    CHECK_FALSE(has_part(failed.body, "out of ideas"));
+    const Decision decision = gateway.journal().last().decision();
+    CHECK(decision.kind == Decision::Kind::callback_failed);
+    CHECK(has_part(decision.detail, "out of ideas"));
+    CHECK(has_part(decision.detail, "clumsy"));
+  }
+  CHECK(http.chat("number").status == 500);
+  CHECK(gateway.journal().last().decision().kind == Decision::Kind::callback_failed);
+  CHECK(http.chat("match").status == 500);
+  CHECK(has_part(gateway.journal().last().decision().detail, "cannot decide"));
+  CHECK(http.ask("hello") == "fine");
+}
+
+TEST_CASE("what a function makes of a wrong argument is told in the decision too") {
+  Gateway gateway;
+  gateway.chat().reply([](const ChatRequest&) -> Reply { return tool_call("f", Json::array()); });
+  CHECK(Http(gateway).chat().status == 500);
+  CHECK(gateway.journal().last().decision().kind == Decision::Kind::callback_failed);
+}
+
+TEST_CASE("user_says looks at the last user message only, text parts joined") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("other");
+  gateway.chat().when(user_says("weather")).reply("matched");
+  const auto ask = [&](const Json& messages) { return http.chat({{"messages", messages}}).text(); };
+  CHECK(ask(only(user("the weather"))) == "matched");
+  CHECK(ask(only(user("the Weather"))) == "other");
+  const Json said = {{"role", "assistant"}, {"content", "well"}};
+  CHECK(ask(Json::array({user("weather"), said, user("thanks")})) == "other");
+  CHECK(ask(Json::array({user("weather"), said})) == "matched");
+  CHECK(ask(Json::array({{{"role", "system"}, {"content", "weather"}}, user("hello")})) == "other");
+  const Json parts = Json::array({{{"type", "text"}, {"text", "wea"}}, {{"type", "text"}, {"text", "ther"}}});
+  CHECK(ask(only({{"role", "user"}, {"content", parts}})) == "matched");
+}
+
+TEST_CASE("text matchers compose, and say what they want") {
+  const TextMatcher both = contains("a") && !starts_with("b");
+  CHECK(both.matches("cab"));
+  CHECK_FALSE(both.matches("bac"));
+  CHECK_FALSE(both.matches("cob"));
+  CHECK(both.describe() == "(contains \"a\") and (not (starts with \"b\"))");
+  const TextMatcher either = equals("yes") || equals("");
+  CHECK(either.matches("yes"));
+  CHECK(either.matches(""));
+  CHECK_FALSE(either.matches("yes!"));
+  CHECK(either.describe() == "(equals \"yes\") or (equals \"\")");
+  const TextMatcher longer("is long", [](std::string_view text) { return text.size() > 3; });
+  CHECK(longer.matches("long"));
+  CHECK_FALSE(longer.matches("let"));
+  CHECK(longer.describe() == "is long");
+  CHECK_FALSE(starts_with("longer").matches("long"));
+  CHECK(TextMatcher("").matches(""));
+}
+
+TEST_CASE("matchers compose, and all of a stub's must match") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("none");
+  gateway.chat().when(user_says("a") && user_says("b")).reply("both");
+  gateway.chat().when(user_says("c") || user_says("d")).reply("either");
+  gateway.chat().when(user_says("up"), !user_says("fast")).reply("slowly");
+  gateway.chat().when(user_says(equals("this"))).reply("equal");
+  CHECK(http.ask("a b") == "both");
+  CHECK(http.ask("a") == "none");
+  CHECK(http.ask("d") == "either");
+  CHECK(http.ask("up") == "slowly");
+  CHECK(http.ask("fast up") == "none");
+  CHECK(http.ask("this") == "equal");
+  CHECK(http.ask("this!") == "none");
+  CHECK((user_says("a") && !has_tool("t")).describe() == "(user text contains \"a\") and (not (has tool \"t\"))");
+  CHECK((last_is_tool_result() || matching("odd", [](const ChatRequest&) { return true; })).describe() ==
+        "(last message is a tool result) or (odd)");
+}
+
+TEST_CASE("a matcher without a function is refused where it is written") {
+  CHECK_THROWS_AS(matching("nothing", nullptr), GatewayError);
+  CHECK_THROWS_AS(TextMatcher("nothing", nullptr), GatewayError);
+}
+
+TEST_CASE("an agent's loop: a tool is offered, called, and its result answered") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat()
+      .when(has_tool("get_weather"), !last_is_tool_result())
+      .reply(tool_call("get_weather", {{"city", "Paris"}}));
+  gateway.chat().when(tool_result("get_weather", contains("21"))).reply("It is 21 degrees.");
+
+  const Response called = http.chat({{"messages", only(user("Weather in Paris?"))}, {"tools", tools("get_weather")}});
+  CHECK(called.finish_reason() == "tool_calls");
+  const Json message = called.json()["choices"][0]["message"];
+  CHECK(message["tool_calls"][0]["function"]["name"] == "get_weather");
+  const Json result = {{"role", "tool"}, {"tool_call_id", message["tool_calls"][0]["id"]}, {"content", "21 C"}};
+  const Json messages = Json::array({user("Weather in Paris?"), message, result});
+  CHECK(http.chat({{"messages", messages}, {"tools", tools("get_weather")}}).text() == "It is 21 degrees.");
+}
+
+TEST_CASE("tool_result goes by the call's id, not by the order of the calls") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("other");
+  gateway.chat().when(tool_result("get_weather", "21")).reply("weather");
+  gateway.chat().when(tool_result("get_news", "21")).reply("news");
+  const auto ask = [&](const Json& messages) { return http.chat({{"messages", messages}}).text(); };
+  CHECK(ask(after_calls({"get_weather", "get_news"}, "call_1", "21 C")) == "weather");
+  CHECK(ask(after_calls({"get_weather", "get_news"}, "call_2", "21 items")) == "news");
+  CHECK(ask(after_calls({"get_weather", "get_news"}, "call_2", "none")) == "other");
+  CHECK(ask(after_calls({"get_weather"}, "call_9", "21 C")) == "other");
+  Json continued = after_calls({"get_weather"}, "call_1", "21 C");
+  continued.push_back(user("thanks"));
+  CHECK(ask(continued) == "other");
+}
+
+TEST_CASE("a request that no stub matches is told what each stub wants, newest first") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().when(user_says("weather"), has_tool("get_weather")).named("weather question").reply("sunny");
+  const int line = __LINE__ - 1;
+  gateway.chat().at_most(1).reply("once");
+  CHECK(http.ask("x") == "once");
+
+  const Response unmatched = http.chat("wether in Paris?");
+  CHECK(unmatched.status >= 400);
+  CHECK(unmatched.header("x-should-retry") == "false");
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.status() == unmatched.status);
+  CHECK(exchange.decision().kind == Decision::Kind::unmatched);
+  const std::string at = " (script_test.cpp:" + std::to_string(line);
+  CHECK(exchange.decision().detail == "unnamed (script_test.cpp:" + std::to_string(line + 2) +
+                                          "): any request, exhausted after 1 call\n" + "\"weather question\"" + at +
+                                          "): user text contains \"weather\" and has tool \"get_weather\"");
+  CHECK(exchange.summary().find('\n') == std::string::npos);
+}
+
+TEST_CASE("a stub's handle counts its calls, waits for them and gives the last") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("other");
+  const Stub stub = gateway.chat().when(user_says("weather")).named("weather").reply("sunny");
+  CHECK(stub.calls() == 0);
+  CHECK_THROWS_AS(stub.last_call(), GatewayError);
+
+  auto calls = std::async(std::launch::async, [&] {
+    http.ask("weather 1");
+    http.ask("news");
+    http.ask("weather 2");
+  });
+  CHECK(stub.wait_for_calls(2, 10s));
+  calls.get();
+  CHECK(stub.calls() == 2);
+  CHECK(stub.last_call().chat().last_user_text() == "weather 2");
+  CHECK(stub.last_call().decision().detail == "weather");
+
+  const Wait late = stub.wait_for_calls(3, 0s);
+  CHECK_FALSE(late);
+  std::ostringstream printed;
+  printed << late;
+  CHECK(has_part(printed.str(), "timed out: "));
+  CHECK(has_part(printed.str(), "weather"));
+  CHECK(has_part(printed.str(), "2 of 3"));
+}
+
+TEST_CASE("a stub is named by what it matches unless it has a name") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("x");
+  http.chat();
+  CHECK(gateway.journal().last().decision().detail == "any request");
+  gateway.chat().when(user_says("Hi")).reply("x");
+  http.chat();
+  CHECK(gateway.journal().last().decision().detail == "user text contains \"Hi\"");
+}
+
+TEST_CASE("a stub that is mounted while requests run is complete when it answers first") {
+  Gateway gateway;
+  gateway.chat().reply("old");
+  std::atomic<bool> mounted{false};
+  std::atomic<bool> stale{false};
+  std::atomic<bool> finished{false};
+  std::atomic<int> fresh{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back([&] {
+      const Http http = Http(gateway).keep_alive();
+      while (!finished) {
+        const bool after = mounted;
+        const std::string answer = http.chat().text();
+        if (answer == "new") ++fresh;
+        if (after && answer != "new") stale = true;
+      }
+    });
+  }
+  for (int i = 0; i < 50; ++i) gateway.chat().when(user_says("nobody says this")).reply("x");
+  gateway.chat().reply("new");
+  mounted = true;
+  const bool seen = test_support::eventually([&] { return fresh >= 30; });
+  finished = true;
+  for (std::thread& client : clients) client.join();
+  CHECK(seen);
+  CHECK_FALSE(stale);
+}
+
+TEST_CASE("reset forgets the stubs, and the default reply answers again") {
+  Gateway gateway;
+  const Http http(gateway);
+  const std::string by_default = http.ask("Hi");
+  const Stub stub = gateway.chat().reply("scripted");
+  CHECK(http.ask("Hi") == "scripted");
+  gateway.reset();
+  CHECK(http.ask("Hi") == by_default);
+  CHECK(stub.calls() == 1);
+}
+
+TEST_CASE("at_most(0) is refused where it is written") {
+  Gateway gateway;
+  CHECK_THROWS_AS(gateway.chat().at_most(0), GatewayError);
+}
+
+TEST_CASE("a stub's handle outlives its gateway") {
+  const Stub stub = [] {
+    Gateway gateway;
+    const Stub mounted = gateway.chat().reply("x");
+    Http(gateway).chat();
+    return mounted;
+  }();
+  CHECK(stub.calls() == 1);
+  CHECK(stub.last_call().status() == 200);
+}
+
+}  // namespace script_test
