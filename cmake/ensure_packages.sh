@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing for what is about to be built, and says which.
 #
-#   ensure_packages.sh THING…      a THING is a package name from the list below
+#   ensure_packages.sh PACKAGE…
 #
 # What counts is whether the thing works, not whether its package is installed: a compiler or a header that came
 # another way is fine, and a system without apt is fine while nothing is missing. Exit status: 0 everything is there,
@@ -17,13 +17,6 @@ has_header() {
     "$(compiler)" -std=c++17 -E -x c++ - >/dev/null 2>&1
 }
 
-has_module() {
-  for python in python3 /usr/bin/python3; do
-    "$python" -c "import $1" >/dev/null 2>&1 && return 0
-  done
-  return 1
-}
-
 newer() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
 
 is_there() {
@@ -32,16 +25,13 @@ is_there() {
     cmake) has cmake && newer 3.22 "$(cmake --version | sed -n 's/^cmake version //p')" ;;
     ninja-build) has ninja ;;
     pkg-config) has pkg-config ;;
-    git | curl | clang | clang-format | python3 | node | npm) has "$1" ;;
+    curl | clang | clang-format | python3) has "$1" ;;
     python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 ;;
-    python3-jsonschema) has_module jsonschema ;;
     nlohmann-json3-dev) has_header nlohmann/json.hpp ;;
     libcpp-httplib-dev) has pkg-config && pkg-config --cflags cpp-httplib >/dev/null 2>&1 || has_header httplib.h ;;
     libcli11-dev) has_header CLI/CLI.hpp ;;
     libcurl4-openssl-dev) has_header curl/curl.h ;;
     doctest-dev) has_header doctest/doctest.h ;;
-    libbenchmark-dev) has_header benchmark/benchmark.h ;;
-    ca-certificates) [ -d /etc/ssl/certs ] ;;
     *) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed$' ;;
   esac
 }

@@ -21,7 +21,7 @@ int main(int count, char** arguments) {
       std::cout << text << std::flush;
       return static_cast<bool>(std::cout);  // nobody reads on: stop
     });
-    std::cout << std::endl;
+    if (!result.received().empty()) std::cout << std::endl;
     result.joined();
     return 0;
   } catch (const std::exception& problem) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -68,13 +69,13 @@ struct Shell {
 /// Runs a command in a POSIX shell, with the key where as_curl() expects it and no proxy in between. From a file, as
 /// one argument of a program may not have more than 128 KiB.
 inline Shell run(const std::string& command, const std::string& key) {
-  char path[] = "/tmp/mock_gateway_journal_test_XXXXXX";
-  const int file = mkstemp(path);
-  if (file < 0) throw std::runtime_error("cannot write to /tmp");
+  std::string path = (std::filesystem::temp_directory_path() / "mock_gateway_journal_test_XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0) throw std::runtime_error("cannot create " + path);
   close(file);
   std::ofstream(path) << "export OPENAI_API_KEY='" << key << "' no_proxy='*'\n" << command << "\n";
   Shell result{-1, ""};
-  if (std::FILE* const pipe = popen((std::string("sh ") + path + " 2>&1").c_str(), "r")) {
+  if (std::FILE* const pipe = popen(("sh '" + path + "' 2>&1").c_str(), "r")) {
     std::array<char, 4096> bytes{};
     for (std::size_t size = 0; (size = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) {
       result.output.append(bytes.data(), size);
@@ -82,7 +83,7 @@ inline Shell run(const std::string& command, const std::string& key) {
     const int status = pclose(pipe);
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  std::remove(path);
+  std::remove(path.c_str());
   return result;
 }
 

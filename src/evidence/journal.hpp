@@ -33,7 +33,7 @@ struct Decision {
     unmatched,
     /// A forced failure.
     forced_failure,
-    /// A failure of the documented rules: key, limit, path, body, model; `detail` is the error code.
+    /// A failure of the documented rules: key, limit, path, body, model; `detail` is status and error code.
     rejected,
     /// The models list, or one model.
     models,

@@ -24,6 +24,9 @@ MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(std::shared_ptr<detail::Script> scr
   plan_.where = where;
 }
 
+MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
+MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
+
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::at_most(std::size_t count) && {
   if (count == 0) throw GatewayError("at_most(0): a stub that may never answer is no stub; leave it out");
   plan_.at_most = count;
@@ -34,6 +37,12 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::named(std::string name) && {
   plan_.name = std::move(name);
   return std::move(*this);
 }
+
+MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
+  plan_.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+}
+
+MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) { plan_.replies.emplace_back(std::move(function)); }
 
 MOCK_GATEWAY_INLINE Stub StubBuilder::mount() { return Stub(script_->mount(std::move(plan_)), journal_); }
 

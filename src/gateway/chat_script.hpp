@@ -41,6 +41,9 @@ class [[nodiscard]] StubBuilder {
  public:
   StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
               SourceLocation where);
+  // Defined once, in the library: every test file that names one would compile them again.
+  StubBuilder(StubBuilder&&) noexcept;
+  ~StubBuilder();
 
   /// Answers only requests that match all of these; without any `when`, every request.
   template <class... Matchers>
@@ -59,21 +62,15 @@ class [[nodiscard]] StubBuilder {
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply");
-    (plan_.replies.push_back(step(std::forward<Replies>(replies))), ...);
+    static_assert(((std::is_convertible_v<Replies, Reply> || std::is_convertible_v<Replies, ReplyFunction>)&&...),
+                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them");
+    (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
 
  private:
-  template <class T>
-  static detail::ReplyStep step(T&& reply) {
-    if constexpr (std::is_convertible_v<T, Reply>) {
-      return std::make_shared<const Reply>(std::forward<T>(reply));
-    } else {
-      static_assert(std::is_invocable_v<T, const ChatRequest&>,
-                    "a reply is a Reply, a string, a Failure, or a function of const ChatRequest&");
-      return ReplyFunction(std::forward<T>(reply));
-    }
-  }
+  void add(Reply reply);
+  void add(ReplyFunction function);
   Stub mount();
 
   std::shared_ptr<detail::Script> script_;

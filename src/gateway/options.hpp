@@ -22,6 +22,14 @@ inline namespace MOCK_GATEWAY_ABI {
 /// the Gateway's constructor.
 class Options {
  public:
+  Options();
+  // Defined once, in the library: every test file that names one would compile them again.
+  Options(const Options&);
+  Options(Options&&) noexcept;
+  Options& operator=(const Options&);
+  Options& operator=(Options&&) noexcept;
+  ~Options();
+
   /// Address or name to listen on. Loopback unless changed: cpp-httplib is not meant for a hostile network.
   Options& host(std::string host) { return values_.host = std::move(host), *this; }
   /// 0, the default: a free port.

@@ -7,6 +7,15 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+namespace connection {
+
+MOCK_GATEWAY_INLINE bool may_stand_in_a_head(char byte) {
+  const auto code = static_cast<unsigned char>(byte);
+  return byte == '\t' || byte == '\r' || byte == '\n' || (code >= 0x20 && code != 0x7f);
+}
+
+}  // namespace connection
+
 MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
 
 MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
@@ -74,17 +83,26 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head) {
-  std::size_t searched = position_;
-  for (;;) {
-    const std::size_t end = buffer_.find("\r\n\r\n", searched);
-    const std::size_t size = (end == std::string::npos ? buffer_.size() : end + 4) - position_;
-    if (size > limits_.max_head) return Arrival::too_large;
-    if (end != std::string::npos) {
-      head = buffer_.substr(position_, size);
-      position_ += size;
-      return Arrival::arrived;
+  char last = '\0';
+  std::size_t line = 0;  // bytes of it so far, its end included
+  for (std::size_t size = 0;;) {
+    for (; position_ + size < buffer_.size(); ++size) {
+      if (size == limits_.max_head) return Arrival::too_large;
+      const char byte = buffer_[position_ + size];
+      if ((byte == '\n') != (last == '\r') || !connection::may_stand_in_a_head(byte)) {
+        head = buffer_.substr(position_, size + 1);
+        return Arrival::malformed;
+      }
+      last = byte;
+      ++line;
+      if (byte != '\n') continue;
+      if (line == 2) {
+        head = buffer_.substr(position_, size + 1);
+        position_ += size + 1;
+        return Arrival::arrived;
+      }
+      line = 0;
     }
-    searched = std::max(position_, buffer_.size() - std::min<std::size_t>(buffer_.size(), 3));
     const Arrival arrival = fill(limits_.read_timeout);
     if (arrival != Arrival::arrived) {
       head = buffer_.substr(position_);
@@ -126,6 +144,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, s
 MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline) {
   record_ = &record;
   timeline_ = &timeline;
+  if (peer_closed_) record.mark_client_closed();
 }
 
 MOCK_GATEWAY_INLINE void Connection::end_exchange() {
@@ -148,14 +167,22 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
     sent += count;
     if (transfer == sockets::Transfer::done) continue;
     if (timeline_) timeline_->settle();
-    const sockets::Readiness readiness =
-        sockets::poll(socket_, sockets::Interest::writable, false, -1, limits_.write_timeout);
-    if (!readiness.ready && !readiness.disconnected) {
+    if (!wait_until_writable()) {
       stalled_ = true;
       return false;
     }
   }
   return true;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
+  const auto deadline = std::chrono::steady_clock::now() + limits_.write_timeout;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
+    if (left <= Duration{0}) return false;
+    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, left);
+    if (readiness.ready || readiness.disconnected) return true;
+  }
 }
 
 MOCK_GATEWAY_INLINE bool Connection::drain() {

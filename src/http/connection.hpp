@@ -45,7 +45,7 @@ class DescriptorWake final : public Wake {
 /// busy_with() by any.
 class Connection final : public Outlet {
  public:
-  enum class Arrival { arrived, peer_closed, timed_out, too_large, broken };
+  enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken };
 
   /// Takes the descriptor over.
   Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
@@ -59,7 +59,8 @@ class Connection final : public Outlet {
   // Reading.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
   Arrival wait_for_request();
-  /// Reads through the blank line that ends a head.
+  /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
+  /// HTTP has soon: a control character, or a line end that is not CRLF.
   Arrival read_head(std::string& head);
   /// Appends exactly `size` bytes to `out`.
   Arrival read_exactly(std::size_t size, std::string& out);
@@ -96,6 +97,7 @@ class Connection final : public Outlet {
 
  private:
   Arrival fill(Duration timeout);
+  bool wait_until_writable();
   void note_peer_closed();
   void take_off_what_still_comes();
 

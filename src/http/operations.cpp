@@ -87,7 +87,9 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
     for (const Mounted& mounted : mounted_) {
       if (!operations::matches(mounted.operation.path, path)) continue;
       offer(mounted.operation.method);
-      if (mounted.operation.method != method || route.kind == Route::Kind::mounted) continue;
+      // A path without a "{name}" comes before one with.
+      if (mounted.operation.method != method || (route.kind == Route::Kind::mounted && mounted.operation.path != path))
+        continue;
       route.kind = Route::Kind::mounted;
       route.operation = mounted.operation;
       route.handler = mounted.handler;

@@ -11,7 +11,9 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace request_reader {
 
-// cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 431.
+// cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 414
+// and 431.
+inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
@@ -23,11 +25,18 @@ MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
 /// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
 /// them: they are ours to answer.
 MOCK_GATEWAY_INLINE bool kept_from_judge(std::string_view name) {
-  constexpr std::array<std::string_view, 8> names = {"Accept",      "Accept-Encoding", "Expect",     "Range",
-                                                     "REMOTE_ADDR", "REMOTE_PORT",     "LOCAL_ADDR", "LOCAL_PORT"};
+  constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
+                                                      "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
+                                                      "LOCAL_PORT", "Transfer-Encoding"};
   for (const std::string_view kept : names)
     if (text::equals_ignoring_case(kept, name)) return true;
   return false;
+}
+
+MOCK_GATEWAY_INLINE bool is_token(std::string_view text) {
+  constexpr std::string_view characters =
+      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
 /// Splits a head into the request's parts. Fills `judged` with the head as the judge is to see it.
@@ -37,7 +46,8 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
   const std::string_view request_line = head.substr(0, line_end);
   const std::size_t method_end = request_line.find(' ');
   const std::size_t target_end = request_line.rfind(' ');
-  if (method_end == std::string_view::npos || target_end <= method_end + 1 || method_end == 0)
+  if (method_end == std::string_view::npos || target_end <= method_end + 1 ||
+      !is_token(request_line.substr(0, method_end)))
     return malformed("the request line is not \"METHOD target HTTP/1.1\"");
   const std::string_view version = request_line.substr(target_end + 1);
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
@@ -50,7 +60,12 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
   incoming.request.target = request_line.substr(method_end + 1, target_end - method_end - 1);
   if (incoming.request.target.find_first_of(" \t") != std::string::npos)
     return malformed("the request target contains white space");
-  judged.append(request_line).append("\r\n");
+  if (incoming.request.target.size() > max_target)
+    return failure(414, "uri_too_long",
+                   "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
+                       std::to_string(max_target) + " are accepted");
+  // Some versions know only some methods, and some do not take every query.
+  judged.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
 
   for (std::size_t begin = line_end + 2; begin + 2 < head.size(); begin = line_end + 2) {
     line_end = head.find("\r\n", begin);
@@ -62,12 +77,10 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
     if (incoming.request.headers.size() == max_header_fields)
       return failure(431, "headers_too_large", "more than " + std::to_string(max_header_fields) + " header fields");
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0 || line.find_first_of(" \t") < colon)
+    const std::string_view name = line.substr(0, colon);
+    if (colon == std::string_view::npos || !is_token(name))
       return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
                        " is not \"Name: value\"");
-    if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos)
-      return malformed("a header line contains CR, LF or NUL");
-    const std::string_view name = line.substr(0, colon);
     incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));
     if (!kept_from_judge(name)) judged.append(line).append("\r\n");
   }
@@ -180,6 +193,9 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
     incoming.malformed =
         failure(431, "headers_too_large",
                 "request line and headers have more than " + std::to_string(connection.limits().max_head) + " bytes");
+  } else if (head == Connection::Arrival::malformed) {
+    incoming.malformed = request_reader::malformed(
+        "request line or headers contain a control character, or a line that does not end in CR LF");
   } else if (!arrived(head, "head")) {
     return std::nullopt;
   }
@@ -187,9 +203,7 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
     std::string judged;
     incoming.malformed = request_reader::split_head(incoming, judged);
     if (!incoming.malformed) {
-      if (const int refusal = judge(judged); refusal == 414)
-        incoming.malformed = failure(414, "uri_too_long", "the request target is too long");
-      else if (refusal != 0)
+      if (judge(judged) != 0)
         incoming.malformed = request_reader::malformed("request line or headers break the grammar");
     }
   }

@@ -14,8 +14,8 @@ namespace detail {
 /// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
 std::string_view reason_phrase(int status);
 
-/// How the body of an answer is delimited (RFC 9112, 6.3).
-enum class BodyFraming { content_length, chunked, until_close };
+/// How the body of an answer is delimited (RFC 9112, 6.3). `none`: its status has no body, and no Content-Length.
+enum class BodyFraming { content_length, chunked, until_close, none };
 
 /// The status line and the headers, through the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,

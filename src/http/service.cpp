@@ -315,6 +315,8 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), asked.fingerprint)).alphanumeric(24);
   context.created = service::unix_seconds(asked.timeline.now());
   context.seed = asked.fingerprint;
+  std::optional<service::Busy> busy;
+  if (settings_.tokenizer) busy.emplace(asked.connection, "the function given to Options::tokenizer");
   const auto thrown = service::guarded([&] { answer.completion.emplace(reply, chat, context, tokens_); });
   if (thrown) return callback_failed(asked, *thrown);
   answer.headers = reply.headers;
@@ -384,10 +386,12 @@ MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer
 MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& incoming,
                                                    Asked& asked, Answer& answer, ExchangeRecord& record) {
   const bool bodiless = answer.status == 204 || answer.status == 304;
-  const BodyFraming framing = !answer.stream      ? BodyFraming::content_length
+  const BodyFraming framing = bodiless            ? BodyFraming::none
+                              : !answer.stream    ? BodyFraming::content_length
                               : incoming.http_1_1 ? BodyFraming::chunked
                                                   : BodyFraming::until_close;
-  const bool keep_alive = incoming.keep_alive && framing != BodyFraming::until_close;
+  const bool keep_alive =
+      incoming.keep_alive && framing != BodyFraming::until_close && !answer.headers.lists("Connection", "close");
   if (!keep_alive) connection.end(Outlet::Ending::close);
   if (incoming.malformed || incoming.body_too_large) connection.linger();
   if (!answer.headers.has("Date")) answer.headers.add("Date", http_date(asked.timeline.now()));

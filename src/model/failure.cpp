@@ -168,7 +168,7 @@ MOCK_GATEWAY_INLINE Failure Failure::body(std::string body, std::string content_
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::body(const Json& body) const {
+MOCK_GATEWAY_INLINE Failure Failure::json_body(const Json& body) const {
   try {
     return this->body(body.dump());
   } catch (const Json::exception& error) {

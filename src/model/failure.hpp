@@ -39,7 +39,8 @@ class Failure {
   [[nodiscard]] Failure header(std::string name, std::string value) const;
   /// Replaces the error body. With `content_type` for a proxy's HTML page, say.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
-  [[nodiscard]] Failure body(const Json& body) const;
+  /// Replaces the error body by this JSON.
+  [[nodiscard]] Failure json_body(const Json& body) const;
 
   int status() const { return status_; }
   const std::string& code() const { return code_; }

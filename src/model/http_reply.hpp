@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "../core/error.hpp"
 #include "../core/json.hpp"
 #include "failure.hpp"
 #include "received_request.hpp"
@@ -17,8 +18,14 @@ class HttpReply {
  public:
   /// 200 with this JSON.
   HttpReply(const Json& body) : body_(body.dump()) {}  // NOLINT: implicit, so that a handler returns JSON
+  /// `status` from 200 to 599, or GatewayError.
   HttpReply(int status, std::string body, std::string content_type)
-      : status_(status), body_(std::move(body)), content_type_(std::move(content_type)) {}
+      : status_(status), body_(std::move(body)), content_type_(std::move(content_type)) {
+    if (status < 200 || status > 599)
+      throw GatewayError("HttpReply: status " + std::to_string(status) +
+                         " is no final status; give one from 200 to 599");
+    detail::require_header_field("Content-Type", content_type_);
+  }
   HttpReply(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: a failure is an answer
 
   /// Adds a response header; see Failure::header.

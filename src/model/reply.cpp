@@ -76,6 +76,13 @@ MOCK_GATEWAY_INLINE Reply join_choices(const std::vector<Reply>& replies) {
 
 }  // namespace detail
 
+MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
+MOCK_GATEWAY_INLINE Reply::Reply(const Reply&) = default;
+MOCK_GATEWAY_INLINE Reply::Reply(Reply&&) noexcept = default;
+MOCK_GATEWAY_INLINE Reply& Reply::operator=(const Reply&) = default;
+MOCK_GATEWAY_INLINE Reply& Reply::operator=(Reply&&) noexcept = default;
+MOCK_GATEWAY_INLINE Reply::~Reply() = default;
+
 MOCK_GATEWAY_INLINE Reply::Reply(const char* text) {
   if (text == nullptr) throw GatewayError("a reply's text is a null pointer");
   data_.choices.emplace_back().text = detail::require_utf8(text, "text of a reply");

@@ -51,7 +51,13 @@ class Reply {
   Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
   Reply(std::string text);        // NOLINT: likewise
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
-  explicit Reply(detail::ReplyData data) : data_(std::move(data)) {}
+  explicit Reply(detail::ReplyData data);
+  // Defined once, in the library: every test file that scripts would compile them again.
+  Reply(const Reply&);
+  Reply(Reply&&) noexcept;
+  Reply& operator=(const Reply&);
+  Reply& operator=(Reply&&) noexcept;
+  ~Reply();
 
   /// Adds reasoning, sent as reasoning_content before the content.
   [[nodiscard]] Reply thinking(std::string text) const;

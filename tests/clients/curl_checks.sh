@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a person with curl sees, to the byte where it is documented. Takes where the gateways are from CLIENTS_GATEWAYS;
-# prints a line per check that fails, and the counts.
+# prints a line per check that fails, and the counts. Given a path, leaves a JUnit report there.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -16,23 +16,33 @@ for name in sys.argv[1:]: place = place[name]
 print(place)' "$@"
 }
 
+# report NAME [WHAT WAS WRONG]; a name has none of XML's characters
+report() {
+  if (($# == 1)); then
+    passed=$((passed + 1))
+    echo "<testcase classname=\"curl\" name=\"$1\"/>" >>"$work/cases"
+  else
+    failed=$((failed + 1))
+    printf 'FAILED %s\n%s\n' "$1" "$2"
+    echo "<testcase classname=\"curl\" name=\"$1\"><failure/></testcase>" >>"$work/cases"
+  fi
+}
+
 # check NAME ACTUAL EXPECTED
 check() {
   if [[ $2 == "$3" ]]; then
-    passed=$((passed + 1))
+    report "$1"
   else
-    failed=$((failed + 1))
-    printf 'FAILED %s\n  expected %q\n  actual   %q\n' "$1" "$3" "$2"
+    report "$1" "$(printf '  expected %q\n  actual   %q' "$3" "$2")"
   fi
 }
 
 # check_matches NAME ACTUAL REGEX
 check_matches() {
   if [[ $2 =~ $3 ]]; then
-    passed=$((passed + 1))
+    report "$1"
   else
-    failed=$((failed + 1))
-    printf 'FAILED %s\n  expected to match %s\n  actual   %q\n' "$1" "$3" "$2"
+    report "$1" "$(printf '  expected to match %s\n  actual   %q' "$3" "$2")"
   fi
 }
 
@@ -129,5 +139,8 @@ for profile in documented openai dashscope deepseek; do
   check "an unscripted stream ends with [DONE] ($profile)" "$(status) ${body##*$'\n'}" '200 data: [DONE]'
 done
 
+if (($# > 0)); then
+  { echo '<testsuite name="curl">' && cat "$work/cases" && echo '</testsuite>'; } >"$1"
+fi
 echo "curl: $passed passed, $failed failed"
 ((failed == 0))

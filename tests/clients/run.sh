@@ -62,36 +62,20 @@ read -r -t 30 CLIENTS_GATEWAYS <&"${GATEWAYS[0]}" || {
 }
 export CLIENTS_GATEWAYS
 
-passed=0
-failed=0
-ran_all=true
-# count PASSED FAILED: adds what a suite reported; one that ran nothing has failed.
-count() {
-  passed=$((passed + ${1:-0}))
-  failed=$((failed + ${2:-0}))
-  if ((${1:-0} + ${2:-0} == 0)); then ran_all=false; fi
-}
-tap_count() { sed -n "s/^# $1 //p" "$build/node.tap" | tail -1; }
-
+# Each suite leaves its JUnit report in build/clients.
+rm -f "$build"/{node,python,curl}.xml
 result=0
-rm -f "$build/node.tap" "$build/python.log" "$build/curl.log"
 
 echo '== Node: openai and the AI SDK'
 node --test --test-reporter=spec --test-reporter-destination=stdout \
-  --test-reporter=tap --test-reporter-destination="$build/node.tap" "$here"/node/*.test.mjs || result=1
-count "$(tap_count pass)" "$(($(tap_count fail) + $(tap_count cancelled)))"
+  --test-reporter=junit --test-reporter-destination="$build/node.xml" "$here"/node/*.test.mjs || result=1
 
 echo '== Python: openai'
 "$build/venv/bin/python" -m pytest --quiet --rootdir "$here/python" --config-file "$here/python/pytest.ini" \
-  "$here/python" | tee "$build/python.log" || result=1
-closing=$(tail -1 "$build/python.log")
-closing_count() { grep -oE "[0-9]+ $1" <<<"$closing" | grep -oE '[0-9]+' || echo 0; }
-count "$(closing_count passed)" "$(($(closing_count failed) + $(closing_count 'errors?')))"
+  --junit-xml "$build/python.xml" "$here/python" || result=1
 
 echo '== curl'
-"$here/curl_checks.sh" | tee "$build/curl.log" || result=1
-closing=$(tail -1 "$build/curl.log")
-count "$(closing_count passed)" "$(closing_count failed)"
+"$here/curl_checks.sh" "$build/curl.xml" || result=1
 
 # The gateways must have survived it all, and end by themselves.
 if kill -0 "$gateways_pid" 2>/dev/null; then
@@ -101,9 +85,20 @@ else
   echo 'the gateways did not survive'
   result=1
 fi
-if ! $ran_all; then
-  echo 'a suite ran no test'
-  result=1
-fi
-echo "clients: $passed passed, $failed failed"
+
+python3 - "$build"/{node,python,curl}.xml <<'PYTHON' || result=1
+import sys
+import xml.etree.ElementTree as ET
+
+passed = failed = 0
+for path in sys.argv[1:]:
+    cases = list(ET.parse(path).getroot().iter("testcase"))
+    if not cases:
+        sys.exit(f"{path}: no test ran")
+    broken = sum(case.find("failure") is not None or case.find("error") is not None for case in cases)
+    passed += len(cases) - broken
+    failed += broken
+print(f"clients: {passed} passed, {failed} failed")
+sys.exit(failed > 0)
+PYTHON
 exit $result

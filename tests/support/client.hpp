@@ -305,17 +305,13 @@ class ResponseParser {
   bool parse(std::string_view buffer) {
     if (response.head.empty() && !parse_head(buffer)) return false;
     switch (framing_) {
-      case Framing::none:
-        return response.complete = true;
+      case Framing::none: return response.complete = true;
       case Framing::length:
         position_ = std::min(buffer.size(), response.head.size() + length_);
         response.complete = position_ == response.head.size() + length_;
         return response.complete;
-      case Framing::chunked:
-        return response.complete = parse_chunks(buffer);
-      case Framing::until_close:
-        position_ = buffer.size();
-        return false;
+      case Framing::chunked: return response.complete = parse_chunks(buffer);
+      case Framing::until_close: position_ = buffer.size(); return false;
     }
     return false;
   }

@@ -70,25 +70,18 @@ inline doctest::String toString(Outcome::Kind kind) { return printing::printed(t
 inline doctest::String toString(const Operation& operation) { return printing::printed(operation.to_string()); }
 inline doctest::String toString(ToolChoice::Mode mode) {
   switch (mode) {
-    case ToolChoice::Mode::none:
-      return "none";
-    case ToolChoice::Mode::automatic:
-      return "automatic";
-    case ToolChoice::Mode::required:
-      return "required";
-    case ToolChoice::Mode::named:
-      return "named";
+    case ToolChoice::Mode::none: return "none";
+    case ToolChoice::Mode::automatic: return "automatic";
+    case ToolChoice::Mode::required: return "required";
+    case ToolChoice::Mode::named: return "named";
   }
   return "?";
 }
 inline doctest::String toString(ResponseFormat::Kind kind) {
   switch (kind) {
-    case ResponseFormat::Kind::text:
-      return "text";
-    case ResponseFormat::Kind::json_object:
-      return "json_object";
-    case ResponseFormat::Kind::json_schema:
-      return "json_schema";
+    case ResponseFormat::Kind::text: return "text";
+    case ResponseFormat::Kind::json_object: return "json_object";
+    case ResponseFormat::Kind::json_schema: return "json_schema";
   }
   return "?";
 }

@@ -1,0 +1,69 @@
+#pragma once
+
+// What the README's snippets stand on: names that it uses without declaring them.
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../support/client.hpp"
+#include "../support/printing.hpp"
+#include "mock_gateway.hpp"
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+
+/// What the README's client throws for an error status and for a connection that broke.
+struct ClientError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A streamed reply as far as it came.
+struct Streamed {
+  std::string text;
+  /// Whether `[DONE]` arrived.
+  bool complete = false;
+};
+
+/// The code under test in the README's snippets: constructed from a base address and a key, as SDKs are.
+class Client {
+ public:
+  using Sleeper = std::function<void(Duration)>;
+
+  /// With a `sleep`, a 429 with Retry-After is tried once more after that time.
+  Client(const std::string& base_url, const std::string& key, Sleeper sleep = {})
+      : http_(host(base_url), port(base_url), key), sleep_(std::move(sleep)) {}
+
+  std::string ask(const std::string& text) const {
+    test_support::Response response = chat(Json(text));
+    if (response.status == 429 && response.has("Retry-After") && sleep_) {
+      sleep_(std::chrono::seconds{std::stoi(response.header("Retry-After"))});
+      response = chat(Json(text));
+    }
+    if (response.status != 200) throw ClientError(response.raw);
+    return response.text();
+  }
+  Streamed stream(const std::string& text) const {
+    const test_support::Response response = http_.allow_incomplete().stream(Json(text));
+    if (response.status != 200) throw ClientError(response.raw);
+    return {response.joined_text(), response.done() && response.complete};
+  }
+  /// A chat request with these fields beside model and messages.
+  test_support::Response chat(const Json& fields = {}) const { return http_.chat(fields); }
+  test_support::Response get(const std::string& path) const { return http_.get(path); }
+  test_support::Response post(const std::string& path, const Json& body) const { return http_.post(path, body); }
+
+ private:
+  // "http://HOST:PORT/v1"
+  static std::string host(const std::string& base_url) { return base_url.substr(7, base_url.rfind(':') - 7); }
+  static int port(const std::string& base_url) { return std::stoi(base_url.substr(base_url.rfind(':') + 1)); }
+
+  test_support::Http http_;
+  Sleeper sleep_;
+};

@@ -1,0 +1,124 @@
+"""Runs the session of README.md's local endpoint, and compares what the README says of the flags with --help.
+
+Usage: shell_test.py README.md MOCK_GATEWAY. Python's standard library only. The SDKs of the Python and Node snippets
+are used where tests/clients/run.sh has installed them; otherwise the snippets are checked for syntax alone.
+
+Blocks with the info string "sh endpoint", "python endpoint" and "js endpoint" belong to the session: the first starts
+the endpoint and runs until the end, "text endpoint" is what it prints, the others must end well. Port 8080 of the
+README becomes a free one.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+README, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+CHECKOUT = README.parent
+PYTHON_WITH_SDK = CHECKOUT / "build/clients/venv/bin/python"
+NODE_FOLDER = CHECKOUT / "tests/clients/node"
+TIMEOUT = 60  # seconds: a net for what hangs, never a pace
+
+
+def blocks(text, kind):
+    return re.findall(rf"^```{kind} endpoint\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def environment(**more):
+    """Without what would steer curl and the SDKs elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+    loopback = "127.0.0.1,localhost"
+    return {**kept, "NO_PROXY": loopback, "no_proxy": loopback, **more}
+
+
+class Session(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        port = free_port()
+        cls.text = README.read_text(encoding="utf-8").replace(":8080", f":{port}")
+        start, *cls.shell = blocks(cls.text, "sh")
+        (cls.expected,) = blocks(cls.text, "text")
+        program, flags = start.strip().split(" ", 1)
+        assert program == "mock-gateway", start
+        folder = PROGRAM.parent
+        cls.environment = environment(PATH=f"{folder}{os.pathsep}{os.environ['PATH']}")
+        cls.endpoint = subprocess.Popen(["sh", "-c", f"exec {program} --port {port} {flags}"], env=cls.environment,
+                                        text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL)
+        cls.watchdog = threading.Timer(TIMEOUT, cls.endpoint.kill)
+        cls.watchdog.start()
+        cls.printed = ""
+        for line in cls.endpoint.stdout:
+            cls.printed += line
+            if line == "ready\n":
+                break
+        exports = re.search(r"^export (.*)$", cls.expected, re.MULTILINE)[1]
+        cls.environment.update(assignment.split("=", 1) for assignment in exports.split())
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.endpoint.terminate()
+        cls.endpoint.wait()
+        cls.endpoint.stdout.close()
+        cls.watchdog.cancel()
+
+    def run_and_check(self, command, **options):
+        done = subprocess.run(command, env=self.environment, text=True, capture_output=True, timeout=TIMEOUT,
+                              stdin=subprocess.DEVNULL, check=False, **options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_1_the_endpoint_prints_what_the_readme_says(self):
+        self.assertEqual(self.printed, self.expected)
+
+    def test_2_the_shell_lines_work(self):
+        if not shutil.which("curl"):
+            self.skipTest("curl is not installed")
+        self.assertTrue(self.shell)
+        for block in self.shell:
+            self.assertIn('"mock-model"', self.run_and_check(["sh", "-euc", block]))
+        curl = re.search(r"^curl .*$", self.printed, re.MULTILINE)[0]
+        self.assertIn("chat.completion", self.run_and_check(["sh", "-euc", curl]))
+
+    def test_3_the_python_lines_work(self):
+        (code,) = blocks(self.text, "python")
+        compile(code, str(README), "exec")
+        if not PYTHON_WITH_SDK.exists():
+            self.skipTest(f"checked for syntax only: there is no {PYTHON_WITH_SDK}")
+        self.assertTrue(self.run_and_check([str(PYTHON_WITH_SDK), "-c", code]).strip())
+
+    def test_4_the_node_lines_work(self):
+        (code,) = blocks(self.text, "js")
+        if not shutil.which("node"):
+            self.skipTest("node is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            module = Path(folder, "snippet.mjs")
+            module.write_text(code, encoding="utf-8")
+            self.run_and_check(["node", "--check", str(module)])
+        if not (NODE_FOLDER / "node_modules/openai").is_dir():
+            self.skipTest(f"checked for syntax only: there is no openai in {NODE_FOLDER}")
+        printed = self.run_and_check(["node", "--input-type=module", "--eval", code], cwd=NODE_FOLDER)
+        self.assertTrue(printed.strip())
+
+    def test_5_the_readme_names_each_flag_and_no_other(self):
+        section = re.search(r"^## The local endpoint$.*?^## ", self.text, re.MULTILINE | re.DOTALL)[0]
+        rows = "\n".join(line for line in section.splitlines() if line.startswith("|"))
+        help_text = self.run_and_check(["mock-gateway", "--help"])
+        flag = r"(?<![\w-])--[a-z][a-z-]*"
+        self.assertEqual(sorted(set(re.findall(flag, rows))), sorted(set(re.findall(flag, help_text))))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
