@@ -153,6 +153,8 @@ MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
   return "unknown";
 }
 
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
+
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& decision) {
   out << to_string(decision.kind);
   if (decision.detail.empty()) return out;

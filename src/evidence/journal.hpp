@@ -46,9 +46,13 @@ struct Decision {
   };
   Kind kind = Kind::malformed;
   std::string detail;
+
+  friend bool operator==(const Decision& a, Decision::Kind b) { return a.kind == b; }
+  friend bool operator!=(const Decision& a, Decision::Kind b) { return a.kind != b; }
 };
 
 std::string to_string(Decision::Kind kind);
+std::ostream& operator<<(std::ostream& out, Decision::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Decision& decision);
 
 /// How an exchange ended.

@@ -64,6 +64,18 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
+/// What a client sent, as a message shows it: with U+FFFD for bytes that are not UTF-8, which no JSON could carry.
+MOCK_GATEWAY_INLINE std::string shown(std::string_view sent) {
+  std::string result;
+  for (;;) {
+    const std::size_t valid = text::valid_utf8_prefix(sent);
+    result.append(sent.substr(0, valid));
+    if (valid == sent.size()) return result;
+    text::append_utf8(result, 0xfffd);
+    sent.remove_prefix(valid + 1);
+  }
+}
+
 MOCK_GATEWAY_INLINE bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& request) {
   const std::optional<std::string> sent = request.headers.find("Content-Type");
   if (!sent || sent->empty() || acceptance.anything_with_model_and_messages) return true;
@@ -185,12 +197,13 @@ MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
     return rejected(settings_.profile == Profile::openai ? refusal.retry_after_ms(*left) : refusal);
   }
   switch (route.kind) {
-    case Route::Kind::unknown: return rejected(failure(404, "unknown_path", "no operation at " + asked.request.path()));
+    case Route::Kind::unknown:
+      return rejected(failure(404, "unknown_path", "no operation at " + service::shown(asked.request.path())));
     case Route::Kind::wrong_method:
-      return rejected(
-          failure(405, "method_not_allowed",
-                  asked.request.method + " is not allowed at " + asked.request.path() + "; allowed: " + route.allow)
-              .header("Allow", route.allow));
+      return rejected(failure(405, "method_not_allowed",
+                              asked.request.method + " is not allowed at " + service::shown(asked.request.path()) +
+                                  "; allowed: " + route.allow)
+                          .header("Allow", route.allow));
     case Route::Kind::chat:
     case Route::Kind::models:
     case Route::Kind::model:
@@ -229,7 +242,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_models(const Asked& asked) c
 namespace service {
 
 MOCK_GATEWAY_INLINE Failure unknown_model(const std::string& id) {
-  return failure(404, "model_not_found", "the model \"" + id + "\" does not exist").param("model");
+  return failure(404, "model_not_found", "the model \"" + shown(id) + "\" does not exist").param("model");
 }
 
 MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
@@ -251,9 +264,10 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_model(Asked& asked) const {
 
 MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (!service::is_json_content_type(settings_.acceptance, asked.request))
-    throw RequestError{failure(415, "unsupported_content_type",
-                               "Content-Type: expected application/json, got \"" +
-                                   text::excerpt(asked.request.headers.find("Content-Type").value_or(""), 100) + "\"")};
+    throw RequestError{failure(
+        415, "unsupported_content_type",
+        "Content-Type: expected application/json, got \"" +
+            text::excerpt(service::shown(asked.request.headers.find("Content-Type").value_or("")), 100) + "\"")};
   asked.chat = parse_chat_request(asked.request.body, settings_.acceptance, settings_.chat_limits);
   const ChatRequest& chat = *asked.chat;
   if (!service::may_use(asked.presented.key, chat.model)) throw RequestError{forbidden()};

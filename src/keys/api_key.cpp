@@ -1,5 +1,7 @@
 #include "api_key.hpp"
 
+#include <ostream>
+
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
@@ -11,6 +13,8 @@ MOCK_GATEWAY_INLINE std::string to_string(KeyState state) {
   }
   return "unknown";
 }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, KeyState state) { return out << to_string(state); }
 
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct RateLimit {
 enum class KeyState { enabled, disabled, deleted };
 
 std::string to_string(KeyState state);
+std::ostream& operator<<(std::ostream& out, KeyState state);
 
 /// What the console shows of a key. The secret is not part of it: it is shown once, by Keys::create.
 struct ApiKey {

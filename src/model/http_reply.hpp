@@ -18,6 +18,8 @@ class HttpReply {
  public:
   /// 200 with this JSON.
   HttpReply(const Json& body) : body_(body.dump()) {}  // NOLINT: implicit, so that a handler returns JSON
+  /// This status with JSON; the range is that below.
+  HttpReply(int status, const Json& body) : HttpReply(status, body.dump(), "application/json") {}
   /// `status` from 200 to 599, or GatewayError.
   HttpReply(int status, std::string body, std::string content_type)
       : status_(status), body_(std::move(body)), content_type_(std::move(content_type)) {

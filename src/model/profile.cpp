@@ -1,5 +1,7 @@
 #include "profile.hpp"
 
+#include <ostream>
+
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 
@@ -15,6 +17,8 @@ MOCK_GATEWAY_INLINE std::string to_string(Profile profile) {
   }
   return "unknown";
 }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Profile profile) { return out << to_string(profile); }
 
 MOCK_GATEWAY_INLINE Profile profile_named(std::string_view name) {
   for (const Profile profile : {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek}) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,7 @@ enum class Profile {
 
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
+std::ostream& operator<<(std::ostream& out, Profile profile);
 /// The reverse of to_string. Throws GatewayError, naming the four, for anything else.
 Profile profile_named(std::string_view name);
 

@@ -65,7 +65,7 @@ class Reply {
   [[nodiscard]] Reply text(std::string text) const;
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
   /// is the empty one.
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments) const;
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object()) const;
   /// `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test needs; for every choice so far.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// The `model` that the reply claims, in place of the requested one.

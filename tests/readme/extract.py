@@ -6,9 +6,9 @@ Usage: extract.py README.md OUTPUT.cpp. Python's standard library only.
   A block with a TEST_CASE of its own is taken as it is.
 - A code span that begins with one of the names of `SPAN_SCOPE`, or in a column headed `Options{}` with a ".", is
   compiled as an expression and not run.
-- Prelude: prelude.hpp. Compilers and doctest report the README's own lines.
-- Anything that would silently be left out ends the build: a fence of another kind than `FENCES`, one that is not
-  closed, a link to a file that is not there, a README without C++.
+- What the snippets stand on is in prelude.hpp. Compilers and doctest report the README's own lines.
+- What would silently be left out ends the build: a fence of another kind than `FENCES` or not closed, a README without
+  C++, a link to a file that is not there, a setter of Options or a switch of Acceptance that the README does not name.
 """
 
 import re
@@ -80,9 +80,24 @@ def spans(lines):
                 yield number, "Options{}" + span
 
 
+def undocumented(header, text):
+    """Yields the setters of Options and the switches of Acceptance that the README does not name."""
+    interface = header.read_text(encoding="utf-8")
+    setters = re.findall(r"(?<!Key)Options& (\w+)\(", interface)
+    (acceptance,) = re.findall(r"^struct Acceptance \{(.*?)^\};", interface, re.MULTILINE | re.DOTALL)
+    switches = re.findall(r"^  bool (\w+) = ", acceptance, re.MULTILINE)
+    if not setters or not switches:
+        fail(header, 1, "Options or Acceptance do not look as they did")
+    yield from (f"Options::{name}" for name in setters if f"`.{name}(" not in text)
+    yield from (f"Acceptance::{name}" for name in switches if f"`{name}`" not in text)
+
+
 def main():
     path, output = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-    lines = path.read_text(encoding="utf-8").splitlines()
+    text = path.read_text(encoding="utf-8")
+    for name in undocumented(path.parent / "mock_gateway.hpp", text):
+        fail(path, 1, f"{name} is not named")
+    lines = text.splitlines()
     headings, heading = [], ""
     for line in lines:
         heading = line.lstrip("# ") if line.startswith("#") else heading

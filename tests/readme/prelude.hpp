@@ -8,7 +8,6 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,7 @@
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 
-/// What the README's client throws for an error status and for a connection that broke.
+/// What the README's client throws for an error status.
 struct ClientError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

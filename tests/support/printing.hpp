@@ -63,9 +63,6 @@ inline doctest::String printed(const std::string& text) { return doctest::String
 
 }  // namespace printing
 
-inline doctest::String toString(KeyState state) { return printing::printed(to_string(state)); }
-inline doctest::String toString(Profile profile) { return printing::printed(to_string(profile)); }
-inline doctest::String toString(Decision::Kind kind) { return printing::printed(to_string(kind)); }
 inline doctest::String toString(Outcome::Kind kind) { return printing::printed(to_string(kind)); }
 inline doctest::String toString(const Operation& operation) { return printing::printed(operation.to_string()); }
 inline doctest::String toString(ToolChoice::Mode mode) {
