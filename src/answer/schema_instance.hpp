@@ -1,9 +1,8 @@
 #pragma once
 
-#include <string>
-
 #include "../core/json.hpp"
 #include "../core/random.hpp"
+#include "schema_budget.hpp"
 
 // JSON instances for a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
 // outputs and tool arguments.
@@ -29,13 +28,6 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
-
-/// Thrown when no instance can be promised: the schema is malformed, uses what is not supported, asks for too much, or
-/// cannot be satisfied.
-struct Unsupported {
-  std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence that says why.
-};
 
 /// Checks that a schema is well-formed and made of what is supported, without looking for an instance. Only what can
 /// be reached from the root is looked at. Throws Unsupported.
