@@ -273,7 +273,7 @@ TEST_CASE("a failure can carry its own type, headers and body") {
   CHECK(page.header("Content-Type") == "text/html");
   CHECK(page.body == "<html>Bad Gateway</html>");
 
-  gateway.fail_next(bad_request().body(Json{{"error", "only a string"}}));
+  gateway.fail_next(bad_request().json_body({{"error", "only a string"}}));
   CHECK(http.chat().body == R"({"error":"only a string"})");
 
   gateway.fail_next(server_error().body("", "text/plain"));

@@ -209,7 +209,7 @@ TEST_SUITE("streaming") {
   TEST_CASE("a plain answer to a stream request is an error") {
     Gateway gateway;
     ChatClient client{gateway.base_url(), gateway.api_key()};
-    gateway.chat().reply(failure(200, "", "").body(Json{{"choices", Json::array()}}));
+    gateway.chat().reply(failure(200, "", "").json_body({{"choices", Json::array()}}));
     CHECK(client.stream("count").error() == ClientError::invalid_response);
   }
 

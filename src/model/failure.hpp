@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "../core/clock.hpp"
 #include "../core/json.hpp"
@@ -39,6 +40,9 @@ class Failure {
   [[nodiscard]] Failure header(std::string name, std::string value) const;
   /// Replaces the error body. With `content_type` for a proxy's HTML page, say.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
+  // JSON goes to json_body: its own conversion to a string would throw.
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  Failure body(const T& json) const = delete;
   /// Replaces the error body by this JSON.
   [[nodiscard]] Failure json_body(const Json& body) const;
 
