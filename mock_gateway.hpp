@@ -66,57 +66,57 @@
 //   3371    http/operations.hpp
 //   3412    http/request_reader.hpp
 //   3441    http/service.hpp
-//   3519    http/server.hpp
-//   3550    http/compatibility.hpp
-//   3564    http/response.hpp
-//   3584    http/workers.hpp
-//   3624    core/clock.cpp
-//   4027    core/random.cpp
-//   4078    core/source_location.cpp
-//   4094    core/text.cpp
-//   4280    core/wait.cpp
-//   4292    model/acceptance.cpp
-//   4344    model/chat_request.cpp
-//   5284    model/failure.cpp
-//   5526    model/plan.cpp
-//   5613    model/profile.cpp
-//   5641    model/received_request.cpp
-//   5705    model/reply.cpp
-//   5919    keys/api_key.cpp
-//   5938    keys/key_store.cpp
-//   6245    keys/secrets.cpp
-//   6404    answer/bodies.cpp
-//   6512    answer/completion.cpp
-//   6983    answer/default_reply.cpp
-//   7104    answer/occurrences.cpp
-//   7128    answer/schema_checker.cpp
-//   7289    answer/schema_decimal.cpp
-//   7481    answer/schema_format.cpp
-//   7932    answer/schema_instance.cpp
-//   8731    answer/schema_pattern.cpp
-//   9339    answer/schema_program.cpp
-//   9885    answer/schema_value.cpp
-//  10023    answer/tokens.cpp
-//  10175    answer/words.cpp
-//  10238    script/forced_failures.cpp
-//  10328    script/matcher.cpp
-//  10446    script/script.cpp
-//  10554    delivery/delivery.cpp
-//  10683    delivery/framing.cpp
-//  10710    evidence/journal.cpp
-//  11189    evidence/redaction.cpp
-//  11375    http/compatibility.cpp
-//  11487    http/connection.cpp
-//  11753    http/operations.cpp
-//  11854    http/request_reader.cpp
-//  12068    http/response.cpp
-//  12151    http/server.cpp
-//  12355    http/service.cpp
-//  12784    http/sockets.cpp
-//  12962    http/workers.cpp
-//  13043    gateway/chat_script.cpp
-//  13092    gateway/gateway.cpp
-//  13212    gateway/options.cpp
+//   3520    http/server.hpp
+//   3551    http/compatibility.hpp
+//   3565    http/response.hpp
+//   3585    http/workers.hpp
+//   3625    core/clock.cpp
+//   4028    core/random.cpp
+//   4079    core/source_location.cpp
+//   4095    core/text.cpp
+//   4281    core/wait.cpp
+//   4293    model/acceptance.cpp
+//   4345    model/chat_request.cpp
+//   5285    model/failure.cpp
+//   5527    model/plan.cpp
+//   5614    model/profile.cpp
+//   5642    model/received_request.cpp
+//   5706    model/reply.cpp
+//   5920    keys/api_key.cpp
+//   5939    keys/key_store.cpp
+//   6246    keys/secrets.cpp
+//   6405    answer/bodies.cpp
+//   6513    answer/completion.cpp
+//   6984    answer/default_reply.cpp
+//   7105    answer/occurrences.cpp
+//   7129    answer/schema_checker.cpp
+//   7290    answer/schema_decimal.cpp
+//   7482    answer/schema_format.cpp
+//   7933    answer/schema_instance.cpp
+//   8732    answer/schema_pattern.cpp
+//   9340    answer/schema_program.cpp
+//   9886    answer/schema_value.cpp
+//  10024    answer/tokens.cpp
+//  10176    answer/words.cpp
+//  10239    script/forced_failures.cpp
+//  10329    script/matcher.cpp
+//  10447    script/script.cpp
+//  10555    delivery/delivery.cpp
+//  10684    delivery/framing.cpp
+//  10711    evidence/journal.cpp
+//  11190    evidence/redaction.cpp
+//  11376    http/compatibility.cpp
+//  11488    http/connection.cpp
+//  11754    http/operations.cpp
+//  11855    http/request_reader.cpp
+//  12069    http/response.cpp
+//  12152    http/server.cpp
+//  12356    http/service.cpp
+//  12787    http/sockets.cpp
+//  12965    http/workers.cpp
+//  13046    gateway/chat_script.cpp
+//  13095    gateway/gateway.cpp
+//  13215    gateway/options.cpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -3481,7 +3481,8 @@ class Service {
     Headers headers;
     std::string body;
     std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
-    std::optional<Completion> completion;  // of a chat answer that is no failure
+    std::optional<Completion> completion;  // of a streamed chat answer
+    std::size_t token_count = 0;           // of a plain one
     bool stream = false;
     std::shared_ptr<StubState> stub;
   };
@@ -12676,10 +12677,13 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (thrown) return callback_failed(asked, *thrown);
   answer.headers = reply.headers;
   answer.stream = chat.stream;
-  if (answer.stream)
+  if (answer.stream) {
     answer.content_type = reply.sse.content_type;
-  else
+  } else {
     answer.body = answer.completion->body();
+    answer.token_count = answer.completion->token_count();
+    answer.completion.reset();  // the text is not held twice while its client reads
+  }
   return answer;
 }
 
@@ -12765,8 +12769,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
     result = delivery.stream(head, events, framing == BodyFraming::chunked);
   } else {
     const bool no_body = bodiless || asked.request.method == "HEAD";
-    result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body),
-                            answer.completion ? answer.completion->token_count() : 0);
+    result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.token_count);
   }
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;

@@ -335,10 +335,13 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (thrown) return callback_failed(asked, *thrown);
   answer.headers = reply.headers;
   answer.stream = chat.stream;
-  if (answer.stream)
+  if (answer.stream) {
     answer.content_type = reply.sse.content_type;
-  else
+  } else {
     answer.body = answer.completion->body();
+    answer.token_count = answer.completion->token_count();
+    answer.completion.reset();  // the text is not held twice while its client reads
+  }
   return answer;
 }
 
@@ -424,8 +427,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
     result = delivery.stream(head, events, framing == BodyFraming::chunked);
   } else {
     const bool no_body = bodiless || asked.request.method == "HEAD";
-    result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body),
-                            answer.completion ? answer.completion->token_count() : 0);
+    result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.token_count);
   }
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;

@@ -63,7 +63,8 @@ class Service {
     Headers headers;
     std::string body;
     std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
-    std::optional<Completion> completion;  // of a chat answer that is no failure
+    std::optional<Completion> completion;  // of a streamed chat answer
+    std::size_t token_count = 0;           // of a plain one
     bool stream = false;
     std::shared_ptr<StubState> stub;
   };
