@@ -19,104 +19,104 @@
 //    199    core/source_location.hpp
 //    220    core/wait.hpp
 //    248    core/clock.hpp
-//    448    core/json.hpp
-//    463    model/acceptance.hpp
-//    515    model/chat_request.hpp
-//    628    model/received_request.hpp
-//    688    model/failure.hpp
-//    799    model/plan.hpp
-//    908    model/reply.hpp
-//   1022    model/operation.hpp
-//   1050    model/http_reply.hpp
-//   1099    model/profile.hpp
-//   1125    keys/api_key.hpp
-//   1189    keys/key_store.hpp
-//   1325    answer/bodies.hpp
-//   1352    answer/tokens.hpp
-//   1407    script/matcher.hpp
-//   1467    script/script.hpp
-//   1550    script/forced_failures.hpp
-//   1618    evidence/journal.hpp
-//   1887    gateway/chat_script.hpp
-//   1956    gateway/options.hpp
-//   2058    gateway/gateway.hpp
-//   2125  Implementation
-//   2158    core/macros.hpp
-//   2172    core/text.hpp
-//   2222    core/random.hpp
-//   2255    keys/secrets.hpp
-//   2289    answer/completion.hpp
-//   2410    answer/words.hpp
-//   2429    answer/default_reply.hpp
-//   2448    answer/schema_budget.hpp
-//   2504    answer/schema_instance.hpp
-//   2551    answer/occurrences.hpp
-//   2578    answer/schema_decimal.hpp
-//   2654    answer/schema_value.hpp
-//   2709    answer/schema_format.hpp
-//   2735    answer/schema_pattern.hpp
-//   2875    answer/schema_program.hpp
-//   3017    answer/schema_checker.hpp
-//   3060    delivery/outlet.hpp
-//   3093    delivery/delivery.hpp
-//   3149    delivery/framing.hpp
-//   3177    evidence/redaction.hpp
-//   3201    http/sockets.hpp
-//   3260    http/connection.hpp
-//   3371    http/operations.hpp
-//   3412    http/request_reader.hpp
-//   3441    http/service.hpp
-//   3520    http/server.hpp
-//   3551    http/compatibility.hpp
-//   3565    http/response.hpp
-//   3585    http/workers.hpp
-//   3625    core/clock.cpp
-//   4028    core/random.cpp
-//   4079    core/source_location.cpp
-//   4095    core/text.cpp
-//   4281    core/wait.cpp
-//   4293    model/acceptance.cpp
-//   4345    model/chat_request.cpp
-//   5285    model/failure.cpp
-//   5527    model/plan.cpp
-//   5614    model/profile.cpp
-//   5642    model/received_request.cpp
-//   5706    model/reply.cpp
-//   5920    keys/api_key.cpp
-//   5939    keys/key_store.cpp
-//   6246    keys/secrets.cpp
-//   6405    answer/bodies.cpp
-//   6513    answer/completion.cpp
-//   6984    answer/default_reply.cpp
-//   7105    answer/occurrences.cpp
-//   7129    answer/schema_checker.cpp
-//   7290    answer/schema_decimal.cpp
-//   7482    answer/schema_format.cpp
-//   7933    answer/schema_instance.cpp
-//   8732    answer/schema_pattern.cpp
-//   9340    answer/schema_program.cpp
-//   9886    answer/schema_value.cpp
-//  10024    answer/tokens.cpp
-//  10176    answer/words.cpp
-//  10239    script/forced_failures.cpp
-//  10329    script/matcher.cpp
-//  10447    script/script.cpp
-//  10555    delivery/delivery.cpp
-//  10684    delivery/framing.cpp
-//  10711    evidence/journal.cpp
-//  11190    evidence/redaction.cpp
-//  11376    http/compatibility.cpp
-//  11488    http/connection.cpp
-//  11754    http/operations.cpp
-//  11855    http/request_reader.cpp
-//  12069    http/response.cpp
-//  12152    http/server.cpp
-//  12356    http/service.cpp
-//  12787    http/sockets.cpp
-//  12965    http/workers.cpp
-//  13046    gateway/chat_script.cpp
-//  13095    gateway/gateway.cpp
-//  13215    gateway/options.cpp
+//    451    core/json.hpp
+//    466    model/acceptance.hpp
+//    518    model/chat_request.hpp
+//    631    model/received_request.hpp
+//    691    model/failure.hpp
+//    802    model/plan.hpp
+//    911    model/reply.hpp
+//   1026    model/operation.hpp
+//   1054    model/http_reply.hpp
+//   1103    model/profile.hpp
+//   1129    keys/api_key.hpp
+//   1193    keys/key_store.hpp
+//   1329    answer/bodies.hpp
+//   1356    answer/tokens.hpp
+//   1411    script/matcher.hpp
+//   1471    script/script.hpp
+//   1554    script/forced_failures.hpp
+//   1620    evidence/journal.hpp
+//   1888    gateway/chat_script.hpp
+//   1957    gateway/options.hpp
+//   2059    gateway/gateway.hpp
+//   2127  Implementation
+//   2160    core/macros.hpp
+//   2174    core/text.hpp
+//   2224    core/random.hpp
+//   2257    keys/secrets.hpp
+//   2291    answer/completion.hpp
+//   2412    answer/words.hpp
+//   2431    answer/default_reply.hpp
+//   2450    answer/schema_budget.hpp
+//   2506    answer/schema_instance.hpp
+//   2553    answer/occurrences.hpp
+//   2580    answer/schema_decimal.hpp
+//   2656    answer/schema_value.hpp
+//   2711    answer/schema_format.hpp
+//   2737    answer/schema_pattern.hpp
+//   2877    answer/schema_program.hpp
+//   3019    answer/schema_checker.hpp
+//   3062    delivery/outlet.hpp
+//   3095    delivery/delivery.hpp
+//   3151    delivery/framing.hpp
+//   3179    evidence/redaction.hpp
+//   3200    http/sockets.hpp
+//   3259    http/connection.hpp
+//   3370    http/operations.hpp
+//   3411    http/request_reader.hpp
+//   3440    http/service.hpp
+//   3521    http/server.hpp
+//   3552    http/compatibility.hpp
+//   3566    http/response.hpp
+//   3586    http/workers.hpp
+//   3630    core/clock.cpp
+//   4037    core/random.cpp
+//   4088    core/source_location.cpp
+//   4104    core/text.cpp
+//   4290    core/wait.cpp
+//   4302    model/acceptance.cpp
+//   4354    model/chat_request.cpp
+//   5294    model/failure.cpp
+//   5536    model/plan.cpp
+//   5623    model/profile.cpp
+//   5651    model/received_request.cpp
+//   5715    model/reply.cpp
+//   5929    keys/api_key.cpp
+//   5948    keys/key_store.cpp
+//   6255    keys/secrets.cpp
+//   6414    answer/bodies.cpp
+//   6522    answer/completion.cpp
+//   6993    answer/default_reply.cpp
+//   7114    answer/occurrences.cpp
+//   7138    answer/schema_checker.cpp
+//   7299    answer/schema_decimal.cpp
+//   7491    answer/schema_format.cpp
+//   7942    answer/schema_instance.cpp
+//   8741    answer/schema_pattern.cpp
+//   9349    answer/schema_program.cpp
+//   9895    answer/schema_value.cpp
+//  10033    answer/tokens.cpp
+//  10185    answer/words.cpp
+//  10248    script/forced_failures.cpp
+//  10331    script/matcher.cpp
+//  10449    script/script.cpp
+//  10557    delivery/delivery.cpp
+//  10687    delivery/framing.cpp
+//  10714    evidence/journal.cpp
+//  11188    evidence/redaction.cpp
+//  11367    http/compatibility.cpp
+//  11479    http/connection.cpp
+//  11751    http/operations.cpp
+//  11852    http/request_reader.cpp
+//  12075    http/response.cpp
+//  12158    http/server.cpp
+//  12377    http/service.cpp
+//  12818    http/sockets.cpp
+//  12996    http/workers.cpp
+//  13083    gateway/chat_script.cpp
+//  13132    gateway/gateway.cpp
+//  13252    gateway/options.cpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -377,8 +377,9 @@ class ManualClock : public Clock {
 
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off has happened
-  /// (bounded by the guard). Throws GatewayError when `step` is negative.
+  /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
+  /// has happened (bounded by the guard). A client's sleep_for is only woken: what the client then does is for the
+  /// test to wait for, so advance one sleep at a time. Throws GatewayError when `step` is negative.
   void advance(Duration step);
   /// Moves to the nearest deadline and returns how far that was. Throws GatewayError when nothing waits.
   Duration advance_to_next_event();
@@ -439,6 +440,8 @@ class GateWait final : public Pending {
 
 /// `time` + `step`, or TimePoint::max() where that overflows.
 TimePoint later(TimePoint time, Duration step);
+/// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
+Duration bounded(Duration limit);
 
 }  // namespace detail
 
@@ -980,7 +983,8 @@ class Reply {
   /// Breaks the reply; see Trigger and Effect. Throws GatewayError for what can never happen: a failure is never
   /// streamed, so it has no events, tokens or [DONE].
   [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
-  /// Holds the reply before a token or event until the gate lets it pass.
+  /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
+  /// before it leaves, if it has that token; before an event, always.
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
   /// How its events are written.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
@@ -1594,8 +1598,6 @@ class ForcedFailures {
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
-  /// How many are still queued; those that stay count once.
-  std::size_t pending() const;
 
  private:
   struct Entry {
@@ -1822,7 +1824,6 @@ class JournalState {
   std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
   std::size_t added() const;
   std::size_t evicted() const;
-  std::size_t under_way() const;
   /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
   void clear();
   /// Throws GatewayError when there is none.
@@ -2107,7 +2108,8 @@ class Gateway {
   void reset();
 
   /// Ends every connection and stops listening, within 50 ms; a tester's own function that blocks is waited for, and
-  /// named on stderr after a second. The destructor does the same.
+  /// named on stderr after a second. The destructor does the same. Throws GatewayError when called by a function that
+  /// this gateway called.
   void stop();
 
  private:
@@ -3108,8 +3110,8 @@ class Delivery {
     failed_by_script,
   };
 
-  /// `events` and `tokens` count what was sent, for the record of the exchange.
-  Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, std::atomic<std::size_t>& events,
+  /// The pace counts from `start`. `events` and `tokens` count what was sent, for the record of the exchange.
+  Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start, std::atomic<std::size_t>& events,
            std::atomic<std::size_t>& tokens);
 
   /// An answer of one piece. It leaves when the last of `token_count` tokens would have.
@@ -3137,9 +3139,9 @@ class Delivery {
   const ReplyData& plan_;
   Outlet& outlet_;
   Timeline& timeline_;
+  TimePoint start_;
   std::atomic<std::size_t>& events_;
   std::atomic<std::size_t>& tokens_;
-  TimePoint start_;
 };
 
 }  // namespace detail
@@ -3190,9 +3192,6 @@ void redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_bo
 
 /// The same for any text made from the request: a decision's detail, a finding, a line of a log.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
-
-/// The same for a whole record, its decision and findings included; to be called before it is published.
-void redact(ExchangeRecord& record, const KeyStore::Presented& presented, const KeyStore& keys);
 
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
@@ -3488,7 +3487,9 @@ class Service {
   };
   struct Asked;  // a request under judgement
 
-  void answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position);
+  /// `published` is set as soon as the journal has the record.
+  void answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position,
+                         std::shared_ptr<ExchangeRecord>& published);
   Answer decide(Asked& asked);
   Answer answer_chat(Asked& asked);
   Answer answer_models(const Asked& asked) const;
@@ -3598,6 +3599,8 @@ class Workers {
 
   /// False when the system gives no thread and none is left to take the job later.
   bool run(std::function<void()> job);
+  /// Whether the caller is one of these threads.
+  bool is_current() const { return current() == this; }
   /// From now on no thread waits for another job: each ends with the one that it is at.
   void retire();
   /// Retires, and waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of
@@ -3607,6 +3610,8 @@ class Workers {
  private:
   using Threads = std::list<std::thread>;
   void work(Threads::iterator self);
+  /// Whose thread this is.
+  static const Workers*& current();
 
   std::mutex mutex_;
   std::condition_variable job_or_end_;
@@ -3677,7 +3682,7 @@ class InstantClockState final : public RealClockState {
 
 class ManualClockState final : public ClockState {
  public:
-  ManualClockState(TimePoint start, Duration guard) : now_(start), guard_(guard) {}
+  ManualClockState(TimePoint start, Duration guard) : now_(start), guard_(bounded(guard)) {}
 
   TimePoint now() const override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -3752,14 +3757,15 @@ class ManualClockState final : public ClockState {
     ++sleepers_;
     changed_.notify_all();
     sleeper->awake.wait_for(lock, guard_, [&] { return sleeper->fired; });
-    if (!sleeper->fired) pending_.erase(key);
+    if (sleeper->fired) return;
+    pending_.erase(key);
     --sleepers_;
   }
 
   template <class Condition>
   bool wait(Duration timeout, const Condition& condition) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, timeout, condition);
+    return changed_.wait_for(lock, bounded(timeout), condition);
   }
   // To be called inside the condition of wait(), or under its result's race.
   std::size_t sleepers_locked() const { return sleepers_; }
@@ -3810,6 +3816,7 @@ class ManualClockState final : public ClockState {
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;
+          --sleepers_;
           entry.sleeper->awake.notify_one();
           continue;
         }
@@ -3846,6 +3853,8 @@ MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
   return time + step;
 }
 
+MOCK_GATEWAY_INLINE Duration bounded(Duration limit) { return std::min<Duration>(limit, std::chrono::hours{24 * 365}); }
+
 MOCK_GATEWAY_INLINE Timeline::Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake)
     : clock_(std::move(clock)), wake_(std::move(wake)) {}
 
@@ -3873,7 +3882,7 @@ MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_
 /// Who has arrived at a gate, and who may pass.
 class GateState {
  public:
-  explicit GateState(Duration guard) : guard_(guard) {}
+  explicit GateState(Duration guard) : guard_(bounded(guard)) {}
 
   void arrive(GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -3930,7 +3939,7 @@ class GateState {
 
   Wait wait_until_reached(std::size_t count, Duration timeout) {
     std::unique_lock<std::mutex> lock(mutex_);
-    const bool reached = changed_.wait_for(lock, timeout, [&] { return arrived_ >= count; });
+    const bool reached = changed_.wait_for(lock, bounded(timeout), [&] { return arrived_ >= count; });
     const std::string message =
         std::to_string(arrived_) + " of " + std::to_string(count) + " exchanges have reached the gate";
     return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
@@ -10315,13 +10324,6 @@ MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const 
       [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
 }
 
-MOCK_GATEWAY_INLINE std::size_t ForcedFailures::pending() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t count = 0;
-  for (const Entry& entry : entries_) count += entry.left.value_or(1);
-  return count;
-}
-
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
@@ -10558,9 +10560,9 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline,
+MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start,
                                        std::atomic<std::size_t>& events, std::atomic<std::size_t>& tokens)
-    : plan_(plan), outlet_(outlet), timeline_(timeline), events_(events), tokens_(tokens), start_(timeline.now()) {}
+    : plan_(plan), outlet_(outlet), timeline_(timeline), start_(start), events_(events), tokens_(tokens) {}
 
 template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
@@ -10576,7 +10578,8 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
                                                      std::size_t token_count) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
-    for (const Hold& hold : plan_.holds) pass(hold.gate);
+    for (const Hold& hold : plan_.holds)
+      if (hold.place.kind() == Place::Kind::event || hold.place.number() <= token_count) pass(hold.gate);
     wait_until(due(token_count == 0 ? 1 : token_count), "the whole reply");
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
@@ -10667,8 +10670,8 @@ MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
-  timeline_.settle();
   GateWait pending(gate.state(), outlet_.waker());
+  if (!pending.over()) timeline_.settle();
   wait(pending, Outlet::OnClientClosed::go_on);
 }
 
@@ -11081,11 +11084,6 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
   return evicted_;
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::under_way() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return under_way_;
-}
-
 MOCK_GATEWAY_INLINE void JournalState::clear() {
   std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   {
@@ -11362,13 +11360,6 @@ MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& pr
   redaction::mask_text(text, redaction::foreign_credentials({}, presented), keys);
 }
 
-MOCK_GATEWAY_INLINE void redact(ExchangeRecord& record, const KeyStore::Presented& presented, const KeyStore& keys) {
-  const redaction::ForeignCredentials foreign = redaction::foreign_credentials(record.request.headers, presented);
-  redact(record.request, record.raw_head, record.raw_body, presented, keys);
-  redaction::mask_text(record.decision.detail, foreign, keys);
-  for (Finding& finding : record.findings) redaction::mask_text(finding.message, foreign, keys);
-}
-
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
@@ -11520,6 +11511,8 @@ MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
 
 MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
     : socket_(socket), id_(id), limits_(limits) {
+  for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout})
+    *limit = bounded(*limit);
   sockets::adopt(socket_);
 }
 
@@ -11696,8 +11689,12 @@ MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_cl
     if (pending.over()) return true;
     if (stopping_) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
+    std::optional<Duration> timeout = pending.look_again_in();
+    // No descriptor was left to be woken by: then the wait asks again by itself.
+    if (wake < 0 && pending.needs_wake())
+      timeout = std::min<Duration>(timeout.value_or(Duration::max()), std::chrono::milliseconds{5});
     const sockets::Readiness readiness =
-        sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, pending.look_again_in());
+        sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, timeout);
     if (readiness.woken) wake_->clear();
     if (readiness.peer_closed || readiness.disconnected) note_peer_closed();
     if (readiness.disconnected) return false;
@@ -11962,6 +11959,11 @@ MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const Headers& headers, Fr
   return std::nullopt;
 }
 
+/// Whether a line that was read is ended by CR LF and holds no other CR: what is lax here can be smuggled through.
+MOCK_GATEWAY_INLINE bool ends_in_crlf(const std::string& raw, std::size_t line_begin) {
+  return raw.size() - line_begin >= 2 && raw.find('\r', line_begin) == raw.size() - 2;
+}
+
 /// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
 MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
   std::string& raw = incoming.raw_body;
@@ -11977,7 +11979,8 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
     std::size_t size = 0;
     const char* const digits = raw.data() + line_begin;
     const auto [end, error] = std::from_chars(digits, raw.data() + raw.size(), size, 16);
-    if (error != std::errc{} || (*end != '\r' && *end != '\n' && *end != ';' && *end != ' ' && *end != '\t')) {
+    if (error != std::errc{} || (*end != '\r' && *end != ';' && *end != ' ' && *end != '\t') ||
+        !ends_in_crlf(raw, line_begin)) {
       incoming.malformed = malformed("a chunk's size is no hexadecimal number");
       return Connection::Arrival::arrived;
     }
@@ -12003,8 +12006,11 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
       return Connection::Arrival::arrived;
     }
     if (arrival != Connection::Arrival::arrived) return arrival;
-    const std::size_t size = raw.size() - line_begin;
-    if (size == 1 || (size == 2 && raw[line_begin] == '\r')) return Connection::Arrival::arrived;
+    if (!ends_in_crlf(raw, line_begin)) {
+      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
+      return Connection::Arrival::arrived;
+    }
+    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
   }
 }
 
@@ -12022,7 +12028,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
       !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
     return Connection::Arrival::broken;
   if (framing.chunked) return read_chunked(connection, incoming);
-  incoming.request.body.reserve(framing.length);
+  incoming.request.body.reserve(std::min(framing.length, std::size_t{1} << 20));
   return connection.read_exactly(framing.length, incoming.request.body);
 }
 
@@ -12244,15 +12250,23 @@ class Server::Impl final : public httplib::Server {
     }
     sockets::enlarge_backlog(listener_);
     on_bound(port_);
-    listening_ = std::thread([this] { listen_after_bind(); });
+    listening_ = std::thread([this] {
+      listen_after_bind();
+      deaf_ = true;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!stopping_) std::cerr << "mock_gateway: the system failed to accept a connection; the gateway is deaf now\n";
+    });
   }
 
   int port() const { return port_; }
 
   void stop_all() {
+    if (workers_.is_current())
+      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
     if (!listening_.joinable()) return;
     // A stop before the accepting loop has begun would be lost.
-    while (!is_running()) std::this_thread::sleep_for(std::chrono::microseconds{50});
+    while (!is_running() && !deaf_) std::this_thread::sleep_for(std::chrono::microseconds{50});
     // First, so that no thread whose connection ends lies down to wait for the next.
     workers_.retire();
     {
@@ -12289,7 +12303,12 @@ class Server::Impl final : public httplib::Server {
     for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
       if (connection.wait_for_request() != Connection::Arrival::arrived) return;
       service_.journal().began();
-      std::optional<IncomingRequest> incoming = read_request(connection, judge);
+      std::optional<IncomingRequest> incoming;
+      try {
+        incoming = read_request(connection, judge);
+      } catch (const std::exception& exception) {  // out of memory, say
+        std::cerr << "mock_gateway: a request could not be read: " << exception.what() << '\n';
+      }
       if (!incoming) {
         service_.journal().dropped();
         return;
@@ -12330,6 +12349,8 @@ class Server::Impl final : public httplib::Server {
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
   std::thread listening_;
+  std::atomic<bool> deaf_{false};  // the accepting loop has ended
+  std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;
@@ -12462,19 +12483,23 @@ MOCK_GATEWAY_INLINE void Service::reset() {
 
 MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest incoming,
                                         std::size_t position) noexcept {
+  std::shared_ptr<ExchangeRecord> published;
   try {
-    answer_and_record(connection, incoming, position);
+    answer_and_record(connection, incoming, position, published);
   } catch (const std::exception& exception) {
     // Out of memory, say. Nothing thrown may reach cpp-httplib, which would abort the process.
     std::cerr << "mock_gateway: an exchange was given up: " << exception.what() << '\n';
     connection.end_exchange();
     connection.end(Outlet::Ending::close);
-    journal_->dropped();
+    if (published)
+      journal_->end(*published, Outcome::Kind::stopped, clock_.now());
+    else
+      journal_->dropped();
   }
 }
 
 MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
-                                                    std::size_t position) {
+                                                    std::size_t position, std::shared_ptr<ExchangeRecord>& published) {
   Timeline timeline(clock_.state(), connection.waker());
   const KeyStore::Presented presented =
       keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
@@ -12505,6 +12530,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   add_profile_headers(asked, answer);
 
   journal_->add(record);
+  published = record;
   connection.begin_exchange(*record, timeline);
   const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
   connection.end_exchange();
@@ -12561,6 +12587,8 @@ MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
     return answer_mounted(asked);
   } catch (const RequestError& error) {
     return rejected(error.failure);
+  } catch (const std::exception& exception) {
+    return callback_failed(asked, exception.what());
   }
 }
 
@@ -12628,12 +12656,12 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     if (const auto thrown = service::guarded([&] { choice = script_->choose(chat); }))
       return callback_failed(asked, "a matcher threw: " + *thrown);
     if (!choice) {
-      Answer unmatched =
-          fail(asked,
-               failure(422, "no_stub_matched", "no stub matched; mounted, newest first: " + script_->describe(3))
-                   .header("x-mock-gateway-diagnosis", "no_stub_matched")
-                   .should_retry(false),
-               Decision::Kind::unmatched);
+      Answer unmatched = fail(asked,
+                              failure(422, "no_stub_matched",
+                                      "no stub matched; mounted, newest first: " + service::shown(script_->describe(3)))
+                                  .header("x-mock-gateway-diagnosis", "no_stub_matched")
+                                  .should_retry(false),
+                              Decision::Kind::unmatched);
       unmatched.decision.detail = script_->describe(3);
       return unmatched;
     }
@@ -12662,7 +12690,6 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     failed.decision = answer.decision;
     failed.stub = answer.stub;
     failed.reply = answer.reply;
-    for (const Header& header : reply.headers) failed.headers.set(header.name, header.value);
     return failed;
   }
   AnswerContext context;
@@ -12674,7 +12701,11 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   std::optional<service::Busy> busy;
   if (settings_.tokenizer) busy.emplace(asked.connection, "the function given to Options::tokenizer");
   const auto thrown = service::guarded([&] { answer.completion.emplace(reply, chat, context, tokens_); });
-  if (thrown) return callback_failed(asked, *thrown);
+  if (thrown) {
+    Answer failed = callback_failed(asked, *thrown);
+    failed.stub = answer.stub;
+    return failed;
+  }
   answer.headers = reply.headers;
   answer.stream = chat.stream;
   if (answer.stream) {
@@ -12761,8 +12792,8 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
   const std::string head =
       response_head(answer.status, bodiless ? "" : answer.content_type, framing, answer.body.size(), answer.headers);
   const ReplyData plain;
-  Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.events,
-                    record.tokens);
+  Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.received,
+                    record.events, record.tokens);
   Delivery::Result result;
   if (answer.stream) {
     CompletionEvents events(*answer.completion);
@@ -12997,7 +13028,13 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
   return true;
 }
 
+MOCK_GATEWAY_INLINE const Workers*& Workers::current() {
+  thread_local const Workers* current = nullptr;
+  return current;
+}
+
 MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
+  current() = this;
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     if (jobs_.empty() && !ending_) {

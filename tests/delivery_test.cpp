@@ -375,4 +375,77 @@ TEST_CASE("each event is one chunk of its own") {
   CHECK(response.chunks.size() == response.events().size());
 }
 
+// --- Clocks and gates together
+// ----------------------------------------------------------------------------------------
+
+TEST_CASE("a sleeper that was woken is not taken for one that sleeps") {
+  ManualClock clock;
+  std::thread client([clock]() mutable {
+    for (int nap = 0; nap < 200; ++nap) clock.sleep_for(1s);
+  });
+  for (int nap = 0; nap < 200; ++nap) {
+    REQUIRE(clock.wait_for_sleepers(1, 5s));
+    REQUIRE(clock.advance_to_next_event() == 1s);
+  }
+  client.join();
+  CHECK(clock.now() == ManualClock::default_start + 200s);
+}
+
+TEST_CASE("an open gate in a paced stream does not let advance run ahead of its deadlines") {
+  for (int run = 0; run < 20; ++run) {
+    ManualClock clock;
+    Gate gate;
+    gate.open();
+    Gateway gateway{Options{}.clock(clock)};
+    Stub stub = gateway.chat().reply(text("a b c d e").first_token_after(1s).every(1s).hold(gate, before_token(2)));
+    RawConnection connection(gateway);
+    connection.send(streamed(gateway));
+    REQUIRE(clock.wait_for_waits(1, 5s));
+    clock.advance(100s);
+    REQUIRE(stub.last_call().outcome() == Outcome::Kind::completed);
+    CHECK(*stub.last_call().ended() == ManualClock::default_start + 5s);
+  }
+}
+
+TEST_CASE("the pace counts from the complete request, however long the reply function takes") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply([clock](const ChatRequest&) mutable {
+    clock.advance(500ms);
+    return text("Hello.").first_token_after(500ms);
+  });
+  CHECK(Http(gateway).ask("Hi") == "Hello.");
+  CHECK(clock.now() == ManualClock::default_start + 500ms);
+}
+
+TEST_CASE("for ever is a time that can be waited for") {
+  ManualClock clock{ManualClock::default_start, Duration::max()};
+  Gate gate{Duration::max()};
+  Gateway gateway{Options{}.clock(clock).read_timeout(Duration::max()).write_timeout(Duration::max())};
+  Stub stub = gateway.chat().reply(
+      text("a b").first_token_after(1s).hold(gate, before_token(2)).fail(after_tokens(2), close_connection()));
+  RawConnection connection(gateway);
+  connection.send(streamed(gateway));
+  REQUIRE(clock.wait_for_waits(1, Duration::max()));
+  clock.advance(1s);
+  REQUIRE(gate.wait_until_reached(Duration::max()));
+  gate.open();
+  CHECK(connection.receive_all().end == End::fin);
+  CHECK(stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+  CHECK_FALSE(stub.last_call().guard_expired());
+}
+
+TEST_CASE("a plain reply is held whole, and only before what it has") {
+  Gate gate;
+  Gateway gateway;
+  gateway.chat().reply(text("one two").hold(gate, before_token(3)), text("one two").hold(gate, before_token(2)));
+  const Http http(gateway);
+  CHECK(http.ask("Hi") == "one two");
+  auto answer = std::async(std::launch::async, [&] { return http.ask("Hi"); });
+  REQUIRE(gate.wait_until_reached(5s));
+  CHECK(gateway.journal().last().bytes_sent() == 0);
+  gate.open();
+  CHECK(answer.get() == "one two");
+}
+
 }  // namespace delivery_tests

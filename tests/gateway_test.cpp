@@ -6,11 +6,13 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -247,6 +249,58 @@ TEST_CASE("stop waits for a tester's own function that blocks") {
   CHECK_FALSE(returned);
   release.set_value();
   CHECK(stopping.get());
+}
+
+TEST_CASE("stop may be called by several threads at once") {
+  for (int run = 0; run < 100; ++run) {
+    Gateway gateway;
+    auto other = std::async(std::launch::async, [&] { gateway.stop(); });
+    gateway.stop();
+    other.get();
+  }
+}
+
+TEST_CASE("a gateway that is asked to stop by its own handler says no; another gateway's handler may stop it") {
+  Gateway gateway;
+  gateway.on("POST", "/v1/stop", [&](const ReceivedRequest&) {
+    gateway.stop();
+    return Json::object();
+  });
+  CHECK(Http(gateway).post("/v1/stop", Json::object()).status == 500);
+  CHECK(contains(gateway.journal().last().decision().detail, "it would wait for itself"));
+  Gateway other;
+  other.on("POST", "/v1/stop", [&](const ReceivedRequest&) {
+    gateway.stop();
+    return Json::object();
+  });
+  CHECK(Http(other).post("/v1/stop", Json::object()).status == 200);
+}
+
+TEST_CASE("a body without a limit may be announced as large as it likes") {
+  Gateway gateway{Options{}.max_body(std::numeric_limits<std::size_t>::max())};
+  RawConnection connection(gateway);
+  connection.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000000000000000\r\n\r\n{");
+  connection.shutdown_write();
+  CHECK(connection.receive_all().bytes.empty());
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("a stub whose text is no UTF-8 is reported all the same") {
+  Gateway gateway;
+  gateway.chat().when(user_says("caf\xe9")).reply("yes");
+  const Response response = Http(gateway).chat();
+  CHECK(response.status == 422);
+  CHECK(response.error_code() == "no_stub_matched");
+  CHECK(gateway.journal().last().decision() == Decision::Kind::unmatched);
+}
+
+TEST_CASE("a call whose tokenizer throws is still a call of its stub") {
+  Gateway gateway{Options{}.tokenizer(
+      [](std::string_view) -> std::vector<std::string> { throw std::runtime_error("no vocabulary"); })};
+  Stub stub = gateway.chat().reply("Hello.");
+  CHECK(Http(gateway).chat().status == 500);
+  CHECK(stub.calls() == 1);
+  CHECK(contains(stub.last_call().decision().detail, "no vocabulary"));
 }
 
 }  // namespace gateway_tests

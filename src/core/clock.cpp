@@ -62,7 +62,7 @@ class InstantClockState final : public RealClockState {
 
 class ManualClockState final : public ClockState {
  public:
-  ManualClockState(TimePoint start, Duration guard) : now_(start), guard_(guard) {}
+  ManualClockState(TimePoint start, Duration guard) : now_(start), guard_(bounded(guard)) {}
 
   TimePoint now() const override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -137,14 +137,15 @@ class ManualClockState final : public ClockState {
     ++sleepers_;
     changed_.notify_all();
     sleeper->awake.wait_for(lock, guard_, [&] { return sleeper->fired; });
-    if (!sleeper->fired) pending_.erase(key);
+    if (sleeper->fired) return;
+    pending_.erase(key);
     --sleepers_;
   }
 
   template <class Condition>
   bool wait(Duration timeout, const Condition& condition) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, timeout, condition);
+    return changed_.wait_for(lock, bounded(timeout), condition);
   }
   // To be called inside the condition of wait(), or under its result's race.
   std::size_t sleepers_locked() const { return sleepers_; }
@@ -195,6 +196,7 @@ class ManualClockState final : public ClockState {
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;
+          --sleepers_;
           entry.sleeper->awake.notify_one();
           continue;
         }
@@ -231,6 +233,8 @@ MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
   return time + step;
 }
 
+MOCK_GATEWAY_INLINE Duration bounded(Duration limit) { return std::min<Duration>(limit, std::chrono::hours{24 * 365}); }
+
 MOCK_GATEWAY_INLINE Timeline::Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake)
     : clock_(std::move(clock)), wake_(std::move(wake)) {}
 
@@ -258,7 +262,7 @@ MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_
 /// Who has arrived at a gate, and who may pass.
 class GateState {
  public:
-  explicit GateState(Duration guard) : guard_(guard) {}
+  explicit GateState(Duration guard) : guard_(bounded(guard)) {}
 
   void arrive(GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -315,7 +319,7 @@ class GateState {
 
   Wait wait_until_reached(std::size_t count, Duration timeout) {
     std::unique_lock<std::mutex> lock(mutex_);
-    const bool reached = changed_.wait_for(lock, timeout, [&] { return arrived_ >= count; });
+    const bool reached = changed_.wait_for(lock, bounded(timeout), [&] { return arrived_ >= count; });
     const std::string message =
         std::to_string(arrived_) + " of " + std::to_string(count) + " exchanges have reached the gate";
     return reached ? Wait::fulfilled(message) : Wait::timed_out(message);

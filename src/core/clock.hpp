@@ -141,8 +141,9 @@ class ManualClock : public Clock {
 
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off has happened
-  /// (bounded by the guard). Throws GatewayError when `step` is negative.
+  /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
+  /// has happened (bounded by the guard). A client's sleep_for is only woken: what the client then does is for the
+  /// test to wait for, so advance one sleep at a time. Throws GatewayError when `step` is negative.
   void advance(Duration step);
   /// Moves to the nearest deadline and returns how far that was. Throws GatewayError when nothing waits.
   Duration advance_to_next_event();
@@ -203,6 +204,8 @@ class GateWait final : public Pending {
 
 /// `time` + `step`, or TimePoint::max() where that overflows.
 TimePoint later(TimePoint time, Duration step);
+/// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
+Duration bounded(Duration limit);
 
 }  // namespace detail
 

@@ -6,9 +6,9 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline,
+MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start,
                                        std::atomic<std::size_t>& events, std::atomic<std::size_t>& tokens)
-    : plan_(plan), outlet_(outlet), timeline_(timeline), events_(events), tokens_(tokens), start_(timeline.now()) {}
+    : plan_(plan), outlet_(outlet), timeline_(timeline), start_(start), events_(events), tokens_(tokens) {}
 
 template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
@@ -24,7 +24,8 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
                                                      std::size_t token_count) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
-    for (const Hold& hold : plan_.holds) pass(hold.gate);
+    for (const Hold& hold : plan_.holds)
+      if (hold.place.kind() == Place::Kind::event || hold.place.number() <= token_count) pass(hold.gate);
     wait_until(due(token_count == 0 ? 1 : token_count), "the whole reply");
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
@@ -115,8 +116,8 @@ MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
-  timeline_.settle();
   GateWait pending(gate.state(), outlet_.waker());
+  if (!pending.over()) timeline_.settle();
   wait(pending, Outlet::OnClientClosed::go_on);
 }
 

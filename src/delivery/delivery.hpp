@@ -26,8 +26,8 @@ class Delivery {
     failed_by_script,
   };
 
-  /// `events` and `tokens` count what was sent, for the record of the exchange.
-  Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, std::atomic<std::size_t>& events,
+  /// The pace counts from `start`. `events` and `tokens` count what was sent, for the record of the exchange.
+  Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start, std::atomic<std::size_t>& events,
            std::atomic<std::size_t>& tokens);
 
   /// An answer of one piece. It leaves when the last of `token_count` tokens would have.
@@ -55,9 +55,9 @@ class Delivery {
   const ReplyData& plan_;
   Outlet& outlet_;
   Timeline& timeline_;
+  TimePoint start_;
   std::atomic<std::size_t>& events_;
   std::atomic<std::size_t>& tokens_;
-  TimePoint start_;
 };
 
 }  // namespace detail

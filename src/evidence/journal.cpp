@@ -384,11 +384,6 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
   return evicted_;
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::under_way() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return under_way_;
-}
-
 MOCK_GATEWAY_INLINE void JournalState::clear() {
   std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   {

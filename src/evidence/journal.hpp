@@ -224,7 +224,6 @@ class JournalState {
   std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
   std::size_t added() const;
   std::size_t evicted() const;
-  std::size_t under_way() const;
   /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
   void clear();
   /// Throws GatewayError when there is none.

@@ -183,13 +183,6 @@ MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& pr
   redaction::mask_text(text, redaction::foreign_credentials({}, presented), keys);
 }
 
-MOCK_GATEWAY_INLINE void redact(ExchangeRecord& record, const KeyStore::Presented& presented, const KeyStore& keys) {
-  const redaction::ForeignCredentials foreign = redaction::foreign_credentials(record.request.headers, presented);
-  redact(record.request, record.raw_head, record.raw_body, presented, keys);
-  redaction::mask_text(record.decision.detail, foreign, keys);
-  for (Finding& finding : record.findings) redaction::mask_text(finding.message, foreign, keys);
-}
-
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

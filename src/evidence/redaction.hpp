@@ -4,7 +4,6 @@
 
 #include "../keys/key_store.hpp"
 #include "../model/received_request.hpp"
-#include "journal.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -20,9 +19,6 @@ void redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_bo
 
 /// The same for any text made from the request: a decision's detail, a finding, a line of a log.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
-
-/// The same for a whole record, its decision and findings included; to be called before it is published.
-void redact(ExchangeRecord& record, const KeyStore::Presented& presented, const KeyStore& keys);
 
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI

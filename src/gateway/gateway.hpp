@@ -66,7 +66,8 @@ class Gateway {
   void reset();
 
   /// Ends every connection and stops listening, within 50 ms; a tester's own function that blocks is waited for, and
-  /// named on stderr after a second. The destructor does the same.
+  /// named on stderr after a second. The destructor does the same. Throws GatewayError when called by a function that
+  /// this gateway called.
   void stop();
 
  private:

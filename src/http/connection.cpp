@@ -36,6 +36,8 @@ MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
 
 MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
     : socket_(socket), id_(id), limits_(limits) {
+  for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout})
+    *limit = bounded(*limit);
   sockets::adopt(socket_);
 }
 
@@ -212,8 +214,12 @@ MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_cl
     if (pending.over()) return true;
     if (stopping_) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
+    std::optional<Duration> timeout = pending.look_again_in();
+    // No descriptor was left to be woken by: then the wait asks again by itself.
+    if (wake < 0 && pending.needs_wake())
+      timeout = std::min<Duration>(timeout.value_or(Duration::max()), std::chrono::milliseconds{5});
     const sockets::Readiness readiness =
-        sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, pending.look_again_in());
+        sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, timeout);
     if (readiness.woken) wake_->clear();
     if (readiness.peer_closed || readiness.disconnected) note_peer_closed();
     if (readiness.disconnected) return false;

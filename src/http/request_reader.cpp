@@ -1,5 +1,6 @@
 #include "request_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <vector>
@@ -114,6 +115,11 @@ MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const Headers& headers, Fr
   return std::nullopt;
 }
 
+/// Whether a line that was read is ended by CR LF and holds no other CR: what is lax here can be smuggled through.
+MOCK_GATEWAY_INLINE bool ends_in_crlf(const std::string& raw, std::size_t line_begin) {
+  return raw.size() - line_begin >= 2 && raw.find('\r', line_begin) == raw.size() - 2;
+}
+
 /// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
 MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
   std::string& raw = incoming.raw_body;
@@ -129,7 +135,8 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
     std::size_t size = 0;
     const char* const digits = raw.data() + line_begin;
     const auto [end, error] = std::from_chars(digits, raw.data() + raw.size(), size, 16);
-    if (error != std::errc{} || (*end != '\r' && *end != '\n' && *end != ';' && *end != ' ' && *end != '\t')) {
+    if (error != std::errc{} || (*end != '\r' && *end != ';' && *end != ' ' && *end != '\t') ||
+        !ends_in_crlf(raw, line_begin)) {
       incoming.malformed = malformed("a chunk's size is no hexadecimal number");
       return Connection::Arrival::arrived;
     }
@@ -155,8 +162,11 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
       return Connection::Arrival::arrived;
     }
     if (arrival != Connection::Arrival::arrived) return arrival;
-    const std::size_t size = raw.size() - line_begin;
-    if (size == 1 || (size == 2 && raw[line_begin] == '\r')) return Connection::Arrival::arrived;
+    if (!ends_in_crlf(raw, line_begin)) {
+      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
+      return Connection::Arrival::arrived;
+    }
+    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
   }
 }
 
@@ -174,7 +184,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
       !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
     return Connection::Arrival::broken;
   if (framing.chunked) return read_chunked(connection, incoming);
-  incoming.request.body.reserve(framing.length);
+  incoming.request.body.reserve(std::min(framing.length, std::size_t{1} << 20));
   return connection.read_exactly(framing.length, incoming.request.body);
 }
 

@@ -108,15 +108,23 @@ class Server::Impl final : public httplib::Server {
     }
     sockets::enlarge_backlog(listener_);
     on_bound(port_);
-    listening_ = std::thread([this] { listen_after_bind(); });
+    listening_ = std::thread([this] {
+      listen_after_bind();
+      deaf_ = true;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!stopping_) std::cerr << "mock_gateway: the system failed to accept a connection; the gateway is deaf now\n";
+    });
   }
 
   int port() const { return port_; }
 
   void stop_all() {
+    if (workers_.is_current())
+      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
     if (!listening_.joinable()) return;
     // A stop before the accepting loop has begun would be lost.
-    while (!is_running()) std::this_thread::sleep_for(std::chrono::microseconds{50});
+    while (!is_running() && !deaf_) std::this_thread::sleep_for(std::chrono::microseconds{50});
     // First, so that no thread whose connection ends lies down to wait for the next.
     workers_.retire();
     {
@@ -153,7 +161,12 @@ class Server::Impl final : public httplib::Server {
     for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
       if (connection.wait_for_request() != Connection::Arrival::arrived) return;
       service_.journal().began();
-      std::optional<IncomingRequest> incoming = read_request(connection, judge);
+      std::optional<IncomingRequest> incoming;
+      try {
+        incoming = read_request(connection, judge);
+      } catch (const std::exception& exception) {  // out of memory, say
+        std::cerr << "mock_gateway: a request could not be read: " << exception.what() << '\n';
+      }
       if (!incoming) {
         service_.journal().dropped();
         return;
@@ -194,6 +207,8 @@ class Server::Impl final : public httplib::Server {
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
   std::thread listening_;
+  std::atomic<bool> deaf_{false};  // the accepting loop has ended
+  std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;

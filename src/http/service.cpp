@@ -120,19 +120,23 @@ MOCK_GATEWAY_INLINE void Service::reset() {
 
 MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest incoming,
                                         std::size_t position) noexcept {
+  std::shared_ptr<ExchangeRecord> published;
   try {
-    answer_and_record(connection, incoming, position);
+    answer_and_record(connection, incoming, position, published);
   } catch (const std::exception& exception) {
     // Out of memory, say. Nothing thrown may reach cpp-httplib, which would abort the process.
     std::cerr << "mock_gateway: an exchange was given up: " << exception.what() << '\n';
     connection.end_exchange();
     connection.end(Outlet::Ending::close);
-    journal_->dropped();
+    if (published)
+      journal_->end(*published, Outcome::Kind::stopped, clock_.now());
+    else
+      journal_->dropped();
   }
 }
 
 MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
-                                                    std::size_t position) {
+                                                    std::size_t position, std::shared_ptr<ExchangeRecord>& published) {
   Timeline timeline(clock_.state(), connection.waker());
   const KeyStore::Presented presented =
       keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
@@ -163,6 +167,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   add_profile_headers(asked, answer);
 
   journal_->add(record);
+  published = record;
   connection.begin_exchange(*record, timeline);
   const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
   connection.end_exchange();
@@ -219,6 +224,8 @@ MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
     return answer_mounted(asked);
   } catch (const RequestError& error) {
     return rejected(error.failure);
+  } catch (const std::exception& exception) {
+    return callback_failed(asked, exception.what());
   }
 }
 
@@ -286,12 +293,12 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     if (const auto thrown = service::guarded([&] { choice = script_->choose(chat); }))
       return callback_failed(asked, "a matcher threw: " + *thrown);
     if (!choice) {
-      Answer unmatched =
-          fail(asked,
-               failure(422, "no_stub_matched", "no stub matched; mounted, newest first: " + script_->describe(3))
-                   .header("x-mock-gateway-diagnosis", "no_stub_matched")
-                   .should_retry(false),
-               Decision::Kind::unmatched);
+      Answer unmatched = fail(asked,
+                              failure(422, "no_stub_matched",
+                                      "no stub matched; mounted, newest first: " + service::shown(script_->describe(3)))
+                                  .header("x-mock-gateway-diagnosis", "no_stub_matched")
+                                  .should_retry(false),
+                              Decision::Kind::unmatched);
       unmatched.decision.detail = script_->describe(3);
       return unmatched;
     }
@@ -320,7 +327,6 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     failed.decision = answer.decision;
     failed.stub = answer.stub;
     failed.reply = answer.reply;
-    for (const Header& header : reply.headers) failed.headers.set(header.name, header.value);
     return failed;
   }
   AnswerContext context;
@@ -332,7 +338,11 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   std::optional<service::Busy> busy;
   if (settings_.tokenizer) busy.emplace(asked.connection, "the function given to Options::tokenizer");
   const auto thrown = service::guarded([&] { answer.completion.emplace(reply, chat, context, tokens_); });
-  if (thrown) return callback_failed(asked, *thrown);
+  if (thrown) {
+    Answer failed = callback_failed(asked, *thrown);
+    failed.stub = answer.stub;
+    return failed;
+  }
   answer.headers = reply.headers;
   answer.stream = chat.stream;
   if (answer.stream) {
@@ -419,8 +429,8 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
   const std::string head =
       response_head(answer.status, bodiless ? "" : answer.content_type, framing, answer.body.size(), answer.headers);
   const ReplyData plain;
-  Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.events,
-                    record.tokens);
+  Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.received,
+                    record.events, record.tokens);
   Delivery::Result result;
   if (answer.stream) {
     CompletionEvents events(*answer.completion);

@@ -70,7 +70,9 @@ class Service {
   };
   struct Asked;  // a request under judgement
 
-  void answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position);
+  /// `published` is set as soon as the journal has the record.
+  void answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position,
+                         std::shared_ptr<ExchangeRecord>& published);
   Answer decide(Asked& asked);
   Answer answer_chat(Asked& asked);
   Answer answer_models(const Asked& asked) const;

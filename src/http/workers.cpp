@@ -36,7 +36,13 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
   return true;
 }
 
+MOCK_GATEWAY_INLINE const Workers*& Workers::current() {
+  thread_local const Workers* current = nullptr;
+  return current;
+}
+
 MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
+  current() = this;
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     if (jobs_.empty() && !ending_) {

@@ -24,6 +24,8 @@ class Workers {
 
   /// False when the system gives no thread and none is left to take the job later.
   bool run(std::function<void()> job);
+  /// Whether the caller is one of these threads.
+  bool is_current() const { return current() == this; }
   /// From now on no thread waits for another job: each ends with the one that it is at.
   void retire();
   /// Retires, and waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of
@@ -33,6 +35,8 @@ class Workers {
  private:
   using Threads = std::list<std::thread>;
   void work(Threads::iterator self);
+  /// Whose thread this is.
+  static const Workers*& current();
 
   std::mutex mutex_;
   std::condition_variable job_or_end_;

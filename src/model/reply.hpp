@@ -82,7 +82,8 @@ class Reply {
   /// Breaks the reply; see Trigger and Effect. Throws GatewayError for what can never happen: a failure is never
   /// streamed, so it has no events, tokens or [DONE].
   [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
-  /// Holds the reply before a token or event until the gate lets it pass.
+  /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
+  /// before it leaves, if it has that token; before an event, always.
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
   /// How its events are written.
   [[nodiscard]] Reply sse(SseDialect dialect) const;

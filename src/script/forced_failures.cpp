@@ -83,13 +83,6 @@ MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const 
       [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
 }
 
-MOCK_GATEWAY_INLINE std::size_t ForcedFailures::pending() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t count = 0;
-  for (const Entry& entry : entries_) count += entry.left.value_or(1);
-  return count;
-}
-
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

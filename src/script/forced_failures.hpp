@@ -55,8 +55,6 @@ class ForcedFailures {
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
-  /// How many are still queued; those that stay count once.
-  std::size_t pending() const;
 
  private:
   struct Entry {
