@@ -29,6 +29,7 @@ constexpr bool sanitized = false;
 constexpr bool sanitized = false;
 #endif
 
+const std::string flood(8u << 20, 'x');
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 /// Time that stop takes with these connections open: the answer's, not the kernel's in closing the clients.
@@ -37,7 +38,7 @@ Milliseconds stop_with(std::size_t idle, std::size_t streams, std::size_t half_s
   const Http http(gateway);
   gateway.chat().reply("Hello.");
   gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
-  gateway.chat().when(user_says("flood")).reply(text(std::string(6u << 20, 'x')).verbatim());
+  gateway.chat().when(user_says("flood")).reply(failure(200, "", "").body(flood, "text/plain"));
 
   std::vector<RawConnection> connections;
   const auto open = [&](std::size_t count, const std::string& request, auto options) {

@@ -218,10 +218,12 @@ TEST_SUITE("streaming") {
     ChatClient client{gateway.base_url(), gateway.api_key()};
     Gate gate;
     auto stub = gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
-    auto stream = client.start_stream("go");
-    REQUIRE(gate.wait_until_reached(1s));
+    std::promise<void> first;
+    auto stream = client.start_stream("go", [&](std::string_view) { return first.set_value(), true; });
+    REQUIRE(gate.wait_until_reached(5s));
+    REQUIRE(first.get_future().wait_for(5s) == std::future_status::ready);  // it has left, and has been read
     stream.cancel();
-    CHECK(stub.last_call().wait_for_client_to_leave(500ms));
+    CHECK(stub.last_call().wait_for_client_to_leave(5s));
     CHECK(stream.result().error() == ClientError::cancelled);
     CHECK(stream.result().received() == "a");
     CHECK(stub.last_call().tokens_sent() == 1);
