@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Joins the library in src/ into the single header mock_gateway.hpp.
 
-The interface half holds every part that src/mock_gateway.hpp reaches; the implementation half holds the headers that
-only .cpp files include, then every .cpp. While it reads the parts it checks the rules that keep them joinable.
+The interface half holds every part that src/mock_gateway.hpp or an adapter reaches; the implementation half holds the
+headers that only .cpp files include, then every .cpp; the tail holds the adapters, each behind a guard of its own.
+While it reads the parts it checks the rules that keep them joinable.
 Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broken.
 """
 
@@ -15,7 +16,8 @@ from pathlib import Path
 LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "evidence", "http", "gateway", "adapters"]
 ROOT = "mock_gateway.hpp"
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
-PRIVATE_MACROS = "core/macros.hpp"  # defined anew for each half, undefined at its end
+PRIVATE_MACROS = "core/macros.hpp"  # defined anew for each half and the tail, undefined at the end
+ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it
 PLATFORM_HEADER = re.compile(r"(sys|net|netinet|arpa)/.*|(poll|netdb|unistd|fcntl|windows|winsock2?|ws2tcpip)\.h")
 
 # Comments and literals. Numbers come along so that the quote in 1'000 opens no character literal.
@@ -44,6 +46,7 @@ class Part:
         self.path = path
         self.name = path.relative_to(src).as_posix()
         self.label = f"{src.name}/{self.name}"
+        self.is_adapter = self.name.startswith(ADAPTERS)
         self.problems = problems
         self.project = []  # (line number, path) of each project include
         self.hoisted = []  # (line number, header, why) of each include that moves to the top of its half
@@ -108,9 +111,13 @@ class Part:
             self.problem(number, f"{macro} belongs in {PUBLIC_MACROS} (public) or {PRIVATE_MACROS} (undefined again)")
 
     def _check_scopes(self, blanked):
-        """In a header every file that includes it would get its own copy of what has internal linkage."""
+        """In a header every file that includes it would get its own copy of what has internal linkage.
+
+        Only adapters want that: each file's copy is for the framework as that file has configured it.
+        """
         code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), blanked, flags=re.M)
         heading_start, scopes = 0, []  # scopes: for each open brace, whether it is a namespace's
+        anonymous_at = None  # how many scopes the outermost anonymous namespace stands in
         for token in re.finditer(r"[{};]|\bstatic\b", code):
             line = code.count("\n", 0, token.start()) + 1
             if token[0] == "static":
@@ -121,12 +128,18 @@ class Part:
             heading_start = token.end()
             if token[0] == "}" and scopes:
                 scopes.pop()
+                if len(scopes) == anonymous_at:
+                    anonymous_at = None
                 continue
             namespace = re.match(r"(?:inline\s+)?namespace\b\s*(.*)", heading, re.DOTALL)
             if namespace and not namespace[1]:
-                self.problem(line, "no anonymous namespace: use namespace detail, with a name for the part")
+                if not self.is_adapter:
+                    self.problem(line, "no anonymous namespace: use namespace detail, with a name for the part")
+                elif anonymous_at is None:
+                    anonymous_at = len(scopes)
             defines = token[0] == "{" or re.search(r"=\s*default$", heading)
-            if defines and not namespace and all(scopes) and self._is_function(heading):
+            shared = all(scopes) and anonymous_at is None
+            if defines and not namespace and shared and self._is_function(heading):
                 self.problem(line, "a function defined at namespace scope needs MOCK_GATEWAY_INLINE (or inline)")
             if token[0] == "{":
                 # `extern "C" {` opens no scope of its own.
@@ -162,8 +175,10 @@ class Library:
         self.macros = self.parts.get(src / PRIVATE_MACROS)
         macros = [part for part in (public, self.macros) if part]
         placed, self.interface, self.implementation = {root.path, *(part.path for part in macros)}, [], []
-        self._add_dependencies(root, placed, self.interface, ())
-        sources = [part for part in self.parts.values() if part.path.suffix == ".cpp"]
+        self.adapters = [part for part in self.parts.values() if part.is_adapter]
+        for part in (root, *self.adapters):
+            self._add_dependencies(part, placed, self.interface, ())
+        sources = [part for part in self.parts.values() if part.path.suffix == ".cpp" and not part.is_adapter]
         for part in sources:
             self._add_dependencies(part, placed, self.implementation, ())
         for half in (self.interface, self.implementation, sources):
@@ -171,9 +186,9 @@ class Library:
         self.interface = macros + self.interface
         self.implementation = ([self.macros] if self.macros else []) + self.implementation + sources
         self._check_halves()
-        joined = {root, *self.interface, *self.implementation}
+        joined = {root, *self.interface, *self.implementation, *self.adapters}
         for part in self.parts.values():
-            if part not in joined and not part.name.startswith("adapters/"):
+            if part not in joined:
                 self.unused.append(f"{part.label}:1: nothing includes this part")
 
     @staticmethod
@@ -185,10 +200,14 @@ class Library:
         folders = part.name.split("/")[:-1]
         if part.name != ROOT and (len(folders) != 1 or folders[0] not in LAYERS):
             part.problem(1, f"a part lives in the folder of its layer, one of: {', '.join(LAYERS)}")
+        if part.is_adapter and part.path.suffix == ".cpp":
+            part.problem(1, "an adapter is a header alone: its code belongs to the files that include it")
         for line, path in part.project:
             included = self.parts.get(path)
             if not included or path.suffix != ".hpp":
                 part.problem(line, "no such part: includes are relative to the file, and third-party headers take <>")
+            elif included.is_adapter:
+                part.problem(line, f"{included.name} is there only for those who ask for it: nothing may include it")
             elif part.name != ROOT and self._layer(included) > self._layer(part):
                 part.problem(line, f"{part.name} may not include {included.name} from a higher layer")
 
@@ -249,24 +268,46 @@ def assemble(library, line_directives_for=None):
             escaped = str(path).replace("\\", "/").replace('"', '\\"')
             body.append(f'#line {number} "{escaped}"')
 
+    def add(part):
+        contents.append((part.name, len(body)))
+        body.append(f"// ---- {part.name} ".ljust(120, "-"))
+        body.append("")
+        expected = None
+        for number, line in part.kept:
+            if number != expected:
+                resync(number, part.path)
+            body.append(line)
+            expected = number + 1
+        resync("@", line_directives_for)  # back to the assembled file: numbered below, when lines are final
+        body.append("")
+
+    def undefine_macros():
+        body.extend(f"#undef {macro}" for macro in dict.fromkeys(library.macros.defines if library.macros else ()))
+
     def half(heading, parts, open_lines, close_lines):
         contents.append((heading, len(body)))
         body.extend(open_lines + [""])
         body.extend(include_block(parts, already))
         for part in parts:
-            contents.append((part.name, len(body)))
-            body.append(f"// ---- {part.name} ".ljust(120, "-"))
-            body.append("")
-            expected = None
-            for number, line in part.kept:
-                if number != expected:
-                    resync(number, part.path)
-                body.append(line)
-                expected = number + 1
-            resync("@", line_directives_for)  # back to the assembled file: numbered below, when lines are final
-            body.append("")
-        body.extend(f"#undef {macro}" for macro in dict.fromkeys(library.macros.defines if library.macros else ()))
+            add(part)
+        undefine_macros()
         body.extend(close_lines)
+
+    def tail(adapters):
+        guards = {part: f"MOCK_GATEWAY_ADAPTER_{part.path.stem.upper()}" for part in adapters}
+        contents.append(("Adapters", len(body) + 1))
+        body.extend(["", "// Outside of the guards above, so that an adapter may be asked for after a first include."])
+        body.extend(("#if " + " || \\\n    ".join(f"defined({guard})" for guard in guards.values())).split("\n"))
+        body.append("")
+        if library.macros:
+            add(library.macros)
+        for part, guard in guards.items():
+            body.extend([f"#if defined({guard}) && !defined({guard}_INCLUDED)", f"#define {guard}_INCLUDED", ""])
+            body.extend(include_block([part], set(of_interface)))
+            add(part)
+            body.extend([f"#endif  // {guard}", ""])
+        undefine_macros()
+        body.append("#endif  // adapters")
 
     half(
         "Interface",
@@ -274,6 +315,7 @@ def assemble(library, line_directives_for=None):
         ["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP"],
         ["#endif  // MOCK_GATEWAY_HPP", ""],
     )
+    of_interface = set(already)  # what an adapter can count on in either mode
     half(
         "Implementation",
         library.implementation,
@@ -287,6 +329,8 @@ def assemble(library, line_directives_for=None):
             "#endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
         ],
     )
+    if library.adapters:
+        tail(library.adapters)
 
     top = library.description + [
         "//",

@@ -63,20 +63,37 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
   for (const ScriptedToolCall& call : scripted.tool_calls) {
     if (stopped || limits.tokens == 0) break;
     Random random = random_for(context.seed, index, choice.tool_calls.size());
-    choice.tool_calls.push_back({"call_" + random.alphanumeric(24), call.name, tokens.split_arguments(call.arguments)});
+    choice.tool_calls.push_back({call.id.empty() ? "call_" + random.alphanumeric(24) : call.id, call.name,
+                                 tokens.split_arguments(call.arguments)});
     spend(limits, choice.tool_calls.back().arguments);
   }
   // A message without content is one of tool calls or a refusal; any other has at least an empty one.
   if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
 
-  if (!scripted.finish_reason.empty()) {
-    choice.finish_reason = scripted.finish_reason;
+  if (scripted.finish_reason) {
+    choice.finish_reason = *scripted.finish_reason;
   } else if (!stopped && limits.tokens == 0) {
     choice.finish_reason = "length";
   } else {
     choice.finish_reason = choice.tool_calls.empty() ? "stop" : "tool_calls";
   }
   return choice;
+}
+
+/// What the script claims, or else what was counted.
+MOCK_GATEWAY_INLINE Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt,
+                                     std::size_t completion, std::size_t reasoning) {
+  const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
+  const TokenUsage& tokens = scripted ? *scripted : counted;
+  Usage usage;
+  usage.prompt_tokens = tokens.prompt_tokens();
+  usage.completion_tokens = tokens.completion_tokens();
+  usage.total_tokens = tokens.total_tokens();
+  usage.reasoning_tokens = tokens.reasoning_tokens();
+  if (!usage.reasoning_tokens && reasoning > 0)
+    usage.reasoning_tokens = std::min(static_cast<std::int64_t>(reasoning), usage.completion_tokens);
+  usage.cached_tokens = tokens.cached_tokens();
+  return usage;
 }
 
 MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
@@ -135,17 +152,23 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
   out += '{';
   append_integer(out, "prompt_tokens", usage.prompt_tokens);
   append_integer(out, "completion_tokens", usage.completion_tokens);
-  append_integer(out, "total_tokens", usage.prompt_tokens + usage.completion_tokens);
-  if (completion.context().profile == Profile::openai) out += R"(,"prompt_tokens_details":{"cached_tokens":0})";
-  if (usage.reasoning_tokens > 0) {
+  append_integer(out, "total_tokens", usage.total_tokens);
+  const std::int64_t cached = usage.cached_tokens.value_or(0);
+  if (usage.cached_tokens || completion.context().profile == Profile::openai) {
+    append_name(out, "prompt_tokens_details");
+    out += '{';
+    append_integer(out, "cached_tokens", cached);
+    out += '}';
+  }
+  if (usage.reasoning_tokens) {
     append_name(out, "completion_tokens_details");
     out += '{';
-    append_integer(out, "reasoning_tokens", usage.reasoning_tokens);
+    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
     out += '}';
   }
   if (completion.context().profile == Profile::deepseek) {
-    append_integer(out, "prompt_cache_hit_tokens", 0);
-    append_integer(out, "prompt_cache_miss_tokens", usage.prompt_tokens);
+    append_integer(out, "prompt_cache_hit_tokens", cached);
+    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
   }
   out += '}';
 }
@@ -161,16 +184,17 @@ MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall&
   out += "}}";
 }
 
-/// `"token","logprob","bytes"`; the probability in ten-thousandths below 0.
-MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view token, std::uint64_t below_zero) {
+/// A logprob that is made up, in ten-thousandths below 0.
+MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
+  return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
+}
+
+/// `"token","logprob","bytes"`.
+MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view token, const std::string& logprob) {
   append_string(out, "token", token);
   append_name(out, "logprob");
-  out += '-';
-  out += std::to_string(below_zero / 10000);
-  out += '.';
-  out.append(4 - decimals.size(), '0');
-  out += decimals;
+  out += logprob;
   append_name(out, "bytes");
   out += '[';
   for (const char byte : token) {
@@ -180,23 +204,41 @@ MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view tok
   out += ']';
 }
 
-/// The logprobs of one token, made up: the token is the likeliest, the alternatives are words.
+/// The logprobs of one token. What is not scripted is made up: the token is the likeliest, the alternatives are words.
 MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice,
                                                std::size_t number, std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
+  const std::vector<TokenLogprob>& all_scripted = completion.choices()[choice].logprobs;
+  const TokenLogprob* const scripted = number < all_scripted.size() ? &all_scripted[number] : nullptr;
+  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(completion.top_logprobs(), 0));
   Random random = random_for(~completion.context().seed, choice, number);
   std::uint64_t below_zero = 1 + random.below(likely);
+  std::string logprob = made_up_logprob(below_zero);
+  if (scripted) {
+    constexpr double lowest = 1e15;  // far from where the sum below would wrap around
+    below_zero = static_cast<std::uint64_t>(std::min(-scripted->logprob() * 10000, lowest));
+    logprob = Json(scripted->logprob()).dump();
+  }
   out += '{';
-  append_candidate(out, token, below_zero);
+  append_candidate(out, token, logprob);
   append_name(out, "top_logprobs");
   out += '[';
+  if (scripted && scripted->top()) {
+    for (std::size_t place = 0; place < std::min(wanted, scripted->top()->size()); ++place) {
+      const TopLogprob& alternative = (*scripted->top())[place];
+      out += place == 0 ? "{" : ",{";
+      append_candidate(out, alternative.token, Json(alternative.logprob).dump());
+      out += '}';
+    }
+    out += "]}";
+    return;
+  }
   std::vector<std::string> candidates;
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(completion.top_logprobs(), 0));
   while (candidates.size() < wanted) {
     std::string candidate = candidates.empty() ? std::string(token) : ' ' + words::word(random);
     if (std::find(candidates.begin(), candidates.end(), candidate) != candidates.end()) continue;
     out += candidates.empty() ? "{" : ",{";
-    append_candidate(out, candidate, below_zero);
+    append_candidate(out, candidate, candidates.empty() ? logprob : made_up_logprob(below_zero));
     out += '}';
     below_zero += 1 + random.below(likely);
     candidates.push_back(std::move(candidate));
@@ -290,7 +332,9 @@ MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatReq
       model_(reply.model.empty() ? request.model : reply.model),
       include_usage_(request.include_usage),
       logprobs_(request.logprobs),
-      top_logprobs_(request.top_logprobs) {
+      top_logprobs_(request.top_logprobs),
+      extra_(reply.extra),
+      extra_message_(reply.extra_message) {
   completions::Limits limits;
   std::size_t count = reply.choices.size();
   if (!reply.verbatim) {
@@ -299,13 +343,15 @@ MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatReq
     count = reply.choices.empty() ? 0 : static_cast<std::size_t>(std::max<std::int64_t>(request.n, 1));
   }
   choices_.reserve(count);
-  usage_.prompt_tokens = tokens.count_prompt(request);
+  std::size_t reasoning = 0;
   for (std::size_t index = 0; index < count; ++index) {
     const ScriptedChoice& scripted = reply.choices[index % reply.choices.size()];
     choices_.push_back(completions::make_choice(scripted, index, limits, context_, tokens));
-    usage_.completion_tokens += completions::tokens_of(choices_.back());
-    usage_.reasoning_tokens += choices_.back().thinking.size();
+    if (logprobs_) choices_.back().logprobs = scripted.logprobs;
+    token_count_ += completions::tokens_of(choices_.back());
+    reasoning += choices_.back().thinking.size();
   }
+  usage_ = completions::make_usage(reply.usage, tokens.count_prompt(request), token_count_, reasoning);
 }
 
 MOCK_GATEWAY_INLINE std::string Completion::body() const {
@@ -332,7 +378,18 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
   completions::append_usage(out, *this);
   completions::append_system_fingerprint(out, *this);
   out += '}';
+  if (has_extra()) merge_extra(out, "message");
   return out;
+}
+
+MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
+  Json value = Json::parse(json);
+  for (Json& choice : value["choices"]) {
+    if (!choice[message].contains("role")) continue;  // a later delta
+    for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
+  }
+  for (const Json& patch : extra_) value.merge_patch(patch);
+  json = value.dump();
 }
 
 MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
@@ -340,6 +397,7 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
   const Profile profile = completion_.context().profile;
   usage_on_finish_ = completion_.include_usage() && profile == Profile::deepseek;
   usage_due_ = completion_.include_usage() && !usage_on_finish_;
+  has_extra_ = completion_.has_extra();
   deltas_left_ = completion_.token_count();
   for (const CompletionChoice& choice : completion_.choices()) deltas_left_ += 1 + choice.tool_calls.size();
 
@@ -356,6 +414,12 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
 }
 
 MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
+  if (!write(event)) return false;
+  if (has_extra_) completion_.merge_extra(event.data, "delta");
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
   while (deltas_left_ > 0) {
     const std::size_t index = turn_;
     turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;

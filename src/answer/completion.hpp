@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "../model/chat_request.hpp"
 #include "../model/profile.hpp"
 #include "../model/reply.hpp"
+#include "events.hpp"
 #include "tokens.hpp"
 
 namespace mock_gateway {
@@ -40,21 +42,18 @@ struct CompletionChoice {
   bool has_text = false;  // false: content is null
   bool has_refusal = false;
   std::vector<CompletionToolCall> tool_calls;
+  /// Scripted, of the first tokens of text and refusal; only when the request asks for logprobs.
+  std::vector<TokenLogprob> logprobs;
   std::string finish_reason;
 };
 
+/// What an answer says of its tokens.
 struct Usage {
-  std::size_t prompt_tokens = 0;
-  std::size_t completion_tokens = 0;  // of all choices
-  std::size_t reasoning_tokens = 0;   // part of completion_tokens
-};
-
-/// One event of a stream.
-struct StreamEvent {
-  /// What stands after `data: `.
-  std::string data;
-  /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
-  bool token = false;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t completion_tokens = 0;  // of all choices
+  std::int64_t total_tokens = 0;
+  std::optional<std::int64_t> reasoning_tokens;  // nothing: no such key
+  std::optional<std::int64_t> cached_tokens;     // nothing: none, where the profile has the key
 };
 
 /// A reply made whole, the same for a plain and a streamed answer.
@@ -69,8 +68,8 @@ class Completion {
 
   /// The body of a plain answer.
   std::string body() const;
-  /// Content deltas in all: what the pace counts.
-  std::size_t token_count() const { return usage_.completion_tokens; }
+  /// Content deltas in all: what the pace counts, whatever the usage says.
+  std::size_t token_count() const { return token_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
@@ -78,6 +77,10 @@ class Completion {
   bool include_usage() const { return include_usage_; }
   bool logprobs() const { return logprobs_; }
   std::int64_t top_logprobs() const { return top_logprobs_; }
+  /// Merges the scripted fields into a body, in whose choices the message is called `message`, or a chunk: `delta`.
+  void merge_extra(std::string& json, const char* message) const;
+  /// Whether there is anything to merge.
+  bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
 
  private:
   AnswerContext context_;
@@ -86,7 +89,10 @@ class Completion {
   bool logprobs_ = false;
   std::int64_t top_logprobs_ = 0;
   std::vector<CompletionChoice> choices_;
+  std::size_t token_count_ = 0;
   Usage usage_;
+  std::vector<Json> extra_;
+  std::vector<Json> extra_message_;
 };
 
 /// The events of a completion, one after the other, `[DONE]` not included: of each choice in turn one delta, until no
@@ -94,13 +100,14 @@ class Completion {
 ///
 /// What all events share is rendered once; each then costs little more than escaping its delta. The completion must
 /// outlive this.
-class CompletionEvents {
+class CompletionEvents final : public EventSource {
  public:
   explicit CompletionEvents(const Completion& completion);
-  /// Writes the next event into `event`, reusing its memory; false when there is none.
-  bool next(StreamEvent& event);
+  bool next(StreamEvent& event) override;
 
  private:
+  /// The next event as the profile has it.
+  bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(std::string_view open, std::string_view token, std::string_view close, StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
@@ -116,6 +123,7 @@ class CompletionEvents {
   std::size_t finished_ = 0;            // finish chunks sent
   bool usage_on_finish_ = false;        // on the last finish chunk, instead of a chunk of its own
   bool usage_due_ = false;
+  bool has_extra_ = false;
 
   // The parts of a chunk that do not change: head_, the choice's index and delta, rest_.
   std::string head_;  // up to and including `"choices":[`

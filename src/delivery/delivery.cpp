@@ -7,8 +7,13 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start,
-                                       std::atomic<std::size_t>& events, std::atomic<std::size_t>& tokens)
-    : plan_(plan), outlet_(outlet), timeline_(timeline), start_(start), events_(events), tokens_(tokens) {}
+                                       DeliveryProgress& progress)
+    : plan_(plan),
+      outlet_(outlet),
+      timeline_(timeline),
+      start_(start),
+      progress_(progress),
+      reached_(plan.faults.size()) {}
 
 template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
@@ -36,12 +41,12 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
       strike(Trigger::Kind::after_headers, 0);
       send(body);
     }
-    tokens_ = token_count;
+    progress_.tokens = token_count;
     strike(Trigger::Kind::at_end, 0);
   });
 }
 
-MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, CompletionEvents& source, bool chunked) {
+MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bool chunked) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     send(head);
@@ -58,9 +63,9 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Com
         hold(Place::Kind::token, tokens);
         wait_until(due(tokens), "a token");
       }
-      send(framing.frame(event.data));
-      events_.store(events, std::memory_order_relaxed);
-      if (event.token) tokens_.store(tokens, std::memory_order_relaxed);
+      send(event.raw ? framing.bare(event.data) : framing.frame(event.data));
+      progress_.events.store(events, std::memory_order_relaxed);
+      if (event.token) progress_.tokens.store(tokens, std::memory_order_relaxed);
       strike(Trigger::Kind::after_events, events);
       if (event.token) strike(Trigger::Kind::after_tokens, tokens);
     }
@@ -68,7 +73,9 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Com
     if (plan_.sse.done) {
       hold(Place::Kind::event, ++events);
       send(framing.frame("[DONE]"));
-      events_ = events;
+      progress_.events = events;
+      progress_.done_at = std::chrono::steady_clock::now();
+      progress_.done = true;
       strike(Trigger::Kind::after_events, events);
     }
     strike(Trigger::Kind::at_end, 0);
@@ -94,8 +101,19 @@ MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_vi
 }
 
 MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind kind, std::size_t count) {
-  for (const Fault& fault : plan_.faults)
-    if (fault.trigger.kind() == kind && fault.trigger.count() == count) strike(fault.effect);
+  for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
+    const Fault& fault = plan_.faults[i];
+    if (fault.trigger.kind() != kind || fault.trigger.count() != count) continue;
+    reached_[i] = true;
+    strike(fault.effect);
+  }
+}
+
+MOCK_GATEWAY_INLINE std::vector<Fault> Delivery::not_reached() const {
+  std::vector<Fault> faults;
+  for (std::size_t i = 0; i < reached_.size(); ++i)
+    if (!reached_[i]) faults.push_back(plan_.faults[i]);
+  return faults;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::strike(const Effect& effect) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "../answer/completion.hpp"
+#include "../answer/events.hpp"
 #include "../core/clock.hpp"
 #include "../model/reply.hpp"
 #include "outlet.hpp"
@@ -13,6 +15,16 @@
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+
+/// How far a delivery has come, for the record of its exchange. Written by the connection's thread, read by any.
+struct DeliveryProgress {
+  std::atomic<std::size_t> events{0};
+  std::atomic<std::size_t> tokens{0};
+  /// `[DONE]` was handed to the connection.
+  std::atomic<bool> done{false};
+  /// When, in real time.
+  std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
+};
 
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
 /// absolute deadlines, so that lateness never adds up.
@@ -26,14 +38,15 @@ class Delivery {
     failed_by_script,
   };
 
-  /// The pace counts from `start`. `events` and `tokens` count what was sent, for the record of the exchange.
-  Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start, std::atomic<std::size_t>& events,
-           std::atomic<std::size_t>& tokens);
+  /// The pace counts from `start`.
+  Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start, DeliveryProgress& progress);
 
   /// An answer of one piece. It leaves when the last of `token_count` tokens would have.
   Result whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// An answer of events. Head and role event leave at once; each token at its time.
-  Result stream(std::string_view head, CompletionEvents& source, bool chunked);
+  Result stream(std::string_view head, EventSource& source, bool chunked);
+  /// The faults of the plan whose trigger has not come.
+  std::vector<Fault> not_reached() const;
 
  private:
   /// Thrown and caught inside this class: a delivery can end at any step, and every step would have to say so.
@@ -56,8 +69,8 @@ class Delivery {
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
-  std::atomic<std::size_t>& events_;
-  std::atomic<std::size_t>& tokens_;
+  DeliveryProgress& progress_;
+  std::vector<bool> reached_;  // of each fault of the plan
 };
 
 }  // namespace detail

@@ -12,15 +12,24 @@ MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool c
       chunked_(chunked) {}
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) {
-  buffer_.clear();
-  if (chunked_) {
-    char size[2 * sizeof(std::size_t)];
-    const auto end = std::to_chars(size, size + sizeof size, before_.size() + data.size() + after_.size(), 16).ptr;
-    buffer_.append(size, end).append("\r\n");
-  }
+  begin_chunk(before_.size() + data.size() + after_.size());
   buffer_.append(before_).append(data).append(after_);
   if (chunked_) buffer_.append("\r\n");
   return buffer_;
+}
+
+MOCK_GATEWAY_INLINE std::string_view EventFraming::bare(std::string_view bytes) {
+  begin_chunk(bytes.size());
+  buffer_.append(bytes);
+  if (chunked_) buffer_.append("\r\n");
+  return buffer_;
+}
+
+MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
+  buffer_.clear();
+  if (!chunked_) return;
+  char digits[2 * sizeof size];
+  buffer_.append(digits, std::to_chars(digits, digits + sizeof digits, size, 16).ptr).append("\r\n");
 }
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -17,10 +18,14 @@ class EventFraming {
 
   /// One whole event, ready to be sent. The view is valid until the next call.
   std::string_view frame(std::string_view data);
+  /// Bytes that are no event, as they are but for the chunk around them. The view is valid until the next call.
+  std::string_view bare(std::string_view bytes);
   /// What terminates the body.
   std::string_view terminator() const { return chunked_ ? "0\r\n\r\n" : ""; }
 
  private:
+  void begin_chunk(std::size_t size);
+
   std::string before_;  // "data: "
   std::string after_;   // the blank line
   bool chunked_;

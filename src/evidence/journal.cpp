@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>  // begin, end
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -190,7 +191,9 @@ MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
                       request.key_id.size() + raw_head.size() + raw_body.size() + decision.detail.size() +
                       root_url.size();
   for (const Header& header : request.headers) total += sizeof(Header) + header.name.size() + header.value.size();
-  for (const Finding& finding : findings) total += sizeof(Finding) + finding.code.size() + finding.message.size();
+  for (const Finding& finding : findings) {
+    total += sizeof(Finding) + sizeof(std::uint64_t) + finding.code.size() + finding.message.size();
+  }
   return total;
 }
 
@@ -199,9 +202,16 @@ MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at) {
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_connection(RealTime accepted) {
   const auto locked = lock();
-  if (!first_byte) first_byte = at;
+  connected = accepted;
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
+  const auto locked = lock();
+  if (first_byte) return;
+  first_byte = at;
+  answered = real;
 }
 
 MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed() {
@@ -210,6 +220,11 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed() {
     client_closed_its_side = true;
   }
   if (signal) signal->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE bool ExchangeRecord::has_guard_expired() const {
+  const auto locked = lock();
+  return guard_expired;
 }
 
 MOCK_GATEWAY_INLINE void ExchangeRecord::mark_guard_expired() {
@@ -244,7 +259,7 @@ MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
                                       [this] { return record_->outcome != Outcome::Kind::pending; });
-  return Outcome{record_->outcome, record_->events};
+  return Outcome{record_->outcome, record_->progress.events};
 }
 
 MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
@@ -264,10 +279,7 @@ MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
   return record_->client_closed_its_side;
 }
 
-MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const {
-  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
-  return record_->guard_expired;
-}
+MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const { return record_->has_guard_expired(); }
 
 MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::first_byte() const {
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
@@ -331,8 +343,12 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     record->id = ++added_;
     record->signal = signal_;
+    record->recorded = std::chrono::steady_clock::now();
     // Under the lock: who sees the count finds the record.
-    if (record->stub) record->stub->count_recorded();
+    if (record->stub) record->stub->count_recorded(record->id);
+    for (Finding& finding : record->findings) finding.exchanges = {record->id};
+    for (Problem& problem : record->problems) keep(*record, std::move(problem));
+    record->problems.clear();
     bytes_ += record->weight();
     records_.push_back(std::move(record));
     while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
@@ -343,6 +359,35 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     }
   }
   signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Problem problem) {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  // Forgotten with its exchange by a clear in the meantime.
+  if (record.id > cleared_) keep(record, std::move(problem));
+}
+
+MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Problem problem) {
+  if (problems_.size() == max_problems) {
+    ++problems_dropped_;
+    return;
+  }
+  problem.exchange = record.id;
+  problem.request = record.request;
+  problem.request.body.clear();
+  problem.request.body.shrink_to_fit();
+  problem.stub = record.stub;
+  problems_.push_back(std::move(problem));
+}
+
+MOCK_GATEWAY_INLINE std::vector<Problem> JournalState::problems() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return problems_;
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return problems_dropped_;
 }
 
 MOCK_GATEWAY_INLINE void JournalState::began() {
@@ -364,6 +409,7 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     if (record.outcome != Outcome::Kind::pending) return;
     record.outcome = outcome;
     record.ended = at;
+    record.over = std::chrono::steady_clock::now();
     --under_way_;
   }
   signal_->changed.notify_all();
@@ -392,6 +438,8 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
     bytes_ = 0;
     cleared_ = added_;
     evicted_ = 0;
+    problems_.clear();
+    problems_dropped_ = 0;
   }
   signal_->changed.notify_all();
 }
@@ -425,11 +473,21 @@ MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::functio
   return signal_->changed.wait_until(lock, journal::deadline(timeout), condition);
 }
 
-MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(std::uint64_t stub_id) const {
+MOCK_GATEWAY_INLINE void JournalState::wait_until_idle(const RequestScope& scope, Duration patience) const {
+  if (scope.whole()) {
+    static_cast<void>(wait(patience, [this] { return under_way_while_locked() == 0; }));
+    return;
+  }
+  const auto pending = [&scope](const auto& record) {
+    return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
+  };
+  static_cast<void>(wait(patience, [&] { return std::none_of(records_.begin(), records_.end(), pending); }));
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  const auto found = std::find_if(records_.rbegin(), records_.rend(), [stub_id](const auto& record) {
-    return record->stub && record->stub->id() == stub_id;
-  });
+  const auto found = std::find_if(records_.rbegin(), records_.rend(),
+                                  [&stub](const auto& record) { return record->stub.get() == &stub; });
   return found == records_.rend() ? nullptr : *found;
 }
 
@@ -455,6 +513,20 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key
     if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
   }
   return exchanges;
+}
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope) const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) {
+    if (scope.covers(record->request)) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
+  std::set<std::uint64_t> ids;
+  for (const auto& record : state_->snapshot()) ids.insert(record->connection_id);
+  return ids.size();
 }
 
 MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {

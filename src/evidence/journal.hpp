@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "../core/clock.hpp"
 #include "../core/wait.hpp"
+#include "../delivery/delivery.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/received_request.hpp"
 #include "../script/script.hpp"
@@ -27,9 +29,9 @@ struct Decision {
   enum class Kind {
     /// A stub answered; `detail` names it.
     stub,
-    /// No stub was mounted: the deterministic default reply.
+    /// No stub was mounted that could concern the request: the deterministic default reply.
     default_reply,
-    /// Stubs were mounted and none matched.
+    /// Stubs were mounted and none answered; `detail` is the diagnosis.
     unmatched,
     /// A forced failure.
     forced_failure,
@@ -91,6 +93,40 @@ struct JournalSignal {
   std::condition_variable changed;
 };
 
+/// What an answer told the client about trying again.
+struct RetryAdvice {
+  /// The error's code; empty when the answer was none of the gateway's error bodies.
+  std::string code;
+  /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
+  std::optional<Duration> after;
+  /// It was retry-after-ms.
+  bool in_milliseconds = false;
+  /// The moment on the gateway's clock that Retry-After, a date, means to the client's machine.
+  std::optional<TimePoint> not_before;
+  /// `x-should-retry`.
+  std::optional<bool> should_retry;
+};
+
+/// Where a secret stood that belongs into the Authorization header alone.
+struct Leaks {
+  bool in_target = false;
+  bool in_body = false;
+  /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
+  std::uint64_t credential = 0;
+};
+
+/// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
+struct Problem {
+  enum class Kind { unmatched, invalid, callback_failed, fault_not_reached, guard_expired };
+  Kind kind = Kind::unmatched;
+  std::uint64_t exchange = 0;
+  /// Whole lines, without a secret.
+  std::string text;
+  /// Of the request: only what scopes are told by.
+  ReceivedRequest request;
+  std::shared_ptr<StubState> stub;  // null when none answered
+};
+
 /// What is known of one exchange. The first block is written before the record is published and never after;
 /// counters are atomic; the rest is guarded by the signal's mutex.
 struct ExchangeRecord {
@@ -109,9 +145,15 @@ struct ExchangeRecord {
   ChatLimits limits;
   std::vector<Finding> findings;
   std::string root_url;
+  RetryAdvice advice;
+  Leaks leaks;
+  /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
+  /// after a change is no retry.
+  std::uint64_t changes = 0;
+  /// Of a request that no stub answered, and of others that verify() has to report.
+  std::vector<Problem> problems;
 
-  std::atomic<std::size_t> events{0};
-  std::atomic<std::size_t> tokens{0};
+  DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
 
   std::shared_ptr<JournalSignal> signal;
@@ -120,15 +162,24 @@ struct ExchangeRecord {
   bool guard_expired = false;
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
+  // In real time, whatever the gateway's clock shows.
+  using RealTime = std::chrono::steady_clock::time_point;
+  RealTime connected{};              // its connection was accepted
+  RealTime recorded{};               // it was published, before any of its answer left
+  std::optional<RealTime> answered;  // the answer began
+  RealTime over{};                   // it ended
 
   /// What the record holds in memory, roughly; for the journal's bound. Does not change once it is published.
   std::size_t weight() const;
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
-  void mark_first_byte(TimePoint at);
+  void mark_connection(RealTime accepted);
+  /// Both moments are from before the byte left: its client may react before the sender goes on.
+  void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
   void mark_client_closed();
   void mark_guard_expired();
+  bool has_guard_expired() const;
 
  private:
   std::unique_lock<std::mutex> lock() const;
@@ -147,6 +198,8 @@ class Exchange {
   std::uint64_t connection_id() const { return record_->connection_id; }
   /// Which request of its connection this was, from 1.
   std::size_t position() const { return record_->position; }
+  /// Whether its connection had served a request before.
+  bool reused_connection() const { return record_->position > 1; }
 
   // A reference into a named handle; a copy from a temporary one, such as Journal::last() gives, so that it may be
   // kept.
@@ -183,8 +236,8 @@ class Exchange {
   /// A hold or a wait on the manual clock was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
-  std::size_t events_sent() const { return record_->events; }
-  std::size_t tokens_sent() const { return record_->tokens; }
+  std::size_t events_sent() const { return record_->progress.events; }
+  std::size_t tokens_sent() const { return record_->progress.tokens; }
   std::size_t bytes_sent() const { return record_->bytes; }
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock.
@@ -197,6 +250,8 @@ class Exchange {
   std::string as_curl() const;
   /// One line: id, method, target, status, decision, outcome.
   std::string summary() const;
+
+  const detail::ExchangeRecord& record() const { return *record_; }
 
  private:
   std::shared_ptr<detail::ExchangeRecord> record_;
@@ -212,8 +267,15 @@ class JournalState {
   /// Throws GatewayError when a bound is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// Publishes a record, giving it its id, and evicts the oldest beyond the bounds; the newest always stays.
+  /// Publishes a record, giving it and its findings its id, and evicts the oldest beyond the bounds; the newest always
+  /// stays.
   void add(std::shared_ptr<ExchangeRecord> record);
+  /// Keeps a problem of a published exchange; of too many, the first.
+  void report(const ExchangeRecord& record, Problem problem);
+  /// Since the last clear, oldest first.
+  std::vector<Problem> problems() const;
+  /// How many more there were than problems() holds.
+  std::size_t problems_dropped() const;
   /// A request has begun to arrive; balanced by end() or dropped().
   void began();
   /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
@@ -232,18 +294,27 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
+  /// Waits until no exchange of the scope is under way. Of one of several tests only those count that are recorded:
+  /// what another test's client leaves open is not waited for.
+  void wait_until_idle(const RequestScope& scope, Duration patience) const;
   // For such conditions: the mutex is held already.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t under_way_while_locked() const { return under_way_; }
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
   /// The newest record of a stub; null when there is none.
-  std::shared_ptr<ExchangeRecord> last_of_stub(std::uint64_t stub_id) const;
+  std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
   std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
   std::size_t max_entries_;
   std::size_t max_bytes_;
+  static constexpr std::size_t max_problems = 100;
+
+  void keep(const ExchangeRecord& record, Problem problem);  // expects the mutex to be held
+
   std::deque<std::shared_ptr<ExchangeRecord>> records_;
+  std::vector<Problem> problems_;
+  std::size_t problems_dropped_ = 0;
   std::size_t bytes_ = 0;
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -268,8 +339,12 @@ class Journal {
   Exchange last() const;
   /// By its id. Throws GatewayError when there never was one, or it was evicted.
   Exchange at(std::uint64_t id) const;
+  /// How many connections the exchanges that are kept came on.
+  std::size_t connections() const;
   /// Of the key with that id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
+  /// Of one of several tests that share the gateway, oldest first.
+  std::vector<Exchange> in(const RequestScope& scope) const;
 
   /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;

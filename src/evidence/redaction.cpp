@@ -1,12 +1,15 @@
 #include "redaction.hpp"
 
-#include <algorithm>  // all_of, any_of
+#include <algorithm>  // all_of, any_of, min, none_of
 #include <cstddef>
 #include <iterator>  // begin, end
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
 
@@ -29,8 +32,13 @@ bool has_scheme(std::string_view name);
 std::string_view scheme_of(std::string_view name, std::string_view value);
 /// The value of a sensitive field, its credential replaced.
 std::string masked_value(std::string_view name, std::string_view value);
-/// The credentials in the request's sensitive fields that the store's own masking does not find.
-ForeignCredentials foreign_credentials(const Headers& headers, const KeyStore::Presented& presented);
+/// The credentials in the request's sensitive fields and its query that the store's own masking does not find.
+ForeignCredentials foreign_credentials(const Headers& headers, std::string_view target,
+                                       const KeyStore::Presented& presented);
+/// Values of the query that nothing but a key looks like: `sk-` and at least as much as makes one hard to guess.
+void add_query_credentials(ForeignCredentials& found, std::string_view target);
+/// How many masked keys the text holds that are words of their own.
+std::size_t whole_keys(std::string_view text);
 void add_foreign(ForeignCredentials& found, std::string_view credential);
 // These two return how many there were.
 std::size_t mask_foreign(std::string& text, const ForeignCredentials& credentials);
@@ -80,7 +88,42 @@ MOCK_GATEWAY_INLINE void add_foreign(ForeignCredentials& found, std::string_view
   if (std::none_of(found.begin(), found.end(), same)) found.push_back({std::string(credential), key_like});
 }
 
-MOCK_GATEWAY_INLINE ForeignCredentials foreign_credentials(const Headers& headers,
+MOCK_GATEWAY_INLINE void add_query_credentials(ForeignCredentials& found, std::string_view target) {
+  const std::size_t mark = target.find('?');
+  if (mark == std::string_view::npos) return;
+  const auto may_stand_in_a_key = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+  };
+  for (std::string_view rest = target.substr(mark + 1); !rest.empty();) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+    const std::optional<std::string> value =
+        text::percent_decode(pair.substr(std::min(pair.find('='), pair.size() - 1) + 1));
+    if (value && value->size() >= 20 && secrets::looks_like_key(*value) &&
+        std::all_of(value->begin(), value->end(), may_stand_in_a_key)) {
+      add_foreign(found, *value);
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE std::size_t whole_keys(std::string_view text) {
+  const auto is_word = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+  };
+  std::size_t count = 0;
+  for (std::size_t at = text.find(secrets::masked); at != std::string_view::npos;
+       at = text.find(secrets::masked, at + secrets::masked.size())) {
+    const std::size_t end = at + secrets::masked.size();
+    // The last character of an escape ("%20", "\n") belongs to no word.
+    const bool after_escape =
+        (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') || (at >= 6 && text[at - 6] == '\\');
+    const bool begins = at == 0 || after_escape || !is_word(text[at - 1]);
+    if (begins && (end == text.size() || !is_word(text[end]))) ++count;
+  }
+  return count;
+}
+
+MOCK_GATEWAY_INLINE ForeignCredentials foreign_credentials(const Headers& headers, std::string_view target,
                                                            const KeyStore::Presented& presented) {
   ForeignCredentials found;
   const bool known = !presented.key.id.empty();
@@ -93,6 +136,7 @@ MOCK_GATEWAY_INLINE ForeignCredentials foreign_credentials(const Headers& header
     const bool found_by_store = known && credential == presented.credential;
     if (secrets::looks_like_key(credential) && !found_by_store) add_foreign(found, credential);
   }
+  add_query_credentials(found, target);
   return found;
 }
 
@@ -157,9 +201,12 @@ MOCK_GATEWAY_INLINE void mask_raw_fields(std::string& raw_head) {
 
 }  // namespace redaction
 
-MOCK_GATEWAY_INLINE void redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
-                                const KeyStore::Presented& presented, const KeyStore& keys) {
-  const redaction::ForeignCredentials foreign = redaction::foreign_credentials(request.headers, presented);
+MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
+                                 const KeyStore::Presented& presented, const KeyStore& keys) {
+  const redaction::ForeignCredentials foreign =
+      redaction::foreign_credentials(request.headers, request.target, presented);
+  Leaks leaks;
+  if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
   Headers headers;
   for (const Header& header : request.headers) {
     std::string name = header.name;
@@ -170,17 +217,23 @@ MOCK_GATEWAY_INLINE void redact(ReceivedRequest& request, std::string& raw_head,
   }
   request.headers = std::move(headers);
   redaction::mask_text(request.method, foreign, keys);
+  // What was there before is what somebody read in a log and sent.
+  const std::size_t masked_in_target = redaction::whole_keys(request.target);
+  const std::size_t masked_in_body = redaction::whole_keys(request.body);
   redaction::mask_text(request.target, foreign, keys);
   const std::size_t in_body = redaction::mask_text(request.body, foreign, keys);
+  leaks.in_target = redaction::whole_keys(request.target) > masked_in_target;
+  leaks.in_body = in_body > 0 && redaction::whole_keys(request.body) > masked_in_body;
   redaction::mask_raw_fields(raw_head);
   redaction::mask_text(raw_head, foreign, keys);
   // Chunks may have cut a secret in two, and then their bytes cannot be kept.
   const std::size_t in_raw_body = redaction::mask_text(raw_body, foreign, keys);
   if (!raw_body.empty() && in_raw_body < in_body) raw_body = "(left out: a key in it spans two chunks)";
+  return leaks;
 }
 
 MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
-  redaction::mask_text(text, redaction::foreign_credentials({}, presented), keys);
+  redaction::mask_text(text, redaction::foreign_credentials({}, {}, presented), keys);
 }
 
 }  // namespace detail

@@ -1,5 +1,7 @@
 #include "chat_script.hpp"
 
+#include <cmath>
+
 #include "../core/error.hpp"
 
 namespace mock_gateway {
@@ -7,15 +9,33 @@ inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
   const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
-  const std::string message = state_->describe() + " has answered " + std::to_string(state_->recorded()) + " of " +
+  const std::string message = state_->title() + " has answered " + std::to_string(state_->recorded()) + " of " +
                               std::to_string(count) + " requests";
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }
 
 MOCK_GATEWAY_INLINE Exchange Stub::last_call() const {
-  if (auto record = journal_->last_of_stub(state_->id())) return Exchange(std::move(record));
-  throw GatewayError("Stub::last_call: the journal holds no call of " + state_->describe() +
+  if (auto record = journal_->last_of_stub(*state_)) return Exchange(std::move(record));
+  throw GatewayError("Stub::last_call: the journal holds no call of " + state_->title() +
                      "; wait_for_calls waits for one");
+}
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Stub::exchanges() const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : journal_->snapshot()) {
+    if (record->stub == state_) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE ScopedStub Stub::scoped() const { return ScopedStub(*this); }
+
+MOCK_GATEWAY_INLINE ScopedStub::ScopedStub(ScopedStub&& other) noexcept : Stub(other), owns_(other.owns_) {
+  other.owns_ = false;
+}
+
+MOCK_GATEWAY_INLINE ScopedStub::~ScopedStub() {
+  if (owns_) remove();
 }
 
 MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(std::shared_ptr<detail::Script> script,
@@ -28,8 +48,37 @@ MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
 MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::at_most(std::size_t count) && {
-  if (count == 0) throw GatewayError("at_most(0): a stub that may never answer is no stub; leave it out");
+  if (count == 0) throw GatewayError("at_most(0): a stub that may not be asked is said by never()");
   plan_.at_most = count;
+  return std::move(*this);
+}
+
+MOCK_GATEWAY_INLINE StubBuilder StubBuilder::expect(Range calls) && {
+  const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
+  if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
+      !whole(calls.most())) {
+    throw GatewayError("expect(" + calls.describe() + "): calls are counted in whole numbers from 0 on");
+  }
+  plan_.expected_calls = calls;
+  return std::move(*this);
+}
+
+MOCK_GATEWAY_INLINE StubBuilder StubBuilder::priority(int priority) && {
+  plan_.priority = priority;
+  return std::move(*this);
+}
+
+MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string scenario, std::string state) && {
+  for (const detail::ScenarioState& wanted : plan_.in_states) {
+    if (wanted.scenario == scenario)
+      throw GatewayError("in_state: a stub waits for one state of scenario \"" + scenario + "\", not for two");
+  }
+  plan_.in_states.push_back({std::move(scenario), std::move(state)});
+  return std::move(*this);
+}
+
+MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
+  plan_.then_states.push_back({std::move(scenario), std::move(state)});
   return std::move(*this);
 }
 
@@ -38,13 +87,29 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::named(std::string name) && {
   return std::move(*this);
 }
 
+MOCK_GATEWAY_INLINE Stub StubBuilder::never() && {
+  if (plan_.expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
+  plan_.expected_calls = Range(0);
+  return Stub(script_->mount(std::move(plan_)), script_, journal_);
+}
+
 MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
+  if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   plan_.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
 }
 
-MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) { plan_.replies.emplace_back(std::move(function)); }
+MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) {
+  if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
+  if (!function) throw GatewayError("reply(function): the function is empty");
+  plan_.replies.emplace_back(std::move(function));
+}
 
-MOCK_GATEWAY_INLINE Stub StubBuilder::mount() { return Stub(script_->mount(std::move(plan_)), journal_); }
+MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan_.nothing_more = true; }
+
+MOCK_GATEWAY_INLINE Stub StubBuilder::mount() {
+  if (plan_.replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  return Stub(script_->mount(std::move(plan_)), script_, journal_);
+}
 
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

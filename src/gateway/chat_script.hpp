@@ -10,18 +10,23 @@
 #include "../core/source_location.hpp"
 #include "../core/wait.hpp"
 #include "../evidence/journal.hpp"
+#include "../evidence/verification.hpp"
+#include "../model/range.hpp"
 #include "../model/reply.hpp"
-#include "../script/matcher.hpp"
+#include "../script/matchers.hpp"
 #include "../script/script.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
+class ScopedStub;
+
 /// A stub that is live. A handle: may outlive its gateway.
 class Stub {
  public:
-  Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::JournalState> journal)
-      : state_(std::move(state)), journal_(std::move(journal)) {}
+  Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
+       std::shared_ptr<detail::JournalState> journal)
+      : state_(std::move(state)), script_(std::move(script)), journal_(std::move(journal)) {}
 
   /// How many requests it has answered; each is in the journal.
   std::size_t calls() const { return state_->recorded(); }
@@ -29,14 +34,48 @@ class Stub {
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
   /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
   Exchange last_call() const;
+  /// Those that it answered and the journal still holds, oldest first.
+  std::vector<Exchange> exchanges() const;
+  /// The most requests that it was answering at one time, from choosing it to the end of the exchange.
+  std::size_t peak_concurrency() const { return state_->peak_concurrency(); }
+  /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
+  std::string title() const { return state_->title(); }
+
+  /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
+  void remove() const { script_->remove(state_); }
+  /// A handle that removes the stub when it is destroyed.
+  [[nodiscard]] ScopedStub scoped() const;
+
+  const std::shared_ptr<detail::StubState>& state() const { return state_; }
 
  private:
   std::shared_ptr<detail::StubState> state_;
+  std::shared_ptr<detail::Script> script_;
   std::shared_ptr<detail::JournalState> journal_;
 };
 
+/// A stub that is removed when this is destroyed: for one test on a gateway that others use.
+class [[nodiscard]] ScopedStub : public Stub {
+ public:
+  explicit ScopedStub(Stub stub) : Stub(std::move(stub)) {}
+  ScopedStub(ScopedStub&& other) noexcept;
+  ScopedStub& operator=(ScopedStub&&) = delete;
+  ~ScopedStub();
+
+ private:
+  bool owns_ = true;
+};
+
+/// Whether every call of each stub came before every call of the next, and each was called; in order of arrival.
+/// `CHECK(called_in_order(login, ask, logout))`.
+template <class... Stubs>
+Verification called_in_order(const Stub& first, const Stubs&... others) {
+  return detail::verify_order({first.state(), others.state()...});
+}
+
 /// Builds a stub: `gateway.chat().when(…).at_most(2).reply(…)`. Options first; the stub goes live, whole, when
-/// `reply` returns. The newest stub that matches answers.
+/// `reply` or `never` returns. Of the stubs that match, the one of the highest priority answers, and of those the
+/// newest.
 class [[nodiscard]] StubBuilder {
  public:
   StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
@@ -45,32 +84,67 @@ class [[nodiscard]] StubBuilder {
   StubBuilder(StubBuilder&&) noexcept;
   ~StubBuilder();
 
-  /// Answers only requests that match all of these; without any `when`, every request.
+  /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,
+  /// up to the first that does not match.
   template <class... Matchers>
-  StubBuilder when(Matcher first, Matchers... others) && {
-    plan_.matchers.push_back(std::move(first));
-    (plan_.matchers.push_back(Matcher(std::move(others))), ...);
+  StubBuilder when(Matchers&&... matchers) && {
+    static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
+    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
+                  "when(...) takes matchers, such as user_says(\"weather\"); a reply belongs into reply(...)");
+    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
+      (plan_.matchers.push_back(std::forward<Matchers>(matchers)), ...);
+    }
+    return std::move(*this);
+  }
+  /// What every request that this stub answers should match. It chooses nothing: a request that breaks it gets its
+  /// reply all the same, and verify() reports it.
+  template <class... Matchers>
+  StubBuilder should(Matchers&&... matchers) && {
+    static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
+    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
+                  "should(...) takes matchers, such as temperature_is(0.2); a reply belongs into reply(...)");
+    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
+      (plan_.validators.push_back(std::forward<Matchers>(matchers)), ...);
+    }
     return std::move(*this);
   }
   /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError.
   StubBuilder at_most(std::size_t count) &&;
+  /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
+  /// Whole numbers that are not negative, or GatewayError.
+  StubBuilder expect(Range calls) &&;
+  /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
+  StubBuilder priority(int priority) &&;
+  /// Answers only while that scenario is in that state. A scenario is "started" until a stub or the test moves it.
+  StubBuilder in_state(std::string scenario, std::string state) &&;
+  /// Each answer moves the scenario, in one step with its choice: of two requests at one time, one finds the new state.
+  StubBuilder then_state(std::string scenario, std::string state) &&;
   /// The name that reports show.
   StubBuilder named(std::string name) &&;
 
-  /// Answers with these, one request each, in order; the last stays. Each is a Reply, a string that means text, a
-  /// Failure, or a function from `const ChatRequest&` to one of them.
+  /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
+  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them.
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
-    static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply");
-    static_assert(((std::is_convertible_v<Replies, Reply> || std::is_convertible_v<Replies, ReplyFunction>)&&...),
-                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them");
-    (add(std::forward<Replies>(replies)), ...);
+    static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
+    constexpr bool known = (is_reply<Replies> && ...);
+    static_assert(known,
+                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them; a "
+                  "matcher belongs into when(...)");
+    if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
+  /// Must not be asked: a request that matches is refused with 422 `never_expected`, and verify() reports it.
+  Stub never() &&;
 
  private:
+  template <class T>
+  static constexpr bool is_reply = std::is_convertible_v<T, Reply> || std::is_convertible_v<T, ReplyFunction> ||
+                                   std::is_convertible_v<T, NothingMore>;
+
   void add(Reply reply);
   void add(ReplyFunction function);
+  void add(NothingMore);
   Stub mount();
 
   std::shared_ptr<detail::Script> script_;

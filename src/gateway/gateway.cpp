@@ -1,8 +1,12 @@
 #include "gateway.hpp"
 
+#include <cstdlib>
+#include <exception>
+#include <iostream>
 #include <utility>
 
 #include "../core/random.hpp"
+#include "../core/reporter.hpp"
 #include "../http/server.hpp"
 #include "../http/service.hpp"
 
@@ -13,6 +17,7 @@ namespace facade {
 
 MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
   const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
+  for (const std::string& code : options.without_findings) require_finding_code(code);
   if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
   if (options.host.empty()) refuse("host must not be empty");
   if (options.max_n < 1) refuse("max_n must be at least 1");
@@ -38,6 +43,7 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
   settings.chat_limits.reject_temperature_out_of_range = options.profile == Profile::openai;
   settings.tokenizer = options.tokenizer;
   settings.on_exchange = options.on_exchange;
+  settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;
 }
 
@@ -53,12 +59,16 @@ MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
 
 class Gateway::Impl {
  public:
-  explicit Impl(const Options::Values& options)
-      : host(options.host),
+  Impl(const Options::Values& options, SourceLocation made)
+      : where(made),
+        host(options.host),
         clock(options.clock ? *options.clock : RealClock{}),
         keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
         script(std::make_shared<detail::Script>()),
         journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
+        verifier(script, journal, options.unmatched == Unmatched::allowed),
+        verify_on_destruction(options.verify_on_destruction),
+        without_findings(options.without_findings),
         service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
                 journal) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
@@ -73,6 +83,28 @@ class Gateway::Impl {
     });
   }
 
+  ~Impl() {
+    server.reset();  // nothing arrives any more
+    if (verify_on_destruction) report();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void report() const {
+    std::string found = verifier.untold();
+    if (found.empty()) return;
+    const detail::Report report{std::move(found), where, std::uncaught_exceptions() > exceptions};
+    const detail::Reporter reporter = detail::reporter();
+    if (reporter && reporter(report)) return;
+    std::cerr << "mock_gateway: the gateway made at " << where.to_string()
+              << " is destroyed, and nobody has looked at this:\n\n"
+              << report.text
+              << "\n\nCHECK(gateway.verify()) looks at it; Options::verify_on_destruction(false) lets it pass.\n";
+    if (!report.unwinding) std::abort();
+  }
+
+  SourceLocation where;
+  int exceptions = std::uncaught_exceptions();
   std::string host;
   std::string root_url;
   std::string default_secret;
@@ -80,11 +112,15 @@ class Gateway::Impl {
   std::shared_ptr<detail::KeyStore> keys;
   std::shared_ptr<detail::Script> script;
   std::shared_ptr<detail::JournalState> journal;
+  detail::Verifier verifier;
+  bool verify_on_destruction;
+  std::vector<std::string> without_findings;
   detail::Service service;
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
 
-MOCK_GATEWAY_INLINE Gateway::Gateway(const Options& options) : impl_(std::make_unique<Impl>(options.values())) {}
+MOCK_GATEWAY_INLINE Gateway::Gateway(const Options& options, SourceLocation where)
+    : impl_(std::make_unique<Impl>(options.values(), where)) {}
 MOCK_GATEWAY_INLINE Gateway::~Gateway() = default;
 MOCK_GATEWAY_INLINE Gateway::Gateway(Gateway&&) noexcept = default;
 MOCK_GATEWAY_INLINE Gateway& Gateway::operator=(Gateway&&) noexcept = default;
@@ -117,7 +153,26 @@ MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::strin
   impl_->service.operations().mount(method, path, std::move(handler));
 }
 
-MOCK_GATEWAY_INLINE void Gateway::reset() { impl_->service.reset(); }
+MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) const {
+  return impl_->verifier.verify(scope, std::chrono::seconds{1});
+}
+
+MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
+  return detail::make_review(*impl_->journal, scope, impl_->without_findings);
+}
+
+MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& scenario) const {
+  return impl_->script->state(scenario);
+}
+
+MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& scenario, std::string state) {
+  impl_->script->set_state(scenario, std::move(state));
+}
+
+MOCK_GATEWAY_INLINE void Gateway::reset() {
+  impl_->service.reset();
+  impl_->verifier.reset();
+}
 
 MOCK_GATEWAY_INLINE void Gateway::stop() { impl_->server->stop(); }
 

@@ -8,6 +8,8 @@
 #include "../core/error.hpp"
 #include "../core/source_location.hpp"
 #include "../evidence/journal.hpp"
+#include "../evidence/review.hpp"
+#include "../evidence/verification.hpp"
 #include "../keys/key_store.hpp"
 #include "../model/failure.hpp"
 #include "../model/http_reply.hpp"
@@ -26,9 +28,14 @@ inline namespace MOCK_GATEWAY_ABI {
 class Gateway {
  public:
   /// Throws GatewayError when it cannot listen, saying why: the port is taken, the host is not ours.
-  explicit Gateway(const Options& options = {});
+  explicit Gateway(const Options& options = {}, SourceLocation where = SourceLocation::current());
+  /// Stops, and then is the net under verify(): what it would find wrong, and nobody has looked at, becomes a failure
+  /// of the running test where an adapter is in use, at the line that made the gateway; else it is printed to stderr,
+  /// and the program aborts. While an exception is on its way it is printed only. Options::verify_on_destruction(false)
+  /// turns it off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
+  /// What this gateway was before ends as by its destructor.
   Gateway& operator=(Gateway&&) noexcept;
 
   /// "http://127.0.0.1:54321/v1": what an SDK takes as its base address.
@@ -62,7 +69,21 @@ class Gateway {
 
   Journal journal() const;
 
-  /// Forgets stubs, forced failures and the journal; keys, limits and mounted operations stay.
+  /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
+  /// are not as they should be, functions of the test that threw, faults that were never reached, waits that ran into
+  /// their guard. Waits first, in real time, at most a second, until no exchange is under way. With a scope, only what
+  /// concerns one of several tests: its requests, and the stubs that key_is or header_is gave to it.
+  Verification verify(const RequestScope& scope = {}) const;
+  /// What the client did wrong, as far as the journal proves it. Waits like verify().
+  Review review(const RequestScope& scope = {}) const;
+
+  /// The state of a scenario: "started" until a stub's then_state, or set_state, moved it.
+  std::string state(const std::string& scenario) const;
+  void set_state(const std::string& scenario, std::string state);
+
+  /// Forgets stubs and states of scenarios, forced failures, the journal, and what verify() found; keys, limits and
+  /// mounted operations stay. A request that arrives late from an earlier test cannot be told from the next test's,
+  /// unless tests have a key or a header of their own (RequestScope).
   void reset();
 
   /// Ends every connection and stops listening, within 50 ms; a tester's own function that blocks is waited for, and

@@ -18,6 +18,16 @@
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
+/// What becomes of a chat request that stubs were mounted for and none answered.
+enum class Unmatched {
+  /// 422 `no_stub_matched`, and verify() reports it.
+  fails_verification,
+  /// 422 `no_stub_matched`, and that is all.
+  allowed,
+  /// The default reply answers, as if there were no stub.
+  gets_default_reply,
+};
+
 /// How a gateway starts: `Options{}.port(8080).model("fast")`. Setters chain; a wrong value throws GatewayError from
 /// the Gateway's constructor.
 class Options {
@@ -75,6 +85,15 @@ class Options {
   /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
   Options& idle_timeout(Duration timeout) { return values_.idle_timeout = timeout, *this; }
 
+  /// What becomes of requests that no stub answers. Unless set, they fail the verification.
+  Options& unmatched(Unmatched policy) { return values_.unmatched = policy, *this; }
+  /// Whether the destructor reports what verify() would have found wrong and nobody has looked at: to the test
+  /// framework whose adapter is in use, else to stderr, and then it aborts the program. True unless set.
+  Options& verify_on_destruction(bool verify) { return values_.verify_on_destruction = verify, *this; }
+  /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
+  /// constructor, when there is no such code.
+  Options& without_finding(std::string code) { return values_.without_findings.push_back(std::move(code)), *this; }
+
   /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
   Options& on_exchange(std::function<void(const Exchange&)> callback) {
     return values_.on_exchange = std::move(callback), *this;
@@ -104,6 +123,9 @@ class Options {
     Duration read_timeout = std::chrono::seconds{30};
     Duration write_timeout = std::chrono::seconds{30};
     Duration idle_timeout = std::chrono::seconds{75};
+    Unmatched unmatched = Unmatched::fails_verification;
+    bool verify_on_destruction = true;
+    std::vector<std::string> without_findings;
     std::function<void(const Exchange&)> on_exchange;
   };
   const Values& values() const { return values_; }

@@ -146,6 +146,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, s
 MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline) {
   record_ = &record;
   timeline_ = &timeline;
+  record.mark_connection(opened_);
   if (peer_closed_) record.mark_client_closed();
 }
 
@@ -158,14 +159,17 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
     if (stopping_) return false;
+    const bool begins = record_ && record_->bytes == 0;
+    const TimePoint now = begins ? timeline_->now() : TimePoint{};
+    const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     std::size_t count = 0;
     const sockets::Transfer transfer = sockets::send(socket_, bytes.data() + sent, bytes.size() - sent, count);
     if (transfer == sockets::Transfer::failed) {
       note_peer_closed();
       return false;
     }
-    if (record_ && count > 0 && record_->bytes.fetch_add(count, std::memory_order_relaxed) == 0)
-      record_->mark_first_byte(timeline_->now());
+    if (record_) record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    if (begins && count > 0) record_->mark_first_byte(now, real_now);
     sent += count;
     if (transfer == sockets::Transfer::done) continue;
     if (timeline_) timeline_->settle();

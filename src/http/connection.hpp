@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -104,6 +105,7 @@ class Connection final : public Outlet {
   int socket_;
   std::uint64_t id_;
   ConnectionLimits limits_;
+  std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = std::make_shared<DescriptorWake>();
   std::string buffer_;
   std::size_t position_ = 0;

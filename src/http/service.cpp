@@ -10,7 +10,9 @@
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../delivery/delivery.hpp"
+#include "../evidence/diagnosis.hpp"
 #include "../evidence/redaction.hpp"
+#include "../evidence/review.hpp"
 #include "response.hpp"
 
 namespace mock_gateway {
@@ -98,6 +100,7 @@ struct Service::Asked {
   Route route{};
   std::optional<ChatRequest> chat{};
   std::uint64_t fingerprint = 0;
+  std::vector<Problem> problems{};
 };
 
 MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys,
@@ -146,13 +149,15 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->position = position;
   record->request = std::move(incoming.request);
   record->request.key_id = presented.key.id;
+  record->request.key_description = presented.key.description;
   record->raw_head = std::move(incoming.raw_head);
   record->raw_body = std::move(incoming.raw_body);
   record->received = timeline.now();
   record->acceptance = settings_.acceptance;
   record->limits = settings_.chat_limits;
   record->root_url = settings_.root_url;
-  redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
+  record->leaks = redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
+  record->changes = keys_->changes() + script_->changes() + failures_.changes();
 
   Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
   Answer answer = incoming.malformed ? fail(asked, *incoming.malformed, Decision::Kind::malformed) : decide(asked);
@@ -162,9 +167,12 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   }
   record->decision = answer.decision;
   redact(record->decision.detail, presented, *keys_);
+  record->problems = std::move(asked.problems);
+  for (Problem& problem : record->problems) redact(problem.text, presented, *keys_);
   record->stub = answer.stub;
   record->status = answer.status;
   add_profile_headers(asked, answer);
+  note_answer(*record, answer.error_code, answer.headers, timeline.now());
 
   journal_->add(record);
   published = record;
@@ -284,38 +292,41 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
 
   asked.fingerprint = fingerprint(std::to_string(content_fingerprint(chat)), settings_.seed ^ fingerprint(""));
   Answer answer;
+  const ChatCall call(chat, asked.request);
   std::optional<Script::Choice> choice;
-  if (script_->empty()) {
+  {
+    const service::Busy busy(asked.connection, "a matcher of a stub");
+    if (const auto thrown = service::guarded([&] { choice = script_->choose(call); }))
+      return callback_failed(asked, "a matcher threw: " + *thrown);
+    if (choice && choice->stub) {
+      if (const auto thrown = service::guarded([&] { validate(asked, *choice, call); })) {
+        Answer failed =
+            callback_failed(asked, "what " + choice->stub->title() + " says it should be threw: " + *thrown);
+        failed.stub = choice->stub;
+        return failed;
+      }
+    }
+  }
+  if (choice && !choice->stub && settings_.unmatched_get_default_reply) choice.reset();
+  if (choice && !choice->reply) return refuse(asked, *choice, call);
+  if (!choice) {
     answer.decision.kind = Decision::Kind::default_reply;
     answer.reply = std::make_shared<const Reply>(default_reply(chat, asked.fingerprint));
   } else {
-    const service::Busy busy(asked.connection, "a matcher of a stub");
-    if (const auto thrown = service::guarded([&] { choice = script_->choose(chat); }))
-      return callback_failed(asked, "a matcher threw: " + *thrown);
-    if (!choice) {
-      Answer unmatched = fail(asked,
-                              failure(422, "no_stub_matched",
-                                      "no stub matched; mounted, newest first: " + service::shown(script_->describe(3)))
-                                  .header("x-mock-gateway-diagnosis", "no_stub_matched")
-                                  .should_retry(false),
-                              Decision::Kind::unmatched);
-      unmatched.decision.detail = script_->describe(3);
-      return unmatched;
-    }
-  }
-  if (choice) {
     const StubState& stub = *choice->stub;
     answer.decision = {Decision::Kind::stub, stub.describe()};
     answer.stub = choice->stub;
-    if (const auto* ready = std::get_if<std::shared_ptr<const Reply>>(&choice->reply)) {
+    answer.use = StubState::Use(choice->stub);
+    if (const auto* ready = std::get_if<std::shared_ptr<const Reply>>(&*choice->reply)) {
       answer.reply = *ready;
     } else {
-      const service::Busy busy(asked.connection, "the reply function of " + stub.describe());
+      const service::Busy busy(asked.connection, "the reply function of " + stub.title());
       const auto thrown = service::guarded(
-          [&] { answer.reply = std::make_shared<const Reply>(std::get<ReplyFunction>(choice->reply)(chat)); });
+          [&] { answer.reply = std::make_shared<const Reply>(std::get<ReplyFunction>(*choice->reply)(chat)); });
       if (thrown) {
-        Answer failed = callback_failed(asked, "the reply function of " + stub.describe() + " threw: " + *thrown);
+        Answer failed = callback_failed(asked, "the reply function of " + stub.title() + " threw: " + *thrown);
         failed.stub = choice->stub;
+        failed.use = std::move(answer.use);
         return failed;
       }
     }
@@ -326,8 +337,21 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     Answer failed = fail(asked, *reply.failure, answer.decision.kind);
     failed.decision = answer.decision;
     failed.stub = answer.stub;
+    failed.use = std::move(answer.use);
     failed.reply = answer.reply;
     return failed;
+  }
+  answer.headers = reply.headers;
+  if (reply.raw) {
+    answer.status = reply.raw->status;
+    answer.content_type = reply.raw->content_type;
+    answer.body = reply.raw->body;
+    return answer;
+  }
+  if (reply.chunks) {
+    answer.stream = true;
+    answer.content_type = reply.sse.content_type;
+    return answer;
   }
   AnswerContext context;
   context.profile = settings_.profile;
@@ -341,9 +365,9 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (thrown) {
     Answer failed = callback_failed(asked, *thrown);
     failed.stub = answer.stub;
+    failed.use = std::move(answer.use);
     return failed;
   }
-  answer.headers = reply.headers;
   answer.stream = chat.stream;
   if (answer.stream) {
     answer.content_type = reply.sse.content_type;
@@ -352,6 +376,50 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     answer.token_count = answer.completion->token_count();
     answer.completion.reset();  // the text is not held twice while its client reads
   }
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE void Service::validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const {
+  const StubState& stub = *choice.stub;
+  std::vector<ExplainedCondition> broken;
+  for (const Matcher& matcher : stub.plan().validators) {
+    if (!detail::decide(matcher, call, choice.trail)) explain(matcher, call, choice.trail, 0, broken);
+  }
+  if (broken.empty()) return;
+  Problem problem;
+  problem.kind = Problem::Kind::invalid;
+  problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+  problem.text.pop_back();
+  asked.problems.push_back(std::move(problem));
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::refuse(Asked& asked, const Script::Choice& choice,
+                                                    const ChatCall& call) const {
+  const bool must_not_be_asked = choice.stub && choice.stub->plan().replies.empty();
+  if (must_not_be_asked) {
+    Answer answer = fail(asked,
+                         failure(422, "never_expected", service::shown(choice.stub->title()) + " must never be asked")
+                             .should_retry(false),
+                         Decision::Kind::stub);
+    answer.decision.detail = choice.stub->describe();
+    answer.stub = choice.stub;
+    return answer;
+  }
+  Diagnosis diagnosis = diagnose(call, choice, script_->states());
+  std::string closest = "no_stub_matched; closest: " + diagnosis.closest;
+  for (char& byte : closest) {
+    if (byte < ' ' || byte > '~') byte = '?';
+  }
+  Answer answer = fail(asked,
+                       failure(422, "no_stub_matched", "no stub matched\n" + service::shown(diagnosis.text))
+                           .header("x-mock-gateway-diagnosis", text::excerpt(closest, 500))
+                           .should_retry(false),
+                       Decision::Kind::unmatched);
+  answer.decision.detail = diagnosis.text;
+  Problem problem;
+  problem.kind = Problem::Kind::unmatched;
+  problem.text = std::move(diagnosis.text);
+  asked.problems.push_back(std::move(problem));
   return answer;
 }
 
@@ -379,18 +447,23 @@ MOCK_GATEWAY_INLINE Service::Answer Service::fail(const Asked& asked, const Fail
   Answer answer;
   answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
   answer.status = failure.status();
+  answer.error_code = failure.code();
   answer.content_type = failure.raw_body() ? failure.content_type() : "application/json";
   answer.headers = failure.headers(asked.timeline.now());
   answer.body = error_body(failure, settings_.profile);
   return answer;
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(const Asked& asked, const std::string& what) const {
+MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(Asked& asked, const std::string& what) const {
   Answer answer = fail(
       asked,
       failure(500, "internal_error", "a function of the test threw an exception; the gateway's journal has its text"),
       Decision::Kind::callback_failed);
   answer.decision.detail = what;
+  Problem problem;
+  problem.kind = Problem::Kind::callback_failed;
+  problem.text = "  " + what;
+  asked.problems.push_back(std::move(problem));
   return answer;
 }
 
@@ -407,6 +480,28 @@ MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer
     add("x-ratelimit-limit-requests", std::to_string(quota->limit));
     add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
     add("x-ratelimit-reset-requests", service::reset_time(quota->reset));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const Delivery& delivery,
+                                                  Delivery::Result result) {
+  if (result == Delivery::Result::completed) {
+    for (const Fault& fault : delivery.not_reached()) {
+      Problem problem;
+      problem.kind = Problem::Kind::fault_not_reached;
+      problem.text = "  " + fault.effect.to_string() + " " + fault.trigger.to_string() + ": the reply ended after " +
+                     std::to_string(record.progress.tokens) + " tokens and " + std::to_string(record.progress.events) +
+                     " events";
+      if (record.stub) problem.text += "\n  reply of " + record.stub->title();
+      journal_->report(record, std::move(problem));
+    }
+  }
+  if (record.has_guard_expired()) {
+    Problem problem;
+    problem.kind = Problem::Kind::guard_expired;
+    problem.text = "  a gate was not opened, or a manual clock not advanced, in time";
+    if (record.stub) problem.text += "\n  reply of " + record.stub->title();
+    journal_->report(record, std::move(problem));
   }
 }
 
@@ -430,15 +525,19 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
       response_head(answer.status, bodiless ? "" : answer.content_type, framing, answer.body.size(), answer.headers);
   const ReplyData plain;
   Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.received,
-                    record.events, record.tokens);
+                    record.progress);
   Delivery::Result result;
-  if (answer.stream) {
+  if (answer.completion) {
     CompletionEvents events(*answer.completion);
+    result = delivery.stream(head, events, framing == BodyFraming::chunked);
+  } else if (answer.stream) {
+    ChunkEvents events(*answer.reply->data().chunks);
     result = delivery.stream(head, events, framing == BodyFraming::chunked);
   } else {
     const bool no_body = bodiless || asked.request.method == "HEAD";
     result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.token_count);
   }
+  report_delivery(record, delivery, result);
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
     case Delivery::Result::failed_by_script: return Outcome::Kind::failed_by_script;

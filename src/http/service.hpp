@@ -12,6 +12,7 @@
 #include "../answer/completion.hpp"
 #include "../answer/occurrences.hpp"
 #include "../answer/tokens.hpp"
+#include "../delivery/delivery.hpp"
 #include "../evidence/journal.hpp"
 #include "../keys/key_store.hpp"
 #include "../model/acceptance.hpp"
@@ -34,6 +35,7 @@ struct ServiceSettings {
   ChatLimits chat_limits;
   Tokenizer tokenizer;
   std::string root_url;
+  bool unmatched_get_default_reply = false;
   std::function<void(const Exchange&)> on_exchange;
 };
 
@@ -67,6 +69,8 @@ class Service {
     std::size_t token_count = 0;           // of a plain one
     bool stream = false;
     std::shared_ptr<StubState> stub;
+    StubState::Use use;  // of the stub
+    std::string error_code;
   };
   struct Asked;  // a request under judgement
 
@@ -75,13 +79,19 @@ class Service {
                          std::shared_ptr<ExchangeRecord>& published);
   Answer decide(Asked& asked);
   Answer answer_chat(Asked& asked);
+  /// The answer of a request that no stub answers, or whose stub refuses it.
+  Answer refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const;
+  /// Notes what a stub's request is not and should be. Runs the tester's functions.
+  void validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const;
   Answer answer_models(const Asked& asked) const;
   Answer answer_model(Asked& asked) const;
   Answer answer_mounted(Asked& asked) const;
   Answer fail(const Asked& asked, const Failure& failure, Decision::Kind kind) const;
-  Answer callback_failed(const Asked& asked, const std::string& what) const;
+  Answer callback_failed(Asked& asked, const std::string& what) const;
   const Model* find_model(const std::string& id) const;
   void add_profile_headers(const Asked& asked, Answer& answer);
+  /// Notes what of the script a delivery did not come to.
+  void report_delivery(ExchangeRecord& record, const Delivery& delivery, Delivery::Result result);
   Outcome::Kind deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
                         ExchangeRecord& record);
 

@@ -98,6 +98,7 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::st
   // A description is shown by list(): not even its author gets a secret into it.
   secrets::mask(added->key.description, {*secret_lengths_.rbegin(), [this](auto start) { return may_begin(start); },
                                          [this](auto text) { return known_prefix(text); }});
+  ++changes_;
   entries_.push_back(std::move(created));
   return {added->key.id, added->secret, added->key.description};
 }
@@ -114,21 +115,25 @@ MOCK_GATEWAY_INLINE void KeyStore::describe(const std::string& id, std::string d
   mask(description);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "described").key.description = std::move(description);
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state) {
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, to_string(state)).key.state = state;
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.models = std::move(models);
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.operations = std::move(operations);
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
@@ -137,6 +142,7 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optiona
   Entry& limited = living_entry(id, "limited");
   limited.key.limit = limit;
   limited.window = LimitWindow{};
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
@@ -144,6 +150,7 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> li
   const std::lock_guard<std::mutex> lock(mutex_);
   limit_for_all_ = limit;
   window_for_all_ = LimitWindow{};
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) const {

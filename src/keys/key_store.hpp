@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>  // less
@@ -66,6 +67,9 @@ class KeyStore {
   /// Every key that is not deleted, in order of creation.
   std::vector<ApiKey> list() const;
 
+  /// How often keys or limits were changed.
+  std::uint64_t changes() const { return changes_; }
+
   /// Judges the Authorization fields of a request. Two or more fields, another scheme, an empty credential, or one
   /// that does not start with `sk-` are malformed.
   Presented present(const Headers& headers, bool bearer_in_any_case) const;
@@ -108,6 +112,7 @@ class KeyStore {
   std::set<std::size_t> secret_lengths_;                  // each length that occurs in by_secret_
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
+  std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace detail

@@ -7,7 +7,10 @@
 #include <initializer_list>
 #include <iterator>
 #include <limits>
+#include <ostream>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "../core/text.hpp"
@@ -372,7 +375,9 @@ class Reader {
   /// The member unless it is null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   std::string expected_role() const;
-  void add_finding(const char* code, std::string message);
+  /// Whether each tool call is answered, and each tool message an answer.
+  void check_tool_messages();
+  void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
 
   const Acceptance acceptance_;
   const ChatLimits& limits_;
@@ -519,8 +524,48 @@ MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& ob
   return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
 }
 
-MOCK_GATEWAY_INLINE void Reader::add_finding(const char* code, std::string message) {
-  if (request_.findings.size() < max_findings) request_.findings.push_back(Finding{code, std::move(message)});
+MOCK_GATEWAY_INLINE void Reader::add_finding(const char* code, std::string message, Severity severity) {
+  if (request_.findings.size() < max_findings) {
+    request_.findings.push_back(Finding{code, std::move(message), severity});
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
+  const std::vector<Message>& messages = request_.messages;
+  const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
+  const auto quoted = [](const std::string& id) {
+    std::string literal;
+    text::append_json_string(literal, text::excerpt(id, 60));
+    return literal;
+  };
+  std::unordered_set<std::string_view> known;
+  for (std::size_t index = 0; index < messages.size(); ++index) {
+    const Message& message = messages[index];
+    if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
+      add_finding("tool_result_unknown_id",
+                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
+                      ". Send the call's own id, and keep the assistant's message with the call.",
+                  Severity::error);
+    }
+    if (message.tool_calls.empty()) continue;
+    std::unordered_set<std::string_view> answered;
+    std::size_t end = index + 1;
+    for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
+    std::string missing;
+    std::size_t count = 0;
+    for (const ToolCall& call : message.tool_calls) {
+      known.insert(call.id);
+      if (!answered.insert(call.id).second) continue;
+      if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);
+    }
+    if (count == 0) continue;
+    if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
+    add_finding("tool_call_unanswered",
+                place(index) + ".tool_calls: no tool message " +
+                    (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
+                    missing + ". Send each call's result right after the call.",
+                Severity::error);
+  }
 }
 
 MOCK_GATEWAY_INLINE void Reader::read(const std::vector<chat_json::Builder::Duplicate>& duplicates) {
@@ -532,6 +577,7 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<chat_json::Builder::Dupl
   } else {
     read_all();
   }
+  check_tool_messages();
   if (request_.temperature && request_.top_p) {
     add_finding("temperature_and_top_p", "temperature and top_p are both given; set one of them.");
   }
@@ -946,6 +992,33 @@ MOCK_GATEWAY_INLINE bool ChatRequest::has_tool(std::string_view name) const { re
 MOCK_GATEWAY_INLINE const Tool* ChatRequest::tool(std::string_view name) const {
   const auto found = std::find_if(tools.begin(), tools.end(), [name](const Tool& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;
+}
+
+MOCK_GATEWAY_INLINE std::string to_string(ToolChoice::Mode mode) {
+  switch (mode) {
+    case ToolChoice::Mode::none: return "none";
+    case ToolChoice::Mode::automatic: return "automatic";
+    case ToolChoice::Mode::required: return "required";
+    case ToolChoice::Mode::named: return "named";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode) {
+  return out << to_string(mode);
+}
+
+MOCK_GATEWAY_INLINE std::string to_string(ResponseFormat::Kind kind) {
+  switch (kind) {
+    case ResponseFormat::Kind::text: return "text";
+    case ResponseFormat::Kind::json_object: return "json_object";
+    case ResponseFormat::Kind::json_schema: return "json_schema";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind) {
+  return out << to_string(kind);
 }
 
 }  // namespace MOCK_GATEWAY_ABI

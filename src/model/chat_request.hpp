@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "../core/json.hpp"
 #include "acceptance.hpp"
+#include "finding.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -52,6 +54,9 @@ struct ToolChoice {
   std::string name;
 };
 
+std::string to_string(ToolChoice::Mode mode);
+std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
+
 struct ResponseFormat {
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
@@ -61,13 +66,8 @@ struct ResponseFormat {
   bool strict = false;
 };
 
-/// Something in a request that was accepted and that its author had better change.
-struct Finding {
-  /// `unknown_field`, `stop_as_string`, `temperature_out_of_range`, `stream_options_without_stream`, …
-  std::string code;
-  /// One sentence that names the place and says what to change.
-  std::string message;
-};
+std::string to_string(ResponseFormat::Kind kind);
+std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 
 /// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
 /// as sent, unknown fields included.

@@ -40,9 +40,12 @@ class Failure {
   [[nodiscard]] Failure header(std::string name, std::string value) const;
   /// Replaces the error body. With `content_type` for a proxy's HTML page, say.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
-  // JSON goes to json_body: its own conversion to a string would throw.
+  // Its own conversion to a string would throw.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  Failure body(const T& json) const = delete;
+  Failure body(const T&) const {
+    static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
+    return *this;
+  }
   /// Replaces the error body by this JSON.
   [[nodiscard]] Failure json_body(const Json& body) const;
 

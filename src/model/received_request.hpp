@@ -54,6 +54,8 @@ struct ReceivedRequest {
   std::string body;
   /// The id of the key that was presented; empty when none of the gateway's was.
   std::string key_id;
+  /// The description of that key, when the request came.
+  std::string key_description;
 
   /// The target's part before "?", undecoded.
   std::string path() const { return target.substr(0, target.find('?')); }

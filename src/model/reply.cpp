@@ -1,5 +1,7 @@
 #include "reply.hpp"
 
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -10,20 +12,50 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace reply_check {
 
-/// The choice that a setter adds to: the last. Throws GatewayError for a failure, which has none.
+/// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
+void require_completion(const ReplyData& data, const char* what);
+/// The choice that a setter adds to: the last. Throws GatewayError for a reply that has none.
 ScriptedChoice& last_choice(ReplyData& data, const char* setter);
+/// Compact JSON, or GatewayError; `what` names it.
+std::string json_text_of(const Json& value, const std::string& what);
 /// The arguments of a scripted call as JSON text, or GatewayError.
 std::string arguments_text(const std::string& name, const Json& arguments);
+/// A merge patch, or GatewayError.
+const Json& checked_patch(const Json& patch, const char* setter);
+double checked_logprob(double logprob);
+std::int64_t checked_count(std::int64_t tokens, const char* what);
 /// Throws GatewayError for a fault that can never happen.
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 void require_not_negative(Duration duration, const char* setter);
+/// Throws GatewayError for what cannot be one of several choices.
+void require_part(const ReplyData& part);
+/// Whether the data of an event would reach a client's user.
+bool says_something(const Json& event);
+
+MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* what) {
+  if (data.failure) {
+    throw GatewayError(std::string("a failure carries no ") + what + "; its body is set with Failure::body");
+  }
+  if (data.raw) {
+    throw GatewayError(std::string("a raw reply carries no ") + what + "; its body is sent as it is: write it there");
+  }
+  if (data.chunks) {
+    throw GatewayError(std::string("chunks carry no ") + what + "; they are sent as they are: write it into them");
+  }
+}
 
 MOCK_GATEWAY_INLINE ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
-  if (data.failure) {
-    throw GatewayError(std::string("a failure carries no ") + setter + "; its body is set with Failure::body");
-  }
+  require_completion(data, setter);
   if (data.choices.empty()) data.choices.emplace_back();
   return data.choices.back();
+}
+
+MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::string& what) {
+  try {
+    return value.dump();
+  } catch (const Json::exception& error) {
+    throw GatewayError(what + " cannot be written as JSON: " + error.what());
+  }
 }
 
 MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Json& arguments) {
@@ -32,11 +64,34 @@ MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Js
     throw GatewayError("the arguments of tool call \"" + name +
                        "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
   }
-  try {
-    return arguments.dump();
-  } catch (const Json::exception& error) {
-    throw GatewayError("the arguments of tool call \"" + name + "\" cannot be written as JSON: " + error.what());
+  return json_text_of(arguments, "the arguments of tool call \"" + name + "\"");
+}
+
+MOCK_GATEWAY_INLINE const Json& checked_patch(const Json& patch, const char* setter) {
+  if (!patch.is_object()) {
+    throw GatewayError(std::string(setter) +
+                       " merges the fields of a JSON object such as {{\"service_tier\", \"flex\"}}," + " not " +
+                       patch.type_name());
   }
+  json_text_of(patch, std::string("what ") + setter + " merges");
+  return patch;
+}
+
+MOCK_GATEWAY_INLINE double checked_logprob(double logprob) {
+  if (!std::isfinite(logprob) || logprob > 0) {
+    throw GatewayError(
+        "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not " +
+        std::to_string(logprob));
+  }
+  return logprob;
+}
+
+MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* what) {
+  if (tokens < 0) {
+    throw GatewayError(std::string(what) + " of a usage must not be negative, but is " + std::to_string(tokens) +
+                       "; extra({{\"usage\", …}}) sends whatever it holds");
+  }
+  return tokens;
 }
 
 MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
@@ -45,15 +100,51 @@ MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& 
   if (effect.duration() && *effect.duration() <= Duration::zero()) {
     throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
   }
-  // A failure is never streamed, not even to a request that asked for a stream.
-  if (data.failure && (counted || trigger.kind() == Trigger::Kind::before_done)) {
-    throw GatewayError("a failure has no events, so \"" + trigger.to_string() +
-                       "\" never comes; use before_headers, after_headers or at_end");
+  // Neither is ever streamed, not even to a request that asked for a stream.
+  if ((data.failure || data.raw) && (counted || trigger.kind() == Trigger::Kind::before_done)) {
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " has no events, so \"" +
+                       trigger.to_string() + "\" never comes; use before_headers, after_headers or at_end");
   }
 }
 
 MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter) {
   if (duration < Duration::zero()) throw GatewayError(std::string(setter) + " needs a duration that is not negative");
+}
+
+MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
+  if (part.failure || part.raw || part.chunks) {
+    const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
+    throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
+  }
+  const SseDialect dialect;
+  const bool paced = part.pace.gap != Duration::zero() || part.pace.first_token != Duration::zero();
+  const bool written_otherwise = part.sse.line_end != dialect.line_end || part.sse.done != dialect.done ||
+                                 part.sse.space_after_colon != dialect.space_after_colon ||
+                                 part.sse.content_type != dialect.content_type;
+  if (paced || !part.faults.empty() || !part.holds.empty() || !part.model.empty() || part.verbatim || part.usage ||
+      !part.extra.empty() || !part.extra_message.empty() || !part.headers.empty() || written_otherwise) {
+    throw GatewayError(
+        "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
+        "fields, verbatim, headers and dialect on the whole: choices(…).every(…)");
+  }
+}
+
+MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
+  const auto member = [](const Json& object, const char* name) {
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    return found == object.end() ? Json() : *found;
+  };
+  const auto is_text = [](const Json& value) {
+    return value.is_string() && !value.get_ref<const std::string&>().empty();
+  };
+  for (const Json& choice : member(event, "choices")) {
+    const Json delta = member(choice, "delta");
+    for (const char* const name : {"content", "reasoning_content", "refusal"})
+      if (is_text(member(delta, name))) return true;
+    for (const Json& call : member(delta, "tool_calls"))
+      if (is_text(member(member(call, "function"), "arguments"))) return true;
+  }
+  return false;
 }
 
 }  // namespace reply_check
@@ -62,19 +153,90 @@ MOCK_GATEWAY_INLINE Reply join_choices(const std::vector<Reply>& replies) {
   ReplyData joined;
   for (const Reply& reply : replies) {
     const ReplyData& part = reply.data();
-    if (part.failure) throw GatewayError("a failure cannot be one of several choices; it is a reply of its own");
-    if (!part.faults.empty() || !part.holds.empty() || part.pace.gap != Duration::zero() ||
-        part.pace.first_token != Duration::zero() || !part.model.empty() || part.verbatim || !part.headers.empty()) {
-      throw GatewayError(
-          "a choice carries content and finish_reason only; set pace, faults, holds, model, verbatim and headers on "
-          "the whole: choices(…).every(…)");
-    }
+    reply_check::require_part(part);
     joined.choices.insert(joined.choices.end(), part.choices.begin(), part.choices.end());
   }
   return Reply(std::move(joined));
 }
 
+MOCK_GATEWAY_INLINE Reply make_raw_reply(int status, std::string body, std::string content_type) {
+  if (status < 200 || status > 599) {
+    throw GatewayError("raw_reply: status " + std::to_string(status) + " is no final status; give one from 200 to 599");
+  }
+  if ((status == 204 || status == 304) && !body.empty()) {
+    throw GatewayError("raw_reply: a reply of status " + std::to_string(status) +
+                       " has no body (RFC 9110, 6.4.1); leave it empty or give another status");
+  }
+  require_header_field("Content-Type", content_type);
+  ReplyData data;
+  data.raw = RawReply{status, std::move(body), std::move(content_type)};
+  return Reply(std::move(data));
+}
+
 }  // namespace detail
+
+MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob)
+    : logprob_(detail::reply_check::checked_logprob(logprob)) {}
+
+MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob, std::vector<TopLogprob> top)
+    : logprob_(detail::reply_check::checked_logprob(logprob)), top_(std::move(top)) {
+  for (TopLogprob& alternative : *top_) {
+    alternative.token = detail::require_utf8(std::move(alternative.token), "token of a logprob");
+    detail::reply_check::checked_logprob(alternative.logprob);
+  }
+}
+
+MOCK_GATEWAY_INLINE TokenUsage::TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens)
+    : prompt_(detail::reply_check::checked_count(prompt_tokens, "prompt_tokens")),
+      completion_(detail::reply_check::checked_count(completion_tokens, "completion_tokens")) {}
+
+MOCK_GATEWAY_INLINE TokenUsage TokenUsage::total(std::int64_t tokens) const {
+  TokenUsage changed = *this;
+  changed.total_ = detail::reply_check::checked_count(tokens, "total_tokens");
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE TokenUsage TokenUsage::reasoning(std::int64_t tokens) const {
+  TokenUsage changed = *this;
+  changed.reasoning_ = detail::reply_check::checked_count(tokens, "reasoning_tokens");
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE TokenUsage TokenUsage::cached(std::int64_t tokens) const {
+  TokenUsage changed = *this;
+  changed.cached_ = detail::reply_check::checked_count(tokens, "cached_tokens");
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE std::int64_t TokenUsage::total_tokens() const {
+  if (total_) return *total_;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return prompt_ > most - completion_ ? most : prompt_ + completion_;
+}
+
+MOCK_GATEWAY_INLINE StreamChunk::StreamChunk(Json::initializer_list_t fields) {
+  const Json json(fields);
+  if (!json.is_object()) {
+    throw GatewayError("a chunk in braces is an object, {{\"choices\", Json::array()}}, but this is " + json.dump() +
+                       ": a pair of braces is missing, or chunk(json) is meant");
+  }
+  *this = of_json(json);
+}
+
+MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_json(const Json& json) {
+  StreamChunk chunk;
+  chunk.bytes_ = detail::reply_check::json_text_of(json, "a chunk");
+  chunk.token_ = detail::reply_check::says_something(json);
+  return chunk;
+}
+
+MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_bytes(std::string bytes) {
+  if (bytes.empty()) throw GatewayError("raw_bytes needs at least one byte: an HTTP chunk of none would end the body");
+  StreamChunk chunk;
+  chunk.bytes_ = std::move(bytes);
+  chunk.raw_ = true;
+  return chunk;
+}
 
 MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
 MOCK_GATEWAY_INLINE Reply::Reply(const Reply&) = default;
@@ -109,12 +271,23 @@ MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments) const {
+MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const {
+  std::string json = detail::reply_check::arguments_text(name, arguments);
+  return malformed_tool_call(std::move(name), std::move(json), std::move(id));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
   Reply changed = *this;
-  std::string checked = detail::require_utf8(std::move(name), "name of a tool call");
-  std::string json = detail::reply_check::arguments_text(checked, arguments);
-  detail::reply_check::last_choice(changed.data_, "tool call")
-      .tool_calls.push_back(detail::ScriptedToolCall{std::move(checked), std::move(json)});
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.data_, "tool call");
+  choice.tool_calls.push_back({detail::require_utf8(std::move(name), "name of a tool call"),
+                               detail::require_utf8(std::move(arguments), "text of a tool call's arguments"),
+                               detail::require_utf8(std::move(id), "id of a tool call")});
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
+  Reply changed = *this;
+  detail::reply_check::last_choice(changed.data_, "logprobs").logprobs = std::move(tokens);
   return changed;
 }
 
@@ -126,13 +299,48 @@ MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
   return changed;
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
+  return usage(TokenUsage(prompt_tokens, completion_tokens));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
+  detail::reply_check::require_completion(data_, "usage");
+  Reply changed = *this;
+  changed.data_.usage = usage;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const {
+  detail::reply_check::require_completion(data_, "extra fields");
+  Reply changed = *this;
+  changed.data_.extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const {
+  detail::reply_check::require_completion(data_, "extra fields");
+  Reply changed = *this;
+  changed.data_.extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const {
+  if (!data_.chunks)
+    throw GatewayError("a chunk can only be added to chunks({…}); this reply is made of something else");
+  Reply changed = *this;
+  changed.data_.chunks->push_back(std::move(chunk));
+  return changed;
+}
+
 MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const {
+  detail::reply_check::require_completion(data_, "model");
   Reply changed = *this;
   changed.data_.model = detail::require_utf8(std::move(id), "model of a reply");
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::verbatim() const {
+  detail::reply_check::require_completion(data_, "verbatim text");
   Reply changed = *this;
   changed.data_.verbatim = true;
   return changed;
@@ -151,6 +359,7 @@ MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) con
 
 MOCK_GATEWAY_INLINE Reply Reply::every(Duration gap) const {
   detail::reply_check::require_not_negative(gap, "every");
+  if (data_.raw) throw GatewayError("a raw reply leaves in one piece; first_token_after delays it");
   Reply changed = *this;
   changed.data_.pace.gap = gap;
   return changed;
@@ -173,12 +382,15 @@ MOCK_GATEWAY_INLINE Reply Reply::fail(Trigger trigger, Effect effect) const {
 MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, Place place) const {
   if (place.number() == 0) throw GatewayError("events and tokens of a place count from 1");
   if (data_.failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
+  if (data_.raw && place.kind() == Place::Kind::token)
+    throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
   Reply changed = *this;
   changed.data_.holds.push_back(Hold{std::move(gate), place});
   return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
+  if (data_.raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   if (dialect.line_end != "\n" && dialect.line_end != "\r\n" && dialect.line_end != "\r") {
     throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
   }
@@ -196,8 +408,12 @@ MOCK_GATEWAY_INLINE Reply thinking(std::string text) {
   return Reply(std::move(data));
 }
 
-MOCK_GATEWAY_INLINE Reply tool_call(std::string name, const Json& arguments) {
-  return Reply(detail::ReplyData{}).tool_call(std::move(name), arguments);
+MOCK_GATEWAY_INLINE Reply tool_call(std::string name, const Json& arguments, std::string id) {
+  return Reply(detail::ReplyData{}).tool_call(std::move(name), arguments, std::move(id));
+}
+
+MOCK_GATEWAY_INLINE Reply malformed_tool_call(std::string name, std::string arguments, std::string id) {
+  return Reply(detail::ReplyData{}).malformed_tool_call(std::move(name), std::move(arguments), std::move(id));
 }
 
 MOCK_GATEWAY_INLINE Reply refusal(std::string text) {
@@ -207,11 +423,22 @@ MOCK_GATEWAY_INLINE Reply refusal(std::string text) {
 }
 
 MOCK_GATEWAY_INLINE Reply json_text(const Json& value) {
-  try {
-    return Reply(value.dump());
-  } catch (const Json::exception& error) {
-    throw GatewayError(std::string("json_text cannot write this value: ") + error.what());
-  }
+  return Reply(detail::reply_check::json_text_of(value, "the value of json_text"));
+}
+
+MOCK_GATEWAY_INLINE Reply chunks(std::vector<StreamChunk> elements) {
+  detail::ReplyData data;
+  data.chunks = std::move(elements);
+  return Reply(std::move(data));
+}
+
+MOCK_GATEWAY_INLINE StreamChunk chunk(const Json& json) { return StreamChunk::of_json(json); }
+
+MOCK_GATEWAY_INLINE StreamChunk raw_bytes(std::string bytes) { return StreamChunk::of_bytes(std::move(bytes)); }
+
+MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string content_type) {
+  return detail::make_raw_reply(status, detail::reply_check::json_text_of(body, "the body of a raw reply"),
+                                std::move(content_type));
 }
 
 }  // namespace MOCK_GATEWAY_ABI

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../core/clock.hpp"
@@ -12,12 +16,99 @@
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
+/// What might have stood in a token's place, as `top_logprobs` lists it.
+struct TopLogprob {
+  /// UTF-8, with the space before it if it has one.
+  std::string token;
+  /// As in TokenLogprob.
+  double logprob = 0;
+};
+
+/// What `logprobs` says of one token. A bare number is one: `logprobs({-0.1, -2.5})`.
+class TokenLogprob {
+ public:
+  /// The natural logarithm of the token's probability: finite and at most 0, or GatewayError. The alternatives are
+  /// made up, as many as the request's `top_logprobs` asks for.
+  TokenLogprob(double logprob);  // NOLINT: implicit, so that a list of numbers is a list of tokens
+  /// With these alternatives, in this order; the first as many as the request's `top_logprobs` asks for are sent, and
+  /// none is added. As on the wire, the token itself is among them only when it is written there.
+  TokenLogprob(double logprob, std::vector<TopLogprob> top);
+
+  double logprob() const { return logprob_; }
+  /// Nothing: they are made up.
+  const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
+
+ private:
+  double logprob_;
+  std::optional<std::vector<TopLogprob>> top_;
+};
+
+/// The `usage` of a reply, written by hand. A value; each setter returns a changed copy. No number is negative, or
+/// GatewayError; whether they agree with each other is the test's business. `Reply::extra` writes odder ones.
+class TokenUsage {
+ public:
+  TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens);
+
+  /// `total_tokens`; unless set, prompt and completion added up.
+  [[nodiscard]] TokenUsage total(std::int64_t tokens) const;
+  /// `completion_tokens_details.reasoning_tokens`; unless set, those counted in the reply, at most completion_tokens,
+  /// and the key is there when there are any.
+  [[nodiscard]] TokenUsage reasoning(std::int64_t tokens) const;
+  /// `prompt_tokens_details.cached_tokens`; in the deepseek profile prompt_cache_hit_tokens too. Unless set, 0 where
+  /// the profile has the key.
+  [[nodiscard]] TokenUsage cached(std::int64_t tokens) const;
+
+  std::int64_t prompt_tokens() const { return prompt_; }
+  std::int64_t completion_tokens() const { return completion_; }
+  std::int64_t total_tokens() const;
+  const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
+  const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
+
+ private:
+  std::int64_t prompt_;
+  std::int64_t completion_;
+  std::optional<std::int64_t> total_;
+  std::optional<std::int64_t> reasoning_;
+  std::optional<std::int64_t> cached_;
+};
+
+/// One element of a stream written by hand; see chunks(). It is one event, whatever it holds.
+class StreamChunk {
+ public:
+  /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
+  /// GatewayError; chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
+  StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
+  /// The same from JSON that is there already.
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: likewise
+
+  /// See chunk().
+  static StreamChunk of_json(const Json& json);
+  /// See raw_bytes().
+  static StreamChunk of_bytes(std::string bytes);
+
+  /// The data of an event, or all bytes of a raw one.
+  const std::string& bytes() const { return bytes_; }
+  bool is_raw() const { return raw_; }
+  /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
+  /// something.
+  bool is_token() const { return token_; }
+
+ private:
+  StreamChunk() = default;
+
+  std::string bytes_;
+  bool raw_ = false;
+  bool token_ = false;
+};
+
 namespace detail {
 
 struct ScriptedToolCall {
   std::string name;
-  /// JSON text.
+  /// JSON text, unless it is malformed on purpose.
   std::string arguments;
+  std::string id = {};  // empty: made up
 };
 
 struct ScriptedChoice {
@@ -25,15 +116,29 @@ struct ScriptedChoice {
   std::string thinking;
   std::optional<std::string> refusal;
   std::vector<ScriptedToolCall> tool_calls;
-  std::string finish_reason;  // empty: what follows from the content
+  std::vector<TokenLogprob> logprobs;        // of the first tokens of text and refusal
+  std::optional<std::string> finish_reason;  // nothing: what follows from the content
 };
 
+/// What is sent in place of a completion.
+struct RawReply {
+  int status = 200;
+  std::string body;
+  std::string content_type;
+};
+
+/// A completion, unless `failure`, `raw` or `chunks` is set; at most one of them is.
 struct ReplyData {
-  /// At least one, unless `failure` is set. A request's `n` beyond their number repeats them in order.
+  /// At least one of a completion. A request's `n` beyond their number repeats them in order.
   std::vector<ScriptedChoice> choices;
   std::optional<Failure> failure;
+  std::optional<RawReply> raw;
+  std::optional<std::vector<StreamChunk>> chunks;
   std::string model;  // empty: the requested one
   bool verbatim = false;
+  std::optional<TokenUsage> usage;
+  std::vector<Json> extra;          // merge patches of the body or each chunk, in order
+  std::vector<Json> extra_message;  // merge patches of each choice's message, in order
   Pace pace;
   std::vector<Fault> faults;
   std::vector<Hold> holds;
@@ -46,6 +151,9 @@ struct ReplyData {
 /// What the gateway answers to one chat request, streamed or not. A value; each setter returns a changed copy.
 /// A bare string means text. All strings are UTF-8, or GatewayError. Text obeys the request's `stop`, `max_tokens` and
 /// `n` unless `verbatim()`.
+///
+/// It is a completion, which the gateway writes down as its profile does, or it is written down by the test: a failure,
+/// raw_reply() or chunks(). What makes up a completion throws GatewayError on the latter three.
 class Reply {
  public:
   Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
@@ -64,28 +172,49 @@ class Reply {
   /// Adds text; in a reply of several choices, to the last.
   [[nodiscard]] Reply text(std::string text) const;
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
-  /// is the empty one.
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object()) const;
-  /// `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test needs; for every choice so far.
+  /// is the empty one. `id`: of the call; empty, the gateway makes one up (`call_…`).
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
+  /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
+  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
+  /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
+  /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
+  /// numbers made up as without it; elements beyond the last token sent are not used.
+  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
+  /// `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test needs, the empty string included; for every
+  /// choice so far.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// The `model` that the reply claims, in place of the requested one.
   [[nodiscard]] Reply model(std::string id) const;
+  /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
+  /// sends it when the request asks for it. What is sent, and its pace, stay.
+  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
+  [[nodiscard]] Reply usage(TokenUsage usage) const;
+  /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
+  /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
+  /// extra_message. `patch` must be a JSON object, or GatewayError.
+  [[nodiscard]] Reply extra(const Json& patch) const;
+  /// Merges fields into the message of each choice; streamed, into its first delta, the one with the role. Otherwise as
+  /// extra().
+  [[nodiscard]] Reply extra_message(const Json& patch) const;
+  /// Adds an element to chunks(); GatewayError for any other reply.
+  [[nodiscard]] Reply chunk(StreamChunk chunk) const;
   /// Sent as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const;
   /// Adds a response header; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
 
-  /// Time between one token and the next. Not negative, or GatewayError.
+  /// Time between one token and the next. Not negative, or GatewayError; so for a raw reply, which is of one piece.
   [[nodiscard]] Reply every(Duration gap) const;
   /// Time from the complete request to the first token. Not negative, or GatewayError.
   [[nodiscard]] Reply first_token_after(Duration delay) const;
-  /// Breaks the reply; see Trigger and Effect. Throws GatewayError for what can never happen: a failure is never
-  /// streamed, so it has no events, tokens or [DONE].
+  /// Breaks the reply; see Trigger and Effect. Throws GatewayError for what can never happen: failures and raw replies
+  /// are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves, if it has that token; before an event, always.
+  /// before it leaves, if it has that token; before an event, always. GatewayError for a failure, and for a token of a
+  /// raw reply.
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
-  /// How its events are written.
+  /// How its events are written. GatewayError for a raw reply, which has none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
 
   const detail::ReplyData& data() const { return data_; }
@@ -97,14 +226,43 @@ class Reply {
 Reply text(std::string text);
 /// A reply that reasons first: `thinking("…").text("…")`.
 Reply thinking(std::string text);
-/// A reply that calls a tool, with no text. `arguments` must be a JSON object, or GatewayError.
-Reply tool_call(std::string name, const Json& arguments = Json::object());
+/// A reply that calls a tool, with no text; see Reply::tool_call.
+Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
+/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see the setter.
+Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
 /// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
 Reply refusal(std::string text);
 /// Text that is this JSON, in compact form.
 Reply json_text(const Json& value);
-/// Several choices with endings of their own. Each part gives its content and finish_reason; pace, faults, holds,
-/// model, verbatim and headers belong to the whole: `choices(a, b).every(20ms)`. Set on a part, GatewayError.
+/// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
+/// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
+/// added: ids, usage and endings are the test's. JSON is written in the dialect of sse(); see also raw_bytes().
+Reply chunks(std::vector<StreamChunk> elements);
+/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
+StreamChunk chunk(const Json& json);
+/// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
+/// Comments, pings, half an event, half a character. Not empty, or GatewayError: an HTTP chunk of no bytes would end
+/// the body.
+StreamChunk raw_bytes(std::string bytes);
+
+namespace detail {
+
+Reply make_raw_reply(int status, std::string body, std::string content_type);
+
+}  // namespace detail
+
+/// A whole answer as it stands here, to plain and stream requests alike, with its status (200 to 599, or GatewayError)
+/// and no more headers than any answer has. It leaves after first_token_after(). The body is any bytes; statuses 204
+/// and 304 have none, or GatewayError.
+template <class Text, std::enable_if_t<
+                          std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
+Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
+// Text is a template so that a braced body is always JSON.
+/// The same with JSON, in compact form. Its strings are UTF-8, or GatewayError.
+Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
+/// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
+/// holds, model, usage, extra fields, verbatim, headers and dialect belong to the whole: `choices(a, b).every(20ms)`.
+/// Set on a part, GatewayError; so is a part that is a failure, a raw reply or chunks.
 template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others);
 
@@ -113,6 +271,12 @@ namespace detail {
 Reply join_choices(const std::vector<Reply>& replies);
 
 }  // namespace detail
+
+template <class Text,
+          std::enable_if_t<std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int>>
+Reply raw_reply(int status, const Text& body, std::string content_type) {
+  return detail::make_raw_reply(status, std::string(std::string_view(body)), std::move(content_type));
+}
 
 template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others) {

@@ -40,11 +40,13 @@ MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::option
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.push_back(Entry{failure, times, std::move(scope)});
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void ForcedFailures::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.clear();
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
@@ -53,6 +55,7 @@ MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
     return entry.scope.kind() == scope.kind() && entry.scope.name() == scope.name();
   };
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), in_scope), entries_.end());
+  ++changes_;
 }
 
 template <class Applies>

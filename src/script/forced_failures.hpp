@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -55,6 +57,8 @@ class ForcedFailures {
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
+  /// How often failures were forced or cleared.
+  std::uint64_t changes() const { return changes_; }
 
  private:
   struct Entry {
@@ -67,6 +71,7 @@ class ForcedFailures {
 
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
+  std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace detail

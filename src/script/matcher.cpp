@@ -1,121 +1,201 @@
 #include "matcher.hpp"
 
-#include <utility>
+#include <algorithm>  // find_if
 
 #include "../core/error.hpp"
+#include "../core/text.hpp"
+#include "excerpts.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace matchers {
 
-std::string quoted(const std::string& text);
-/// The function that a tool result answers: that of the newest call before it with the same id; empty without one.
-std::string called_function(const ChatRequest& request, const Message& result);
-
-MOCK_GATEWAY_INLINE std::string quoted(const std::string& text) { return '"' + text + '"'; }
-
-MOCK_GATEWAY_INLINE std::string called_function(const ChatRequest& request, const Message& result) {
-  for (auto message = request.messages.rbegin(); message != request.messages.rend(); ++message) {
-    for (const ToolCall& call : message->tool_calls) {
-      if (call.id == result.tool_call_id) return call.name;
-    }
-  }
-  return {};
+MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(const char* part)
+    : TextMatcher(part == nullptr ? throw GatewayError("a text matcher's text is a null pointer") : std::string(part)) {
 }
 
-}  // namespace matchers
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(const char* part) : TextMatcher(std::string(part)) {}
-
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string part)
-    : description_("contains " + detail::matchers::quoted(part)),
-      test_([part = std::move(part)](std::string_view text) { return text.find(part) != std::string_view::npos; }) {}
-
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test)
-    : description_(std::move(description)), test_(std::move(test)) {
-  if (!test_) throw GatewayError("the text matcher \"" + description_ + "\" has no function to ask");
+MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string part) {
+  auto node = std::make_shared<Node>();
+  node->description = "contains " + detail::excerpts::quoted(part);
+  node->test = [part = std::move(part)](std::string_view text) { return text.find(part) != std::string_view::npos; };
+  node_ = std::move(node);
 }
 
-MOCK_GATEWAY_INLINE TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
-
-MOCK_GATEWAY_INLINE TextMatcher equals(std::string text) {
-  std::string description = "equals " + detail::matchers::quoted(text);
-  return {std::move(description), [text = std::move(text)](std::string_view actual) { return actual == text; }};
+MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test) {
+  if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function to ask");
+  node_ = std::make_shared<Node>(Node{std::move(description), std::move(test), {}, false});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher starts_with(std::string start) {
-  std::string description = "starts with " + detail::matchers::quoted(start);
-  return {std::move(description),
-          [start = std::move(start)](std::string_view actual) { return actual.substr(0, start.size()) == start; }};
+MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(Node node) : node_(std::make_shared<Node>(std::move(node))) {}
+
+MOCK_GATEWAY_INLINE std::string TextMatcher::explain(std::string_view text) const {
+  return node_->explain ? node_->explain(text) : detail::excerpts::quoted(text);
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
-  return {"(" + a.describe() + ") and (" + b.describe() + ")",
-          [a, b](std::string_view text) { return a.matches(text) && b.matches(text); }};
+  return TextMatcher(TextMatcher::Node{
+      "(" + a.describe() + " and " + b.describe() + ")",
+      [a, b](std::string_view text) { return a.matches(text) && b.matches(text); },
+      [a, b](std::string_view text) { return a.built_in() && a.matches(text) ? b.explain(text) : a.explain(text); },
+      a.built_in() && b.built_in()});
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
-  return {"(" + a.describe() + ") or (" + b.describe() + ")",
-          [a, b](std::string_view text) { return a.matches(text) || b.matches(text); }};
+  return TextMatcher(TextMatcher::Node{"(" + a.describe() + " or " + b.describe() + ")",
+                                       [a, b](std::string_view text) { return a.matches(text) || b.matches(text); },
+                                       {},
+                                       a.built_in() && b.built_in()});
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator!(const TextMatcher& matcher) {
-  return {"not (" + matcher.describe() + ")", [matcher](std::string_view text) { return !matcher.matches(text); }};
+  return TextMatcher(TextMatcher::Node{"not (" + matcher.describe() + ")",
+                                       [matcher](std::string_view text) { return !matcher.matches(text); },
+                                       {},
+                                       matcher.built_in()});
 }
 
-MOCK_GATEWAY_INLINE Matcher::Matcher(std::string description, std::function<bool(const ChatRequest&)> test)
-    : description_(std::move(description)), test_(std::move(test)) {
-  if (!test_) throw GatewayError("the matcher \"" + description_ + "\" has no function to ask");
+MOCK_GATEWAY_INLINE const std::string& ChatCall::user_text() const {
+  if (!user_text_) user_text_ = chat_.last_user_text();
+  return *user_text_;
 }
 
-MOCK_GATEWAY_INLINE Matcher user_says(TextMatcher text) {
-  std::string description = "user text " + text.describe();
-  return {std::move(description),
-          [text = std::move(text)](const ChatRequest& request) { return text.matches(request.last_user_text()); }};
+MOCK_GATEWAY_INLINE Matcher::Matcher(detail::MatcherNode node)
+    : node_(std::make_shared<detail::MatcherNode>(std::move(node))) {}
+
+MOCK_GATEWAY_INLINE const std::string& Matcher::describe() const { return node_->description; }
+
+namespace detail {
+namespace composition {
+
+/// Both as parts of one condition; what is such a condition already gives its own parts, so that a && b && c has three.
+MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
+  MatcherNode node;
+  node.kind = kind;
+  for (const Matcher& side : {a, b}) {
+    if (side.node().kind == kind) {
+      node.parts.insert(node.parts.end(), side.node().parts.begin(), side.node().parts.end());
+    } else {
+      node.parts.push_back(side);
+    }
+  }
+  for (const Matcher& part : node.parts) node.description += (node.description.empty() ? "(" : word) + part.describe();
+  node.description += ")";
+  return Matcher(std::move(node));
 }
 
-MOCK_GATEWAY_INLINE Matcher has_tool(std::string name) {
-  std::string description = "has tool " + detail::matchers::quoted(name);
-  return {std::move(description),
-          [name = std::move(name)](const ChatRequest& request) { return request.has_tool(name); }};
-}
-
-MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
-  return {"last message is a tool result", [](const ChatRequest& request) {
-            return !request.messages.empty() && request.messages.back().role == "tool";
-          }};
-}
-
-MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
-  std::string description =
-      "last message is the result of " + detail::matchers::quoted(function) + " and " + text.describe();
-  return {std::move(description), [function = std::move(function), text = std::move(text)](const ChatRequest& request) {
-            if (request.messages.empty() || request.messages.back().role != "tool") return false;
-            const Message& result = request.messages.back();
-            return detail::matchers::called_function(request, result) == function && text.matches(result.text());
-          }};
-}
-
-MOCK_GATEWAY_INLINE Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test) {
-  return {std::move(name), std::move(test)};
-}
+}  // namespace composition
+}  // namespace detail
 
 MOCK_GATEWAY_INLINE Matcher operator&&(const Matcher& a, const Matcher& b) {
-  return {"(" + a.describe() + ") and (" + b.describe() + ")",
-          [a, b](const ChatRequest& request) { return a.matches(request) && b.matches(request); }};
+  return detail::composition::combined(detail::MatcherNode::Kind::all, " and ", a, b);
 }
 
 MOCK_GATEWAY_INLINE Matcher operator||(const Matcher& a, const Matcher& b) {
-  return {"(" + a.describe() + ") or (" + b.describe() + ")",
-          [a, b](const ChatRequest& request) { return a.matches(request) || b.matches(request); }};
+  return detail::composition::combined(detail::MatcherNode::Kind::any, " or ", a, b);
 }
 
 MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
-  return {"not (" + matcher.describe() + ")",
-          [matcher](const ChatRequest& request) { return !matcher.matches(request); }};
+  using Kind = detail::MatcherNode::Kind;
+  const Kind kind = matcher.node().kind;
+  detail::MatcherNode node;
+  node.kind = Kind::negation;
+  // These have their parentheses.
+  const bool enclosed = kind == Kind::all || kind == Kind::any;
+  node.description = enclosed ? "not " + matcher.describe() : "not (" + matcher.describe() + ")";
+  node.parts = {matcher};
+  return Matcher(std::move(node));
 }
 
+namespace detail {
+
+MOCK_GATEWAY_INLINE std::optional<bool> Trail::find(const MatcherNode& node) const {
+  const auto found =
+      std::find_if(results_.rbegin(), results_.rend(), [&node](const auto& result) { return result.first == &node; });
+  if (found == results_.rend()) return std::nullopt;
+  return found->second;
+}
+
+MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
+  const MatcherNode& node = matcher.node();
+  switch (node.kind) {
+    case MatcherNode::Kind::leaf: break;
+    case MatcherNode::Kind::all:
+      for (const Matcher& part : node.parts)
+        if (!decide(part, call, trail)) return false;
+      return true;
+    case MatcherNode::Kind::any:
+      for (const Matcher& part : node.parts)
+        if (decide(part, call, trail)) return true;
+      return false;
+    case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, trail);
+  }
+  const bool matched = node.test(call);
+  if (!node.built_in) trail.record(node, matched);
+  return matched;
+}
+
+namespace explanation {
+
+MOCK_GATEWAY_INLINE ExplainedCondition::Verdict verdict(std::optional<bool> matched) {
+  if (!matched) return ExplainedCondition::Verdict::not_evaluated;
+  return *matched ? ExplainedCondition::Verdict::match : ExplainedCondition::Verdict::mismatch;
+}
+
+/// All of the parts, which each have lines of their own.
+MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const Trail& trail,
+                                                    std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+  std::optional<bool> all = true;
+  for (const Matcher& part : node.parts) {
+    const std::optional<bool> matched = explain(part, call, trail, depth, conditions);
+    if (matched == false) all = false;
+    if (!matched && all == true) all = std::nullopt;
+  }
+  return all;
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const Trail& trail,
+                                                    std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+  const std::size_t heading = conditions.size();
+  conditions.push_back({depth, ExplainedCondition::Verdict::match, "any of", ""});
+  std::optional<bool> any = false;
+  for (const Matcher& part : node.parts) {
+    const std::optional<bool> matched = explain(part, call, trail, depth + 1, conditions);
+    if (matched == true) any = true;
+    if (!matched && any == false) any = std::nullopt;
+  }
+  conditions[heading].verdict = verdict(any);
+  return any;
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
+                                                         const Trail& trail, std::size_t depth,
+                                                         std::vector<ExplainedCondition>& conditions) {
+  std::vector<ExplainedCondition> inner;
+  std::optional<bool> matched = explain(node.parts.front(), call, trail, depth, inner);
+  if (matched) matched = !*matched;
+  std::string actual;
+  const MatcherNode& part = node.parts.front().node();
+  if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(call);
+  conditions.push_back({depth, verdict(matched), node.description, std::move(actual)});
+  return matched;
+}
+
+}  // namespace explanation
+
+MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail,
+                                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+  const MatcherNode& node = matcher.node();
+  switch (node.kind) {
+    case MatcherNode::Kind::leaf: break;
+    case MatcherNode::Kind::all: return explanation::explain_all(node, call, trail, depth, conditions);
+    case MatcherNode::Kind::any: return explanation::explain_any(node, call, trail, depth, conditions);
+    case MatcherNode::Kind::negation: return explanation::explain_negation(node, call, trail, depth, conditions);
+  }
+  const std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : trail.find(node);
+  std::string actual = matched == false && node.actual ? node.actual(call) : std::string();
+  conditions.push_back({depth, explanation::verdict(matched), node.description, std::move(actual)});
+  return matched;
+}
+
+}  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

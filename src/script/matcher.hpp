@@ -1,11 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "../model/chat_request.hpp"
+#include "../model/received_request.hpp"
+#include "scope.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -15,52 +21,126 @@ class TextMatcher {
  public:
   TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
   TextMatcher(std::string part);  // NOLINT: likewise
+  /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
-  bool matches(std::string_view text) const { return test_(text); }
+  bool matches(std::string_view text) const { return node_->test(text); }
   /// "contains \"weather\"".
-  const std::string& describe() const { return description_; }
+  const std::string& describe() const { return node_->description; }
+  /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
+  /// is one.
+  std::string explain(std::string_view text) const;
+  /// Whether no function of the tester's is part of it, so that it may be asked again for a report.
+  bool built_in() const { return node_->built_in; }
+
+  struct Node {
+    std::string description;
+    std::function<bool(std::string_view)> test;
+    std::function<std::string(std::string_view)> explain;  // empty: an excerpt
+    bool built_in = true;
+  };
+  /// For matchers of the library.
+  explicit TextMatcher(Node node);
 
  private:
-  std::string description_;
-  std::function<bool(std::string_view)> test_;
+  std::shared_ptr<const Node> node_;
 };
 
-TextMatcher contains(std::string part);
-TextMatcher equals(std::string text);
-TextMatcher starts_with(std::string start);
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b);
 TextMatcher operator!(const TextMatcher& matcher);
 
-/// A condition on a chat request.
-class Matcher {
+/// A chat request that a stub is chosen for: its body, parsed, and how it came.
+class ChatCall {
  public:
-  /// `test` runs on the connection's thread whenever a stub is being decided, under no lock.
-  Matcher(std::string description, std::function<bool(const ChatRequest&)> test);
+  /// Both must outlive this.
+  ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
-  bool matches(const ChatRequest& request) const { return test_(request); }
-  /// "user text contains \"weather\"".
-  const std::string& describe() const { return description_; }
+  const ChatRequest& chat() const { return chat_; }
+  /// Method, target, headers, and the key by id and description; keys are masked.
+  const ReceivedRequest& http() const { return http_; }
+  /// The text of the last message of role user; empty without one. Made once, however many stubs ask.
+  const std::string& user_text() const;
 
  private:
-  std::string description_;
-  std::function<bool(const ChatRequest&)> test_;
+  const ChatRequest& chat_;
+  const ReceivedRequest& http_;
+  mutable std::optional<std::string> user_text_;
 };
 
-/// The text of the last user message.
-Matcher user_says(TextMatcher text);
-/// The request offers a function of that name.
-Matcher has_tool(std::string name);
-/// The last message is a tool result.
-Matcher last_is_tool_result();
-/// The last message is the result of a call to that function, found by its call's id, and its text matches.
-Matcher tool_result(std::string function, TextMatcher text);
-/// Any condition, by the name that reports show.
-Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
+namespace detail {
+
+struct MatcherNode;
+
+/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
+/// again.
+class Trail {
+ public:
+  void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
+  /// Nothing when the function was not asked.
+  std::optional<bool> find(const MatcherNode& node) const;
+
+ private:
+  std::vector<std::pair<const MatcherNode*, bool>> results_;
+};
+
+/// One condition in a report.
+struct ExplainedCondition {
+  enum class Verdict { match, mismatch, not_evaluated };
+  /// How deep it stands within "any of" and "not".
+  std::size_t depth = 0;
+  Verdict verdict = Verdict::match;
+  std::string expected;
+  /// What was there instead; empty when there is nothing to say.
+  std::string actual;
+};
+
+}  // namespace detail
+
+/// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
+class Matcher {
+ public:
+  /// "user text contains \"weather\"".
+  const std::string& describe() const;
+
+  /// For matchers of the library.
+  explicit Matcher(detail::MatcherNode node);
+  const detail::MatcherNode& node() const { return *node_; }
+
+ private:
+  std::shared_ptr<const detail::MatcherNode> node_;
+};
+
 Matcher operator&&(const Matcher& a, const Matcher& b);
 Matcher operator||(const Matcher& a, const Matcher& b);
 Matcher operator!(const Matcher& matcher);
+
+namespace detail {
+
+struct MatcherNode {
+  enum class Kind { leaf, all, any, negation };
+  Kind kind = Kind::leaf;
+  std::string description;
+  /// Of a leaf.
+  std::function<bool(const ChatCall&)> test;
+  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions.
+  std::function<std::string(const ChatCall&)> actual;
+  /// Of a leaf: whether no function of the tester's is part of it.
+  bool built_in = true;
+  /// Of all, any and negation.
+  std::vector<Matcher> parts;
+  /// Of a leaf that lets only the requests of one test through.
+  std::optional<RequestScope> scope;
+};
+
+/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
+bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail);
+/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
+/// matches; nothing when that depends on a function that was not asked.
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
+                            std::vector<ExplainedCondition>& conditions);
+
+}  // namespace detail
 
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

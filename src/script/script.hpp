@@ -4,15 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "../core/source_location.hpp"
 #include "../model/chat_request.hpp"
+#include "../model/range.hpp"
 #include "../model/reply.hpp"
 #include "matcher.hpp"
 
@@ -20,76 +23,154 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
 /// A reply made from the request. It runs on the connection's thread; what it throws becomes a 500 on the wire and a
-/// line in the exchange's decision.
+/// problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
+
+/// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
+/// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
+struct NothingMore {};
+inline NothingMore then_nothing_more() { return {}; }
 
 namespace detail {
 
 /// One element of a stub's sequence.
 using ReplyStep = std::variant<std::shared_ptr<const Reply>, ReplyFunction>;
 
+struct ScenarioState {
+  std::string scenario;
+  std::string state;
+};
+
 /// Everything that a stub is told before it goes live.
 struct StubPlan {
-  std::vector<Matcher> matchers;  // all must match
-  std::vector<ReplyStep> replies;
+  std::vector<Matcher> matchers;    // all must match
+  std::vector<Matcher> validators;  // of requests that it answers
+  std::vector<ReplyStep> replies;   // none: it must never be asked
+  bool nothing_more = false;
   std::optional<std::size_t> at_most;
+  std::optional<Range> expected_calls;
+  int priority = 0;
+  std::vector<ScenarioState> in_states;
+  std::vector<ScenarioState> then_states;
   std::string name;
   SourceLocation where;
 };
 
-/// A mounted stub. The plan never changes; the position in its sequence does.
+class Script;
+
+/// A mounted stub. The plan never changes; its counts do.
 class StubState {
  public:
-  StubState(std::uint64_t id, StubPlan plan) : id_(id), plan_(std::move(plan)) {}
+  StubState(std::uint64_t id, StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
+  /// Of the test that it belongs to, by its isolating matchers; else the whole.
+  const RequestScope& scope() const { return scope_; }
   /// Its name, else what it matches; for reports.
   std::string describe() const;
-  /// Takes the next reply of the sequence, the last again and again; nothing when `at_most` is reached.
-  std::optional<ReplyStep> take();
+  /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name.
+  std::string title() const;
+
   /// How often it was taken, requests included that are not yet in the journal.
-  std::size_t calls() const;
-  /// A request that it answers is in the journal now.
-  void count_recorded() { ++recorded_; }
-  std::size_t recorded() const { return recorded_; }
-  /// It has answered as many requests as `at_most` allows.
+  std::size_t calls() const { return calls_; }
+  /// It has answered as many requests as `at_most` or its sequence allows.
   bool exhausted() const;
+  bool removed() const { return removed_; }
+
+  /// A request that it answers is in the journal now.
+  void count_recorded(std::uint64_t exchange);
+  std::size_t recorded() const { return recorded_; }
+  /// The ids of the first and the last exchange that it answered; 0 when there is none.
+  std::uint64_t first_exchange() const { return first_exchange_; }
+  std::uint64_t last_exchange() const { return last_exchange_; }
+
+  /// One exchange that the stub is answering, from its choice to its end.
+  class Use {
+   public:
+    Use() = default;
+    explicit Use(std::shared_ptr<StubState> stub);
+    Use(Use&& other) noexcept = default;
+    Use& operator=(Use&& other) noexcept;
+    ~Use();
+
+   private:
+    std::shared_ptr<StubState> stub_;
+  };
+  /// The most that it was answering at one time.
+  std::size_t peak_concurrency() const { return peak_; }
 
  private:
+  friend class Script;
   std::uint64_t id_;
   StubPlan plan_;
-  mutable std::mutex mutex_;
-  std::size_t calls_ = 0;
+  RequestScope scope_;
+  std::size_t limit_;  // of calls
+  // Changed under the script's mutex only, so that taking a reply and moving a scenario are one step.
+  std::atomic<std::size_t> calls_{0};
+  std::atomic<bool> removed_{false};
+  // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
+  std::atomic<std::uint64_t> first_exchange_{0};
+  std::atomic<std::uint64_t> last_exchange_{0};
+  std::atomic<std::size_t> active_{0};
+  std::atomic<std::size_t> peak_{0};
 };
 
-/// The stubs of one gateway, newest first. Choosing takes no lock while matchers run.
+/// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
+std::string conditions(const StubPlan& plan);
+
+/// The stubs of one gateway, in the order in which they are asked: by priority, then newest first. Choosing takes no
+/// lock while matchers run.
 class Script {
  public:
+  using Stubs = std::vector<std::shared_ptr<StubState>>;
+  using States = std::map<std::string, std::string>;
+
   struct Choice {
+    /// Null when none answers.
     std::shared_ptr<StubState> stub;
-    ReplyStep reply;
+    /// Nothing when the stub refuses: it must never be asked, or its sequence has nothing more.
+    std::optional<ReplyStep> reply;
+    /// What the tester's functions said.
+    Trail trail;
+    /// The stubs that could have been asked: those of other tests are left out.
+    std::shared_ptr<const Stubs> considered;
   };
 
-  /// Throws GatewayError for a plan without a reply or with `at_most` 0.
+  /// Throws GatewayError for `at_most` 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
-  /// No stub was mounted since the last reset.
-  bool empty() const;
-  /// The newest stub that matches and is not exhausted; nothing when there is none. Lets a matcher's exception pass.
-  std::optional<Choice> choose(const ChatRequest& request) const;
-  /// For the report of an unmatched request: what each stub wants, newest first, exhausted ones marked; at most `most`.
-  std::string describe(std::size_t most) const;
+  /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
+  void remove(const std::shared_ptr<StubState>& stub);
+  /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
+  /// Lets a matcher's exception pass.
+  std::optional<Choice> choose(const ChatCall& call);
+
+  /// Those mounted, in the order in which they are asked.
+  std::shared_ptr<const Stubs> stubs() const;
+  /// Those mounted, and those removed since the last reset that expect something, in order of mounting.
+  Stubs all() const;
+  /// "started" until it was moved.
+  std::string state(const std::string& scenario) const;
+  void set_state(const std::string& scenario, std::string state);
+  States states() const;
+  /// How often stubs or states were changed by the test.
+  std::uint64_t changes() const { return changes_; }
   void reset();
 
  private:
-  using Stubs = std::vector<std::shared_ptr<StubState>>;
-  std::shared_ptr<const Stubs> snapshot() const;
+  bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
+  bool may_answer(const StubState& stub) const;
+  /// The number of the call, from 0; nothing when another request was faster.
+  std::optional<std::size_t> take(StubState& stub);
 
   mutable std::mutex mutex_;
-  // Newest first. Replaced whole, never changed: a request keeps the one it began with.
+  // Replaced whole, never changed: a request keeps the one it began with.
   std::shared_ptr<const Stubs> stubs_ = std::make_shared<Stubs>();
+  Stubs removed_;  // that expect something
+  States states_;
   std::uint64_t next_id_ = 1;
+  std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace detail

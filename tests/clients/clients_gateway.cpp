@@ -1,13 +1,15 @@
 // Gateways for the suites of real clients: a scripted and an unscripted one per profile, one whose limit all keys
-// share, one that takes only what the documentation lists. Prints one line of JSON that says where they are, and runs
-// until stdin closes, so that it never outlives the suites.
+// share, one that takes only what the documentation lists, a scripted one for reviews. Prints one line of JSON that
+// says where they are, and runs until stdin closes, so that it never outlives the suites.
 //
-// The user's message chooses what the scripted gateways say; see mount_script. Three operations beside the documented
+// The user's message chooses what the scripted gateways say; see mount_script. Five operations beside the documented
 // ones let a test in another language do what a C++ test does with the Gateway object:
 //   POST /console/keys             {disabled, limit, window_ms, models, fail: [failure…]} -> {id, secret}
 //   POST /console/keys/{id}/state  {state: enabled | disabled | deleted}
 //   GET  /console/arrived?marker   waits until a request whose body contains the marker has arrived
 //   GET  /console/seen?marker      the exchanges whose body contains the marker, each with how it ended
+//   GET  /console/review?id        {clean, judged, message}: what the client with this key did wrong
+// The console is asked with another key than the client has that is under review.
 
 #include <chrono>
 #include <cstddef>
@@ -211,6 +213,11 @@ void mount_console(Gateway& gateway) {
     }
     return seen;
   });
+
+  gateway.on("GET", "/console/review", [&gateway](const ReceivedRequest& request) -> HttpReply {
+    const Review review = gateway.review(request.query());
+    return Json{{"clean", static_cast<bool>(review)}, {"judged", review.judged()}, {"message", review.message()}};
+  });
 }
 
 Options usual_options() {
@@ -218,7 +225,8 @@ Options usual_options() {
       .model("mock-model")
       .model(small_model)
       .model(model_with_slash, "a team")
-      .key("disabled from the start", KeyOptions{}.secret(disabled_secret).disabled());
+      .key("disabled from the start", KeyOptions{}.secret(disabled_secret).disabled())
+      .verify_on_destruction(false);  // the suites break what they ask for
 }
 
 Json describe(const Gateway& gateway) {
@@ -244,6 +252,11 @@ void run() {
     mount_console(unscripted);
     places[to_string(profile)] = {{"scripted", describe(scripted)}, {"unscripted", describe(unscripted)}};
   }
+  // Of its own: whatever another suite changes at a console makes a retry another question.
+  Gateway& reviewed = start(usual_options());
+  mount_script(reviewed);
+  mount_console(reviewed);
+  places["reviewed"] = describe(reviewed);
   places["limited"] = describe(start(usual_options().limit(2, 1h)));
   places["strict"] = describe(start(usual_options().acceptance(Acceptance::strict())));
 

@@ -139,6 +139,31 @@ for profile in documented openai dashscope deepseek; do
   check "an unscripted stream ends with [DONE] ($profile)" "$(status) ${body##*$'\n'}" '200 data: [DONE]'
 done
 
+# A review of what curl did with a key of its own. The console is asked with the gateway's key.
+reviewed=$(place reviewed base_url)
+console=$(place reviewed root_url)/console
+console_auth=(--header "Authorization: Bearer $(place reviewed api_key)")
+new_key() { ask "$console/keys" "${console_auth[@]}" "${json[@]}" --data '{}'; }
+field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+review() { ask "$console/review?$1" "${console_auth[@]}" | field message; }
+
+made=$(new_key)
+own=(--header "Authorization: Bearer $(field secret <<<"$made")" "${json[@]}")
+fail_once='{\"status\":429,\"retry_after\":\"1\",\"id\":\"'$RANDOM$RANDOM$RANDOM'\"}'
+failing="{\"model\":\"mock-model\",\"messages\":[{\"role\":\"user\",\"content\":\"fail $fail_once\"}]}"
+for data in "$question" "$streamed"; do ask "$reviewed/chat/completions" "${own[@]}" --data "$data" >/dev/null; done
+ask "$reviewed/models" "${own[@]}" >/dev/null
+body=$(ask "$reviewed/chat/completions" "${own[@]}" --retry 2 --data "$failing")
+check_matches 'curl --retry gets through a 429' "$body" 'ok at attempt 2'
+check 'curl comes out of a review clean' "$(review "$(field id <<<"$made")")" \
+  "clean: 5 exchanges with key \"$(field id <<<"$made")\" judged"
+
+made=$(new_key)
+own=(--header "Authorization: Bearer $(field secret <<<"$made")" "${json[@]}")
+for _ in 1 2; do ask "$reviewed/chat/completions" "${own[@]}" --data "${failing/\"1\\/\"60\\}" >/dev/null; done
+check_matches 'a loop around curl that does not wait is told so' "$(review "$(field id <<<"$made")")" \
+  '^retry_after_ignored \(exchange [0-9]+ after [0-9]+\): returned after 0(\.[0-9]+)? s, Retry-After was 60 s\.'
+
 if (($# > 0)); then
   { echo '<testsuite name="curl">' && cat "$work/cases" && echo '</testsuite>'; } >"$1"
 fi

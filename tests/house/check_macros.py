@@ -3,8 +3,9 @@
 
     check_macros.py HEADER [compiler flags…]        the compiler is $CXX, or c++
 
-In each mode, every MOCK_GATEWAY_ macro must be a public one, and all other macros must be those of the headers that
-the header includes: none added, none changed, none undefined. Exit status: 0 clean, 1 a finding.
+In each mode, and with each adapter whose test framework is there, every MOCK_GATEWAY_ macro must be a public one, and
+all other macros must be those of the headers that the header includes: none added, none changed, none undefined.
+Exit status: 0 clean, 1 a finding.
 """
 
 import os
@@ -32,6 +33,10 @@ FLAGS = {
     "header-only": [],
     "implementation": ["-DMOCK_GATEWAY_HEADER_ONLY=0", "-DMOCK_GATEWAY_IMPLEMENTATION"],
 }
+# The tail, and in it what belongs to one adapter.
+TAIL = re.compile(r"^#if defined\(MOCK_GATEWAY_ADAPTER_\w+\)(?! &&)", re.MULTILINE)
+ADAPTER = re.compile(r"^#if defined\((\w+)\) && !defined\(\1_INCLUDED\)$(.*?)^#endif  // \1$", re.MULTILINE | re.DOTALL)
+INCLUDE = re.compile(r"\s*#\s*include\s*<([^>]+)>")
 
 
 def macros(source, flags):
@@ -46,23 +51,42 @@ def macros(source, flags):
 def without_us(text):
     """The header's includes alone, with the configuration of cpp-httplib that it may set for them."""
     for line in text.splitlines():
-        include = re.match(r"\s*#\s*include\s*(<[^>]+>)", line)
+        include = INCLUDE.match(line)
         if include:
-            yield f"#if __has_include({include[1]})\n#include {include[1]}\n#endif\n"
+            yield f"#if __has_include(<{include[1]}>)\n#include <{include[1]}>\n#endif\n"
         elif re.match(r"\s*#\s*define\s+CPPHTTPLIB_\w+", line):
             name = re.match(r"\s*#\s*define\s+(\w+)", line)[1]
             yield f"#ifndef {name}\n{line}\n#endif\n"
 
 
-def findings(header, mode, flags):
-    text = header.read_text(encoding="utf-8")
-    if mode == "interface only":
-        text = text.split("#ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED")[0]
+def is_there(headers, flags):
+    """Whether one of the headers can be included."""
+    any_of_them = " || ".join(f"__has_include(<{header}>)" for header in headers)
+    return "IS_THERE" in macros(f"#if {any_of_them}\n#define IS_THERE\n#endif\n", flags)
+
+
+def modes(text, flags):
+    """For each mode its name, its flags, what it reads of the header, and the macros of ours that it leaves behind."""
+    tail = TAIL.search(text)
+    halves = text[: tail.start()] if tail else text
+    interface = halves.split("#ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED")[0]
+    for mode, expected in EXPECTED.items():
+        yield mode, FLAGS[mode], interface if mode == "interface only" else halves, expected
+    for adapter in ADAPTER.finditer(text, len(halves)):
+        # C++ headers have no extension, so the others are the framework's.
+        framework = [header for header in INCLUDE.findall(adapter[2]) if "." in header]
+        if is_there(framework, flags):
+            mode_flags = [*FLAGS["interface only"], f"-D{adapter[1]}"]
+            expected = EXPECTED["interface only"] | {adapter[1], f"{adapter[1]}_INCLUDED"}
+            yield f"with {adapter[1]}", mode_flags, interface + adapter[2], expected
+
+
+def findings(header, mode_flags, text, expected, flags):
     before = macros("".join(without_us(text)), flags)
-    after = macros(f'#include "{header}"\n', [*flags, *FLAGS[mode]])
+    after = macros(f'#include "{header}"\n', [*flags, *mode_flags])
     ours = {name for name in after if name.startswith("MOCK_GATEWAY_")}
-    yield from (f"{name} is left defined and not public" for name in sorted(ours - EXPECTED[mode]))
-    yield from (f"{name} is missing" for name in sorted(EXPECTED[mode] - ours))
+    yield from (f"{name} is left defined and not public" for name in sorted(ours - expected))
+    yield from (f"{name} is missing" for name in sorted(expected - ours))
     yield from (
         f"{name} leaks: no header that we include defines it" for name in sorted(after.keys() - before.keys() - ours)
     )
@@ -76,8 +100,9 @@ def main():
         print(__doc__.strip())
         return 0 if len(sys.argv) == 2 else 1
     header, flags = Path(sys.argv[1]).resolve(), sys.argv[2:]
-    lines = [f"{mode}: {finding}" for mode in EXPECTED for finding in findings(header, mode, flags)]
-    print("\n".join(lines) or f"{header.name}: no macro left behind in {len(EXPECTED)} modes")
+    tried = list(modes(header.read_text(encoding="utf-8"), flags))
+    lines = [f"{mode}: {finding}" for mode, *how in tried for finding in findings(header, *how, flags)]
+    print("\n".join(lines) or f"{header.name}: no macro left behind in {len(tried)} modes")
     return 1 if lines else 0
 
 

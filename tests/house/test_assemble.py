@@ -106,6 +106,38 @@ MOCK_GATEWAY_INLINE std::string Server::url() const { return "http://localhost/ 
 }  // namespace detail
 }  // namespace mock_gateway
 """
+DOCTEST_HPP = """#pragma once
+
+// Reports to doctest.
+
+#include <cfloat>
+#include <string>
+
+#include "../core/text.hpp"
+#include "../gateway/gateway.hpp"
+
+#ifndef FRAMEWORK
+#include <ctime>
+#endif
+
+namespace mock_gateway {
+namespace {
+struct Adapter {
+  Adapter() { excerpt(); }
+} adapter;
+int report(int value) { return value; }
+const int reported = report(DBL_DIG);
+}  // namespace
+}  // namespace mock_gateway
+"""
+ADAPTERS = {
+    "adapters/doctest.hpp": DOCTEST_HPP,
+    "adapters/catch2.hpp": "#pragma once\n\n#include <cfloat>\n#include <cstddef>\n",
+    "core/text.hpp": '#pragma once\n#include <string>\n#include "version.hpp"\nstd::string excerpt();\n',
+    "core/text.cpp": (
+        '#include "text.hpp"\n#include <cstddef>\nMOCK_GATEWAY_INLINE std::string excerpt() { return {}; }\n'
+    ),
+}
 TREE = {
     "mock_gateway.hpp": '// A test double.\n//\n// Known limits: all.\n#pragma once\n\n#include "gateway/gateway.hpp"\n',
     "core/version.hpp": VERSION,
@@ -396,8 +428,8 @@ class AssembleTest(unittest.TestCase):
             "src/util/part.cpp:1: a part lives in the folder of its layer",
         )
 
-    def test_a_header_that_nothing_includes_is_refused_but_an_adapter_stands_apart(self):
-        self.write({"model/lost.hpp": "#pragma once\n", "adapters/doctest.hpp": "#pragma once\n"})
+    def test_a_header_that_nothing_includes_is_refused(self):
+        self.write({"model/lost.hpp": "#pragma once\n"})
         self.assert_refused("src/model/lost.hpp:1: nothing includes this part")
         draft = self.assemble("-o", str(self.folder / "draft.hpp"))
         self.assertEqual(draft.stderr, "src/model/lost.hpp:1: nothing includes this part\n")
@@ -420,6 +452,89 @@ class AssembleTest(unittest.TestCase):
         self.assert_refused(
             "src/http/server.cpp:3: <signal.h> follows a directive here, but core/clock.hpp includes it"
         )
+
+    # ---- adapters
+
+    def test_each_adapter_is_a_tail_with_a_guard_of_its_own(self):
+        self.write(ADAPTERS)
+        tail = self.assembled().split("#endif  // MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)")[1]
+        directives = [line for line in tail.splitlines() if line.startswith(("#", "    defined", "// ----"))]
+        self.assertEqual(
+            [re.sub(" -+$", "", line) for line in directives],
+            [
+                "#if defined(MOCK_GATEWAY_ADAPTER_CATCH2) || \\",
+                "    defined(MOCK_GATEWAY_ADAPTER_DOCTEST)",
+                "// ---- core/macros.hpp",
+                "#if MOCK_GATEWAY_HEADER_ONLY",
+                "#define MOCK_GATEWAY_INLINE inline",
+                "#else",
+                "#define MOCK_GATEWAY_INLINE",
+                "#endif",
+                "#if defined(MOCK_GATEWAY_ADAPTER_CATCH2) && !defined(MOCK_GATEWAY_ADAPTER_CATCH2_INCLUDED)",
+                "#define MOCK_GATEWAY_ADAPTER_CATCH2_INCLUDED",
+                "#include <cfloat>",
+                "#include <cstddef>",  # the implementation's, which is not there in each file
+                "// ---- adapters/catch2.hpp",
+                "#endif  // MOCK_GATEWAY_ADAPTER_CATCH2",
+                "#if defined(MOCK_GATEWAY_ADAPTER_DOCTEST) && !defined(MOCK_GATEWAY_ADAPTER_DOCTEST_INCLUDED)",
+                "#define MOCK_GATEWAY_ADAPTER_DOCTEST_INCLUDED",
+                "#include <cfloat>",
+                "// ---- adapters/doctest.hpp",
+                "#ifndef FRAMEWORK",
+                "#include <ctime>",
+                "#endif",
+                "#endif  // MOCK_GATEWAY_ADAPTER_DOCTEST",
+                "#undef MOCK_GATEWAY_INLINE",
+                "#endif  // adapters",
+            ],
+        )
+
+    def test_what_only_an_adapter_includes_is_part_of_the_interface(self):
+        self.write(ADAPTERS)
+        interface = self.assembled().split("#endif  // MOCK_GATEWAY_HPP")[0]
+        self.assertIn("// ---- core/text.hpp", interface)
+        self.assertNotIn("// ---- adapters/", interface)
+
+    def test_nothing_includes_an_adapter_and_an_adapter_is_a_header(self):
+        self.write(ADAPTERS)
+        self.write({"adapters/gtest.cpp": "\n"})
+        self.change("adapters/catch2.hpp", "#include <cfloat>", '#include "doctest.hpp"')
+        self.assert_refused(
+            "src/adapters/catch2.hpp:3: adapters/doctest.hpp is there only for those who ask for it",
+            "src/adapters/gtest.cpp:1: an adapter is a header alone",
+        )
+
+    def test_an_adapters_functions_are_inline_outside_its_anonymous_namespace(self):
+        self.write(ADAPTERS)
+        self.change("adapters/doctest.hpp", "}  // namespace\n", "}  // namespace\nint lost() { return 0; }\n")
+        self.assert_refused("src/adapters/doctest.hpp:23: a function defined at namespace scope needs")
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_an_adapter_may_be_asked_for_in_any_file_at_any_time(self):
+        self.write(ADAPTERS)
+        self.assemble()
+        late = '#include "mock_gateway.hpp"\n#define MOCK_GATEWAY_ADAPTER_DOCTEST\n#include "mock_gateway.hpp"\n'
+        again = '#include "mock_gateway.hpp"\nint digits() { return mock_gateway::reported; }\n'
+        for name in ("a", "b"):
+            (self.folder / f"{name}.cpp").write_text(late + again.replace("digits", name))
+        (self.folder / "main.cpp").write_text("int a(); int b(); int main() { return a() == b() ? 0 : 1; }\n")
+        (self.folder / "implementation.cpp").write_text(
+            '#define MOCK_GATEWAY_IMPLEMENTATION\n#include "mock_gateway.hpp"\n'
+        )
+        for mode, files in (("1", []), ("0", ["implementation.cpp"])):
+            self.compile(f"-DMOCK_GATEWAY_HEADER_ONLY={mode}", "a.cpp", "b.cpp", "main.cpp", *files, "-o", "program")
+            subprocess.run([str(self.folder / "program")], check=True, timeout=30)
+
+    def test_line_directives_point_into_an_adapter_and_back(self):
+        self.write(ADAPTERS)
+        development = self.folder / "development.hpp"
+        self.assemble("--line-directives", "-o", str(development))
+        lines = development.read_text(encoding="utf-8").splitlines()
+        place = lines.index("// Reports to doctest.")
+        self.assertEqual(lines[place - 1], f'#line 3 "{self.folder}/src/adapters/doctest.hpp"')
+        back = [(index, line) for index, line in enumerate(lines, start=1) if line.endswith('development.hpp"')]
+        for index, line in back:
+            self.assertEqual(line, f'#line {index + 1} "{development}"')
 
     # ---- what compilers make of it
 

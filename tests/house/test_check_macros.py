@@ -33,6 +33,17 @@ HEADER = """#ifndef MOCK_GATEWAY_HPP
 #endif
 #endif
 """
+# Stands for a test framework: a header that is there, and that the others do not include.
+TAIL = """
+#if defined(MOCK_GATEWAY_ADAPTER_FLOAT)
+#if defined(MOCK_GATEWAY_ADAPTER_FLOAT) && !defined(MOCK_GATEWAY_ADAPTER_FLOAT_INCLUDED)
+#define MOCK_GATEWAY_ADAPTER_FLOAT_INCLUDED
+#include <cfloat>
+#include <float.h>
+// code
+#endif  // MOCK_GATEWAY_ADAPTER_FLOAT
+#endif  // adapters
+"""
 
 
 @unittest.skipUnless(shutil.which(os.environ.get("CXX", "c++")), "needs a C++ compiler")
@@ -83,6 +94,21 @@ class CheckMacrosTest(unittest.TestCase):
         found = self.check(HEADER.replace("// interface", "#undef EINTR\n#undef EIO\n#define EIO 99"))
         self.assertEqual(
             found[:2], ["interface only: EINTR is undefined by us", "interface only: EIO is changed by us"]
+        )
+
+    def test_an_adapter_whose_framework_is_there_is_a_mode_of_its_own(self):
+        self.assertEqual(self.check(HEADER + TAIL), ["mock_gateway.hpp: no macro left behind in 4 modes"])
+        missing = TAIL.replace("float.h", "no/such/framework.h")
+        self.assertEqual(self.check(HEADER + missing), ["mock_gateway.hpp: no macro left behind in 3 modes"])
+
+    def test_a_macro_that_an_adapter_leaves_behind_is_found(self):
+        found = self.check(HEADER + TAIL.replace("// code", "#define MOCK_GATEWAY_ABI x\n#define SMUGGLED 1"))
+        self.assertEqual(
+            found,
+            [
+                "with MOCK_GATEWAY_ADAPTER_FLOAT: MOCK_GATEWAY_ABI is left defined and not public",
+                "with MOCK_GATEWAY_ADAPTER_FLOAT: SMUGGLED leaks: no header that we include defines it",
+            ],
         )
 
     def test_configuring_cpp_httplib_is_no_leak(self):

@@ -15,7 +15,7 @@ import re
 import sys
 from pathlib import Path
 
-FENCES = {"cpp", "cmake", "sh", "sh endpoint", "text endpoint", "python endpoint", "js endpoint"}
+FENCES = {"cpp", "cmake", "sh", "text", "sh endpoint", "text endpoint", "python endpoint", "js endpoint"}
 
 # What spans may begin with, and what it is there.
 SPAN_SCOPE = {

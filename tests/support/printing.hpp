@@ -1,28 +1,17 @@
 #pragma once
 
 // How doctest prints the values that the tests compare. To be included by every file that compares them, instead of
-// doctest's own header.
+// doctest's own header. The adapter prints what is the library's; the rest is here.
 
-#include <doctest/doctest.h>
+#define MOCK_GATEWAY_ADAPTER_DOCTEST
+#include "mock_gateway.hpp"
 
 #include <chrono>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "client.hpp"
 
 namespace doctest {
-
-template <class T>
-struct StringMaker<std::optional<T>> {
-  static String convert(const std::optional<T>& value) { return value ? toString(*value) : String("nothing"); }
-};
-
-template <>
-struct StringMaker<std::nullopt_t> {
-  static String convert(const std::nullopt_t&) { return "nothing"; }
-};
 
 template <class T>
 struct StringMaker<std::vector<T>> {
@@ -53,35 +42,9 @@ struct StringMaker<std::chrono::time_point<Clock, Duration>> {
 
 }  // namespace doctest
 
-// doctest prints an enumerator as its number, whatever operator<< says; only a function of this name, found beside the
-// type, comes before that.
 namespace mock_gateway {
 
-namespace printing {
-
-inline doctest::String printed(const std::string& text) { return doctest::String(text.c_str()); }
-
-}  // namespace printing
-
-inline doctest::String toString(Outcome::Kind kind) { return printing::printed(to_string(kind)); }
-inline doctest::String toString(const Operation& operation) { return printing::printed(operation.to_string()); }
-inline doctest::String toString(ToolChoice::Mode mode) {
-  switch (mode) {
-    case ToolChoice::Mode::none: return "none";
-    case ToolChoice::Mode::automatic: return "automatic";
-    case ToolChoice::Mode::required: return "required";
-    case ToolChoice::Mode::named: return "named";
-  }
-  return "?";
-}
-inline doctest::String toString(ResponseFormat::Kind kind) {
-  switch (kind) {
-    case ResponseFormat::Kind::text: return "text";
-    case ResponseFormat::Kind::json_object: return "json_object";
-    case ResponseFormat::Kind::json_schema: return "json_schema";
-  }
-  return "?";
-}
+inline doctest::String toString(const Operation& operation) { return operation.to_string().c_str(); }
 
 }  // namespace mock_gateway
 

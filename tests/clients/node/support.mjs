@@ -35,6 +35,11 @@ class Place {
     return this.#console('GET', `/console/seen?${marker}`);
   }
 
+  // What the client with this key did wrong: {clean, judged, message}.
+  review(id) {
+    return this.#console('GET', `/console/review?${id}`);
+  }
+
   // Waits until a request whose body holds the marker has arrived.
   arrived(marker) {
     return this.#console('GET', `/console/arrived?${marker}`);
@@ -54,6 +59,7 @@ class Place {
 export const scripted = (profile) => new Place(places[profile].scripted);
 export const unscripted = (profile) => new Place(places[profile].unscripted);
 export const limited = new Place(places.limited);
+export const reviewed = new Place(places.reviewed);
 export const strict = new Place(places.strict);
 
 // A test that ends by itself.

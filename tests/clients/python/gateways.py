@@ -35,6 +35,10 @@ class Place:
         """The exchanges whose body holds the marker, each ended."""
         return self._console("GET", f"/console/seen?{marker}")
 
+    def review(self, key_id):
+        """What the client with this key did wrong: {clean, judged, message}."""
+        return self._console("GET", f"/console/review?{key_id}")
+
     def _console(self, method, path, body=None):
         request = urllib.request.Request(
             self.root_url + path,
@@ -52,6 +56,10 @@ def scripted(profile):
 
 def unscripted(profile):
     return Place(PLACES[profile]["unscripted"])
+
+
+def reviewed():
+    return Place(PLACES["reviewed"])
 
 
 def limited():

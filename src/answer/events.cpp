@@ -1,0 +1,18 @@
+#include "events.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
+  if (sent_ == chunks_.size()) return false;
+  const StreamChunk& chunk = chunks_[sent_++];
+  event.data = chunk.bytes();
+  event.token = chunk.is_token();
+  event.raw = chunk.is_raw();
+  return true;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "../model/reply.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// One event of a stream.
+struct StreamEvent {
+  /// What stands after `data: `, or all bytes of a raw one.
+  std::string data;
+  /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
+  bool token = false;
+  /// Whether the bytes are sent as they are, without the framing of an event.
+  bool raw = false;
+};
+
+/// The events of a stream, one after the other, `[DONE]` not included.
+class EventSource {
+ public:
+  EventSource() = default;
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+  virtual ~EventSource() = default;
+
+  /// Writes the next event into `event`, reusing its memory; false when there is none.
+  virtual bool next(StreamEvent& event) = 0;
+};
+
+/// The elements of a scripted stream, which must outlive this.
+class ChunkEvents final : public EventSource {
+ public:
+  explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}
+  bool next(StreamEvent& event) override;
+
+ private:
+  const std::vector<StreamChunk>& chunks_;
+  std::size_t sent_ = 0;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "source_location.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What a gateway found wrong when it was destroyed, and nobody had asked it before.
+struct Report {
+  /// Whole lines.
+  std::string text;
+  /// Where the gateway was made.
+  SourceLocation where;
+  /// An exception is on its way: the test has failed already.
+  bool unwinding = false;
+};
+
+/// How a test framework hears of it; whether it took the report. Called on the thread that destroys the gateway.
+using Reporter = bool (*)(const Report& report);
+
+/// For the adapters. One for the whole program; the last one set counts, so that each file may set the same.
+void set_reporter(Reporter reporter);
+/// Null unless one was set.
+Reporter reporter();
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

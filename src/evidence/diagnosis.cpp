@@ -1,0 +1,160 @@
+#include "diagnosis.hpp"
+
+#include <algorithm>  // min, stable_sort
+#include <utility>
+
+#include "../script/excerpts.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace diagnoses {
+
+MOCK_GATEWAY_INLINE std::string calls_made(std::size_t calls) {
+  return std::to_string(calls) + (calls == 1 ? " call" : " calls");
+}
+
+/// Why the stub may not answer, as far as that does not depend on the request.
+MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
+  const StubPlan& plan = stub.plan();
+  if (stub.removed()) return "removed";
+  if (stub.exhausted() && plan.nothing_more) return "nothing more after " + calls_made(stub.calls());
+  if (stub.exhausted()) return "exhausted after " + calls_made(stub.calls());
+  for (const ScenarioState& wanted : plan.in_states) {
+    const auto found = states.find(wanted.scenario);
+    const std::string& state = found == states.end() ? "started" : found->second;
+    if (state != wanted.state)
+      return "scenario \"" + wanted.scenario + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
+  }
+  return {};
+}
+
+MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
+  constexpr std::size_t most = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(most, chat.tools.size()); ++i) {
+    names += (i == 0 ? "" : ", ") + excerpts::plain(chat.tools[i].name);
+  }
+  if (chat.tools.size() > most) names += " and " + std::to_string(chat.tools.size() - most) + " more";
+  return names;
+}
+
+}  // namespace diagnoses
+
+MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail,
+                                       const Script::States& states) {
+  Comparison comparison;
+  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, trail, 0, comparison.conditions);
+  for (const ExplainedCondition& condition : comparison.conditions) {
+    if (condition.depth > 0) continue;
+    ++comparison.total;
+    if (condition.verdict == ExplainedCondition::Verdict::match) ++comparison.matched;
+  }
+  comparison.passed_over = diagnoses::passed_over(stub, states);
+  return comparison;
+}
+
+MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
+  std::string lines;
+  for (const ExplainedCondition& condition : conditions) {
+    lines.append(2 + 2 * condition.depth, ' ');
+    switch (condition.verdict) {
+      case ExplainedCondition::Verdict::match: lines += "✔ "; break;
+      case ExplainedCondition::Verdict::mismatch: lines += "✘ "; break;
+      case ExplainedCondition::Verdict::not_evaluated: lines += "? "; break;
+    }
+    lines += condition.expected;
+    if (condition.verdict == ExplainedCondition::Verdict::not_evaluated) lines += "    not evaluated";
+    if (!condition.actual.empty()) lines += "    actual " + condition.actual;
+    lines += '\n';
+  }
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::string brief(const ChatCall& call) {
+  const ChatRequest& chat = call.chat();
+  std::string line = "  user: " + excerpts::quoted(call.user_text());
+  if (!chat.messages.empty() && chat.messages.back().role != "user") {
+    const Message& last = chat.messages.back();
+    line += "   last: " + excerpts::plain(last.role) + " " + excerpts::quoted(last.text());
+  }
+  if (chat.stream) line += "   stream: true";
+  if (!chat.tools.empty()) line += "   tools: " + diagnoses::tools(chat);
+  return line + '\n';
+}
+
+MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice,
+                                       const Script::States& states) {
+  constexpr std::size_t most = 3;
+  using Candidate = std::pair<const StubState*, Comparison>;
+  std::vector<Candidate> candidates;
+  for (const auto& stub : *choice.considered) {
+    candidates.emplace_back(stub.get(), compare(*stub, call, choice.trail, states));
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.second.misses() != b.second.misses()) return a.second.misses() < b.second.misses();
+    return a.second.matched > b.second.matched;
+  });
+
+  Diagnosis diagnosis;
+  diagnosis.text = brief(call);
+  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
+    const auto& [stub, comparison] = candidates[i];
+    std::string line = stub->title();
+    if (!comparison.matches()) {
+      line += ", " + std::to_string(comparison.matched) + " of " + std::to_string(comparison.total);
+    }
+    if (!comparison.passed_over.empty()) line += ", " + comparison.passed_over;
+    if (i == 0) diagnosis.closest = line;
+    diagnosis.text += (i == 0 ? "closest: " : "next: ") + line + '\n';
+    if (!comparison.matches()) diagnosis.text += condition_lines(comparison.conditions);
+  }
+  if (candidates.size() > most) {
+    diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";
+  }
+  diagnosis.text.pop_back();
+  return diagnosis;
+}
+
+MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
+  std::string line;
+  switch (problem.kind) {
+    case Problem::Kind::unmatched: line = "no stub matched"; break;
+    case Problem::Kind::invalid: line = "a request is not as it should be"; break;
+    case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
+    case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
+    case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
+  }
+  line += "  " + problem.request.method + " " + problem.request.path();
+  if (!problem.request.key_id.empty()) {
+    const std::string& description = problem.request.key_description;
+    line += "  key " + excerpts::quoted(description.empty() ? problem.request.key_id : description);
+  }
+  return line + "  exchange " + std::to_string(problem.exchange);
+}
+
+MOCK_GATEWAY_INLINE std::optional<Comparison> compare(const StubState& stub, const ExchangeRecord& record) {
+  if (!record.chat) return std::nullopt;
+  try {
+    const ChatRequest chat = parse_chat_request(record.request.body, record.acceptance, record.limits);
+    Comparison comparison = compare(stub, ChatCall(chat, record.request), Trail(), {});
+    comparison.passed_over.clear();  // of now, not of then
+    return comparison;
+  } catch (const RequestError&) {
+    return std::nullopt;  // no chat request any more since its keys were masked
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
+  if (!record.chat) return {};
+  try {
+    const ChatRequest chat = parse_chat_request(record.request.body, record.acceptance, record.limits);
+    return brief(ChatCall(chat, record.request));
+  } catch (const RequestError&) {
+    return {};
+  }
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../script/script.hpp"
+#include "journal.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A stub beside a request, condition by condition.
+struct Comparison {
+  std::vector<ExplainedCondition> conditions;
+  /// Of the conditions that are not part of another.
+  std::size_t total = 0;
+  std::size_t matched = 0;
+  /// Why the stub may not answer whatever it matches: "exhausted after 1 call"; empty when it may.
+  std::string passed_over;
+
+  /// Every condition is known to hold.
+  bool matches() const { return matched == total; }
+  /// What stands between the stub and the request.
+  std::size_t misses() const { return total - matched + (passed_over.empty() ? 0 : 1); }
+};
+
+/// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
+Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states);
+/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
+std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
+
+/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
+std::string brief(const ChatCall& call);
+
+/// Why no stub answered a request.
+struct Diagnosis {
+  /// The request in brief and the closest stubs, three at most, the best first.
+  std::string text;
+  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
+  std::string closest;
+};
+Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
+
+/// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
+std::string headline(const Problem& problem);
+
+/// What an exchange that has ended did to a stub's conditions: for reports on stubs that were not called as expected.
+/// Nothing when it was no chat request.
+std::optional<Comparison> compare(const StubState& stub, const ExchangeRecord& record);
+/// The recorded chat request in a line; empty when it was none.
+std::string brief(const ExchangeRecord& record);
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

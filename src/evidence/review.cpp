@@ -1,0 +1,549 @@
+#include "review.hpp"
+
+#include <algorithm>  // all_of, any_of, find, find_if, max, min, remove_if, stable_sort
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "../script/excerpts.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace review {
+
+using RealTime = ExchangeRecord::RealTime;
+
+/// How long a review waits for exchanges to end.
+inline constexpr Duration patience = std::chrono::seconds{1};
+/// How much earlier than told a client may come back.
+inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
+inline constexpr Duration date_tolerance = std::chrono::seconds{1};
+/// Requests that follow each other faster may come from calls made in parallel.
+inline constexpr Duration burst = std::chrono::milliseconds{100};
+/// What a client has to close a stream after its end.
+inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
+
+/// What of a record may still change, as it is now.
+struct Seen {
+  std::shared_ptr<ExchangeRecord> record;
+  Outcome::Kind outcome;
+  bool client_closed;
+  std::optional<TimePoint> first_byte;
+  std::optional<RealTime> answered;
+  /// The client could send the request from this moment on.
+  RealTime possible;
+  RealTime over;
+  /// Of a client that numbers its tries: 0 for the first.
+  std::optional<std::uint64_t> number;
+};
+using Group = std::vector<const Seen*>;
+
+std::string counted(std::size_t count, std::string_view noun);
+/// "0.5 s": whole milliseconds, rounded down.
+std::string seconds(Duration duration);
+/// A number of `unit`s; nothing when it is no plain decimal number.
+std::optional<Duration> parse_number(std::string_view text, Duration unit);
+/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+std::optional<TimePoint> parse_date(std::string_view text);
+std::optional<std::uint64_t> parse_count(std::string_view text);
+/// Digits from `at` on, as many as `count`; -1 when they are not.
+int parse_digits(std::string_view text, std::size_t at, std::size_t count);
+
+std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
+/// Whether a field tells tries or traces apart, so that a retry may have another.
+bool differs_by_try(std::string_view name);
+/// The same for a request and its retries.
+std::uint64_t identity(const ExchangeRecord& record);
+/// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
+std::set<std::string> products(std::string_view user_agent);
+
+/// Whether the first was answered, and the second came afterwards.
+bool comes_after(const Seen& first, const Seen& second);
+bool is_final(const ExchangeRecord& record);
+/// Whether the second may be the client's next try after the first, which failed.
+bool may_be_retry(const Seen& first, const Seen& second);
+/// From the first's answer to the second, on the clock on which it was longer.
+Duration pause_between(const Seen& first, const Seen& second);
+/// What was wrong about this retry.
+std::optional<Finding> judge_retry(const Seen& first, const Seen& second);
+/// Whether the client seems to ask the very same in several calls at once.
+bool asked_in_parallel(const Group& same);
+void judge_same(const Group& same, std::vector<Finding>& findings);
+void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+void judge_alone(const Seen& seen, std::vector<Finding>& findings);
+void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
+
+MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+MOCK_GATEWAY_INLINE std::string seconds(Duration duration) {
+  const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(duration, Duration{0})).count();
+  std::string text = std::to_string(all / 1000);
+  if (all % 1000 != 0) {
+    std::string fraction = std::to_string(1000 + all % 1000).substr(1);
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    text += "." + fraction;
+  }
+  return text + " s";
+}
+
+MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
+  text = text::trim(text);
+  double value = 0;
+  double digit_weight = 0;  // of the next digit after the point
+  std::size_t digits = 0;
+  for (const char c : text) {
+    if (c == '.' && digit_weight == 0) {
+      digit_weight = 0.1;
+    } else if (c >= '0' && c <= '9') {
+      ++digits;
+      if (digit_weight == 0) {
+        value = value * 10 + (c - '0');
+      } else {
+        value += (c - '0') * digit_weight;
+        digit_weight /= 10;
+      }
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (digits == 0) return std::nullopt;
+  constexpr double most = 3e18;  // nanoseconds; some 95 years
+  const double count = std::min(value * static_cast<double>(unit.count()), most);
+  return Duration{static_cast<Duration::rep>(count + 0.5)};
+}
+
+MOCK_GATEWAY_INLINE int parse_digits(std::string_view text, std::size_t at, std::size_t count) {
+  int number = 0;
+  for (const char c : text.substr(at, count)) {
+    if (c < '0' || c > '9') return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_date(std::string_view text) {
+  text = text::trim(text);
+  constexpr std::string_view form = "Sun, 06 Nov 1994 08:49:37 GMT";
+  if (text.size() != form.size()) return std::nullopt;
+  for (const std::size_t at : {3u, 4u, 7u, 11u, 16u, 19u, 22u, 25u, 26u, 27u, 28u})
+    if (text[at] != form[at]) return std::nullopt;
+  constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
+  const int day = parse_digits(text, 5, 2);
+  const int year = parse_digits(text, 12, 4);
+  const int hour = parse_digits(text, 17, 2);
+  const int minute = parse_digits(text, 20, 2);
+  const int second = parse_digits(text, 23, 2);
+  if (month == months.end() || day < 1 || day > 31 || year < 1970 || year > 2200 || hour < 0 || hour > 23 ||
+      minute < 0 || minute > 59 || second < 0 || second > 60) {
+    return std::nullopt;
+  }
+  // Years that begin in March, so that the leap day comes last; 719468 days lie between 0000-03-01 and 1970-01-01.
+  const int number = static_cast<int>(month - months.begin());
+  const std::int64_t shifted_year = number < 2 ? year - 1 : year;
+  const std::int64_t day_of_year = (153 * ((number + 10) % 12) + 2) / 5 + day - 1;
+  const std::int64_t days =
+      shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + day_of_year - 719468;
+  return TimePoint{std::chrono::hours{24 * days + hour} + std::chrono::minutes{minute} + std::chrono::seconds{second}};
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::uint64_t> parse_count(std::string_view text) {
+  text = text::trim(text);
+  if (text.empty() || text.size() > 9) return std::nullopt;
+  const int number = parse_digits(text, 0, text.size());
+  return number < 0 ? std::nullopt : std::make_optional(static_cast<std::uint64_t>(number));
+}
+
+MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
+  std::vector<Seen> all;
+  for (auto& record : journal.snapshot()) {
+    if (!scope.covers(record->request)) continue;
+    const auto count = record->request.headers.find("x-stainless-retry-count");
+    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt};
+    const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
+    const ExchangeRecord& now = *seen.record;
+    seen.outcome = now.outcome;
+    seen.client_closed = now.client_closed_its_side;
+    seen.first_byte = now.first_byte;
+    seen.answered = now.answered;
+    // On a connection of its own the client may have been writing as soon as it was open.
+    seen.possible = now.position == 1 && now.connected != RealTime{} ? now.connected : now.recorded;
+    seen.over = now.over;
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
+MOCK_GATEWAY_INLINE bool differs_by_try(std::string_view name) {
+  constexpr std::array<std::string_view, 13> names = {"x-stainless-retry-count",
+                                                      "x-request-id",
+                                                      "x-client-request-id",
+                                                      "x-correlation-id",
+                                                      "traceparent",
+                                                      "tracestate",
+                                                      "baggage",
+                                                      "b3",
+                                                      "x-b3-traceid",
+                                                      "x-b3-spanid",
+                                                      "x-b3-parentspanid",
+                                                      "sentry-trace",
+                                                      "date"};
+  return std::any_of(names.begin(), names.end(),
+                     [name](std::string_view known) { return text::equals_ignoring_case(name, known); });
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
+  const ReceivedRequest& request = record.request;
+  std::uint64_t all = record.leaks.credential;
+  // With its length, so that what stands in one part cannot pass for the end of another.
+  const auto add = [&all](std::string_view part) {
+    all = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", all));
+  };
+  for (const std::string* part : {&request.key_id, &request.method, &request.target, &request.body}) add(*part);
+  for (const Header& header : request.headers) {
+    if (differs_by_try(header.name)) continue;
+    add(text::lower_ascii(header.name));
+    add(header.value);
+  }
+  return all;
+}
+
+MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) {
+  const auto is_version = [](std::string_view part) {
+    if (!part.empty() && part[0] == 'v') part.remove_prefix(1);
+    return !part.empty() && part[0] >= '0' && part[0] <= '9';
+  };
+  const std::string all = text::lower_ascii(user_agent);
+  std::set<std::string> names;
+  for (std::string_view rest = all; !rest.empty();) {
+    std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    // The asynchronous client of an SDK beside the synchronous one is no other service.
+    if (word.substr(0, 5) == "async") word.remove_prefix(5);
+    if (is_version(word)) continue;
+    // Nor is a new version.
+    for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
+      if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
+    if (!word.empty()) names.emplace(word);
+  }
+  return names;
+}
+
+MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
+  if (first.answered) return second.possible > *first.answered;
+  return first.outcome != Outcome::Kind::pending;
+}
+
+MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
+  if (record.advice.should_retry.value_or(false)) return false;
+  if (record.status == 400 || record.status == 401 || record.status == 403) return true;
+  return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
+}
+
+MOCK_GATEWAY_INLINE bool may_be_retry(const Seen& first, const Seen& second) {
+  const ExchangeRecord& answer = *first.record;
+  // What was not whole the client may not have read.
+  if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered) {
+    return false;
+  }
+  const bool numbers_fit =
+      first.number.has_value() == second.number.has_value() && (!first.number || *first.number + 1 == *second.number);
+  return numbers_fit && answer.changes == second.record->changes && answer.decision != Decision::Kind::malformed &&
+         comes_after(first, second);
+}
+
+MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
+  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
+  const Duration real = second.record->recorded - first.record->recorded;
+  const TimePoint began = first.first_byte.value_or(first.record->received);
+  return std::max(real, second.record->received - began);
+}
+
+MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
+  const ExchangeRecord& answer = *first.record;
+  const ExchangeRecord& retry = *second.record;
+  const RetryAdvice& advice = answer.advice;
+  const auto finding = [&](const char* code, std::string message) {
+    return Finding{code, std::move(message), Severity::error, {answer.id, retry.id}};
+  };
+  if (is_final(answer)) {
+    const std::string code = advice.code.empty() ? "" : " " + excerpts::quoted(advice.code);
+    return finding("retried_final_error",
+                   "retried after " + std::to_string(answer.status) + code +
+                       ", which another try does not change. Report the error to the caller instead.");
+  }
+  const Duration pause = pause_between(first, second);
+  const Duration shown = retry.received - *first.first_byte;
+  const std::string advised = " Wait for the header's time before retrying.";
+  if (advice.after && pause + timer_tolerance < *advice.after) {
+    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
+    return finding("retry_after_ignored", "returned after " + seconds(shown) + ", " + header + " was " +
+                                              seconds(*advice.after) + "." + advised);
+  }
+  if (advice.not_before && pause + date_tolerance < *advice.not_before - *first.first_byte) {
+    return finding("retry_after_ignored", "returned " + seconds(*advice.not_before - retry.received) +
+                                              " before the date in Retry-After." + advised);
+  }
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
+  for (std::size_t i = 1; i < same.size(); ++i) {
+    const Seen& first = *same[i - 1];
+    const Seen& second = *same[i];
+    if (!comes_after(first, second)) return true;
+    // A call that succeeded is over: the next one has come from beside it.
+    if (first.record->status < 400 && pause_between(first, second) < burst) return true;
+  }
+  return false;
+}
+
+MOCK_GATEWAY_INLINE void judge_same(const Group& same, std::vector<Finding>& findings) {
+  const bool numbered = same.front()->number.has_value();
+  const bool parallel = !numbered && asked_in_parallel(same);
+  Group failed;  // and not yet retried
+  for (const Seen* seen : same) {
+    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
+    std::optional<std::size_t> continued;
+    std::optional<Finding> finding;
+    for (std::size_t i = 0; i < failed.size(); ++i) {
+      if (!may_be_retry(*failed[i], *seen) || (parallel && pause_between(*failed[i], *seen) < burst)) continue;
+      continued = i;
+      finding = judge_retry(*failed[i], *seen);
+      if (!finding) break;
+    }
+    if (finding) findings.push_back(std::move(*finding));
+    if (continued) failed.erase(failed.begin() + static_cast<std::ptrdiff_t>(*continued));
+    if (seen->record->status >= 400) failed.push_back(seen);
+  }
+}
+
+MOCK_GATEWAY_INLINE void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+  std::map<std::pair<std::uint64_t, bool>, Group> groups;
+  for (const Seen& seen : all) groups[{identity(*seen.record), seen.number.has_value()}].push_back(&seen);
+  for (const auto& group : groups) judge_same(group.second, findings);
+}
+
+MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
+  const ExchangeRecord& record = *seen.record;
+  const auto add = [&](const char* code, std::string message) {
+    findings.push_back(Finding{code, std::move(message), Severity::error, {record.id}});
+  };
+  findings.insert(findings.end(), record.findings.begin(), record.findings.end());
+  if (record.leaks.in_target) {
+    add("key_in_query", "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
+  }
+  if (record.leaks.in_body) {
+    add("key_in_body", "the body holds a key. Send it in the Authorization header alone.");
+  }
+  if (const auto origin = record.request.headers.find("Origin")) {
+    add("browser_request", "Origin is " + excerpts::quoted(*origin) +
+                               ", so a browser sent it. Keep keys on a server and let the page ask that server.");
+  }
+  if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
+    add("stream_abandoned",
+        "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
+        "wanted.");
+  }
+  const bool left_or_stalled =
+      seen.client_closed || seen.outcome == Outcome::Kind::client_left || seen.outcome == Outcome::Kind::client_stalled;
+  if (record.progress.done && !left_or_stalled) {
+    const RealTime until = seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now() : seen.over;
+    if (until - record.progress.done_at.load() >= time_to_close) {
+      add("stream_left_open",
+          "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
+          "connection's end.");
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+  struct User {
+    std::set<std::string> products;
+    std::string agent;
+    std::uint64_t exchange;
+  };
+  struct Key {
+    std::string name;
+    std::vector<User> users;
+  };
+  std::map<std::string, Key> keys;
+  for (const Seen& seen : all) {
+    const ReceivedRequest& request = seen.record->request;
+    const auto agent = request.headers.find("User-Agent");
+    if (request.key_id.empty() || !agent) continue;
+    Key& key = keys[request.key_id];
+    key.name = request.key_description.empty() ? request.key_id : request.key_description;
+    std::set<std::string> names = products(*agent);
+    if (names.empty()) continue;
+    // One in common is enough: parts of an SDK put different names before it.
+    const auto same = std::find_if(key.users.begin(), key.users.end(), [&names](const User& user) {
+      return std::any_of(names.begin(), names.end(), [&](const auto& name) { return user.products.count(name) > 0; });
+    });
+    if (same == key.users.end()) {
+      key.users.push_back({std::move(names), *agent, seen.record->id});
+    } else {
+      same->products.merge(names);
+    }
+  }
+  for (const auto& [id, key] : keys) {
+    if (key.users.size() < 2) continue;
+    constexpr std::size_t most = 3;
+    const std::size_t shown = std::min(key.users.size(), most);
+    std::string agents;
+    std::vector<std::uint64_t> exchanges;
+    for (std::size_t i = 0; i < shown; ++i) {
+      if (i > 0) agents += i + 1 == key.users.size() ? " and " : ", ";
+      agents += excerpts::quoted(key.users[i].agent);
+      exchanges.push_back(key.users[i].exchange);
+    }
+    if (key.users.size() > most) agents += " and " + std::to_string(key.users.size() - most) + " more";
+    findings.push_back(
+        Finding{"key_shared",
+                "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
+                Severity::warning, std::move(exchanges)});
+  }
+}
+
+}  // namespace review
+
+MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
+  const std::vector<std::string>& codes = finding_codes();
+  if (std::find(codes.begin(), codes.end(), code) != codes.end()) return;
+  std::string list;
+  for (const std::string& known : codes) list += (list.empty() ? "" : ", ") + known;
+  throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
+}
+
+MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers,
+                                     TimePoint now) {
+  RetryAdvice& advice = record.advice;
+  advice = RetryAdvice{};
+  advice.code = error_code;
+  if (const auto said = headers.find("x-should-retry")) {
+    if (*said == "true" || *said == "false") advice.should_retry = *said == "true";
+  }
+  if (const auto milliseconds = headers.find("retry-after-ms")) {
+    advice.after = review::parse_number(*milliseconds, std::chrono::milliseconds{1});
+    advice.in_milliseconds = advice.after.has_value();
+  }
+  if (const auto field = headers.find("Retry-After"); field && !advice.after) {
+    advice.after = review::parse_number(*field, std::chrono::seconds{1});
+    if (const auto date = advice.after ? std::nullopt : review::parse_date(*field)) {
+      // A client reads a date by the clock of its machine, which may have passed it long ago.
+      const Duration machine_ahead = TimePoint{std::chrono::system_clock::now()} - now;
+      advice.not_before = *date - std::max(machine_ahead, Duration{0});
+    }
+  }
+  if (advice.after && *advice.after == Duration{0}) advice.after.reset();
+}
+
+MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const RequestScope& scope,
+                                       const std::vector<std::string>& switched_off) {
+  journal.wait_until_idle(scope, review::patience);
+  const std::vector<review::Seen> all = review::look(journal, scope);
+  std::vector<Finding> findings;
+  std::size_t open = 0;
+  for (const review::Seen& seen : all) {
+    review::judge_alone(seen, findings);
+    if (seen.outcome == Outcome::Kind::pending) ++open;
+  }
+  review::judge_retries(all, findings);
+  review::judge_sharing(all, findings);
+  const auto is_off = [&](const Finding& finding) {
+    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+  return Review(std::move(findings), scope.describe(), all.size(), journal.evicted(), open);
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged,
+                                   std::size_t evicted, std::size_t open)
+    : findings_(std::move(findings)), scope_(std::move(scope)), judged_(judged), evicted_(evicted), open_(open) {}
+
+MOCK_GATEWAY_INLINE std::string Review::message() const {
+  std::string rest;
+  const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
+  if (evicted_ > 0) {
+    add(detail::review::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
+  }
+  if (open_ > 0) add(detail::review::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
+
+  if (findings_.empty()) {
+    const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
+    const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
+                                            : detail::review::counted(judged_, "exchange") + of_scope + " judged";
+    return "clean: " + judged + (rest.empty() ? "" : "; " + rest);
+  }
+  std::string lines;
+  std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
+  for (const Finding& finding : findings_) alike[{finding.code, finding.message}].push_back(&finding);
+  for (const Finding& finding : findings_) {
+    const std::vector<const Finding*>& others = alike[{finding.code, finding.message}];
+    if (others.front() != &finding) continue;
+    if (!lines.empty()) lines += '\n';
+    std::ostringstream line;
+    line << finding;
+    lines += line.str();
+    if (others.size() > 1) {
+      lines += " (" + std::to_string(others.size() - 1) + " more like it, the last in exchange " +
+               std::to_string(others.back()->exchanges.back()) + ")";
+    }
+  }
+  return rest.empty() ? lines : lines + "\n" + rest;
+}
+
+MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
+  detail::require_finding_code(code);
+  Review less = *this;
+  const auto is_it = [&code](const Finding& finding) { return finding.code == code; };
+  less.findings_.erase(std::remove_if(less.findings_.begin(), less.findings_.end(), is_it), less.findings_.end());
+  return less;
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& review) {
+  return out << review.message();
+}
+
+MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
+  static const std::vector<std::string> codes = {"retry_after_ignored",
+                                                 "retried_final_error",
+                                                 "tool_call_unanswered",
+                                                 "tool_result_unknown_id",
+                                                 "stream_left_open",
+                                                 "stream_abandoned",
+                                                 "key_in_query",
+                                                 "key_in_body",
+                                                 "browser_request",
+                                                 "key_shared",
+                                                 "unknown_field",
+                                                 "stop_as_string",
+                                                 "temperature_out_of_range",
+                                                 "temperature_and_top_p",
+                                                 "stream_options_without_stream",
+                                                 "duplicate_key"};
+  return codes;
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../core/source_location.hpp"
+#include "../script/script.hpp"
+#include "journal.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// What verify() found wrong.
+struct VerificationIssue {
+  enum class Kind {
+    /// No stub answered a request.
+    unmatched,
+    /// A stub was not called as often as it expects.
+    unmet_expectation,
+    /// A stub answered a request that is not as it should be.
+    invalid,
+    /// A function of the tester's threw.
+    callback_failed,
+    /// A reply ended before the trigger of one of its faults.
+    fault_not_reached,
+    /// A gate, or a wait on a manual clock, was ended by its real-time guard.
+    guard_expired,
+    /// Stubs were not called in order.
+    out_of_order,
+  };
+  Kind kind;
+  /// Whole lines, the last one not ended.
+  std::string text;
+  /// The exchanges that it is about.
+  std::vector<std::uint64_t> exchanges{};
+  /// Where the stub was written that it is about; else unknown.
+  SourceLocation where{};
+};
+
+std::string to_string(VerificationIssue::Kind kind);
+std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind);
+
+namespace detail {
+
+/// Which issues somebody has looked at, so that a gateway's destructor tells only the others.
+class Told {
+ public:
+  void tell(const std::vector<std::string>& issues);
+  bool knows(const std::string& issue) const;
+  void clear();
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> issues_;
+};
+
+}  // namespace detail
+
+/// The result of verify(): true when nothing is wrong. Prints itself: CHECK(gateway.verify()). Looking at it in
+/// any way but notes() counts as having been told.
+class [[nodiscard]] Verification {
+ public:
+  explicit operator bool() const { return issues().empty(); }
+  const std::vector<VerificationIssue>& issues() const;
+  /// What is no mistake by itself: stubs that were never called, or always hidden by others. A line each.
+  const std::vector<std::string>& notes() const { return notes_; }
+  /// All of it, as it prints itself.
+  std::string message() const;
+
+  /// For the library. `identities` name the issues in `told`.
+  Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
+               std::vector<std::string> identities, std::shared_ptr<detail::Told> told);
+
+ private:
+  std::vector<VerificationIssue> issues_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> identities_;
+  std::shared_ptr<detail::Told> told_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Verification& verification);
+
+namespace detail {
+
+/// Judges script and journal as they are now.
+class Verifier {
+ public:
+  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool unmatched_allowed);
+
+  /// Waits first, in real time, until no exchange is under way, at most `patience`.
+  Verification verify(const RequestScope& scope, Duration patience) const;
+  /// Of what nobody has looked at yet; empty when there is nothing.
+  std::string untold() const;
+  void reset();
+
+ private:
+  /// An issue, and the name under which it is told.
+  using Issues = std::vector<std::pair<VerificationIssue, std::string>>;
+  using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
+  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Records& records) const;
+  void add_problems(const RequestScope& scope, Issues& issues) const;
+  std::vector<std::string> notes(const Script::Stubs& stubs, const Records& records) const;
+  Script::Stubs stubs(const RequestScope& scope) const;
+  Records records(const RequestScope& scope) const;
+
+  std::shared_ptr<Script> script_;
+  std::shared_ptr<JournalState> journal_;
+  bool unmatched_allowed_;
+  std::shared_ptr<Told> told_ = std::make_shared<Told>();
+};
+
+/// Every call of each stub came before every call of the next, and each was called.
+Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

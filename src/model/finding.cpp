@@ -1,0 +1,26 @@
+#include "finding.hpp"
+
+#include <ostream>
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string to_string(Severity severity) {
+  return severity == Severity::error ? "error" : "warning";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Severity severity) {
+  return out << to_string(severity);
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Finding& finding) {
+  out << finding.code;
+  for (std::size_t i = finding.exchanges.size(); i > 0; --i) {
+    const bool newest = i == finding.exchanges.size();
+    out << (newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ") << finding.exchanges[i - 1];
+  }
+  return out << (finding.exchanges.empty() ? ": " : "): ") << finding.message;
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

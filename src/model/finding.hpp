@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "../core/version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// How much a finding weighs.
+enum class Severity {
+  /// Works here, and may not elsewhere or not for long.
+  warning,
+  /// Breaks what the documentation or the protocol asks of a client.
+  error,
+};
+
+std::string to_string(Severity severity);
+std::ostream& operator<<(std::ostream& out, Severity severity);
+
+/// Something that a client did and that its author had better change.
+struct Finding {
+  /// `unknown_field`, `retry_after_ignored`, …: the README lists them all.
+  std::string code;
+  /// One or two sentences that name the place and say what to change.
+  std::string message;
+  Severity severity = Severity::warning;
+  /// The ids of the exchanges that prove it, the one that it is about last.
+  std::vector<std::uint64_t> exchanges{};
+};
+
+/// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
+std::ostream& operator<<(std::ostream& out, const Finding& finding);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

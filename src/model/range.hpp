@@ -1,0 +1,38 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <type_traits>
+
+#include "../core/version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// A range of numbers, both ends included. A bare number means exactly that.
+class Range {
+ public:
+  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. NaN: GatewayError.
+  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
+  Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
+  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
+  Range(double least, double most);
+
+  bool contains(double value) const { return value >= least_ && value <= most_; }
+  double least() const { return least_; }
+  double most() const { return most_; }
+  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
+  std::string describe() const;
+
+ private:
+  double least_;
+  double most_;
+};
+
+Range at_least(double number);
+Range at_most(double number);
+Range between(double least, double most);
+std::ostream& operator<<(std::ostream& out, const Range& range);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

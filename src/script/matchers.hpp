@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "../core/json.hpp"
+#include "../model/range.hpp"
+#include "matcher.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+// Of texts.
+
+TextMatcher contains(std::string part);
+TextMatcher equals(std::string text);
+TextMatcher starts_with(std::string start);
+TextMatcher ends_with(std::string end);
+/// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
+/// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
+/// steps, never matches, and reports say so. Not std::regex, which recurses per character until the stack overflows,
+/// and takes time without bound: here it grows with the text only, whatever the pattern. The price: no lookaround, no
+/// backreferences, no \b. Throws GatewayError for these, and for what is no pattern.
+TextMatcher matches_regex(std::string pattern);
+/// Every text, the empty one too.
+TextMatcher any_text();
+
+// Of messages.
+
+/// The text of the last user message. Without a user message nothing matches, as with the others of messages.
+Matcher user_says(TextMatcher text);
+/// Some system message; where developer messages are accepted, one of those too.
+Matcher system_says(TextMatcher text);
+/// Some message of any role.
+Matcher any_message_says(TextMatcher text);
+/// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
+/// last.
+Matcher message_is(int position, std::string role, TextMatcher text = any_text());
+/// The number of user messages.
+Matcher turns_are(Range count);
+/// The number of messages of all roles.
+Matcher messages_are(Range count);
+/// The last message is a tool result.
+Matcher last_is_tool_result();
+/// Among the tool results with which the conversation ends is one of a call to that function, found by its call's id,
+/// whose text matches.
+Matcher tool_result(std::string function, TextMatcher text = any_text());
+/// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
+Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
+
+// Of the documented fields. One that was not sent matches no value unless it says so here; `!has_field("temperature")`
+// asks for that.
+
+Matcher model_is(std::string id);
+/// false when not sent.
+Matcher stream_is(bool stream);
+/// `stream_options.include_usage`; false when not sent.
+Matcher include_usage_is(bool include_usage);
+Matcher temperature_is(Range range);
+Matcher top_p_is(Range range);
+Matcher max_tokens_is(Range range);
+Matcher presence_penalty_is(Range range);
+Matcher repetition_penalty_is(Range range);
+/// 1 when not sent.
+Matcher n_is(Range range);
+Matcher seed_is(std::int64_t seed);
+/// `stop` holds this sequence.
+Matcher has_stop(std::string sequence);
+/// The request offers a function of that name.
+Matcher has_tool(std::string name);
+/// The number of functions that the request offers.
+Matcher tools_are(Range count);
+/// "none", "auto", "required", or the name of the function that must be called; as given, else "none" without tools
+/// and "auto" with.
+Matcher tool_choice_is(std::string choice);
+Matcher parallel_tool_calls_is(bool parallel);
+/// "text" (or not sent), "json_object" or "json_schema"; anything else is a GatewayError.
+Matcher response_format_is(std::string type);
+/// The name of the schema in a `response_format` of type json_schema.
+Matcher response_schema_is(std::string name);
+Matcher enable_thinking_is(bool enabled);
+/// false when not sent.
+Matcher logprobs_is(bool logprobs);
+
+// Of the body as JSON.
+
+/// The body has a field of that name, whatever its value; null counts only when it was sent.
+Matcher has_field(std::string name);
+/// The value at a JSON pointer (RFC 6901) is this one; numbers compare by value, so that 1 is 1.0, and the order of an
+/// object's members does not matter. Throws GatewayError for what is no pointer.
+Matcher json_at(std::string pointer, Json value);
+/// The string at a JSON pointer matches.
+Matcher json_text_at(std::string pointer, TextMatcher text);
+/// The body includes this: of objects the members named, each including its own; arrays element by element, all of
+/// them; other values equal.
+Matcher body_includes(Json part);
+
+// Of how it came.
+
+/// The request has this header, its name in any case.
+Matcher has_header(std::string name);
+/// One of its values matches.
+Matcher has_header(std::string name, TextMatcher value);
+/// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
+Matcher header_is(std::string name, std::string value);
+/// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
+/// RequestScope. Throws GatewayError for a secret.
+Matcher key_is(std::string id_or_description);
+/// A parameter of the query, percent-decoded and "+" as a space, whose value matches.
+Matcher has_query(std::string name, TextMatcher value = any_text());
+
+// Of anything else.
+
+/// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
+/// decided, under no lock; never for a report, which shows what it said then, or "not evaluated". What it throws
+/// becomes a 500 on the wire and a problem that verify() reports. Without name or function: GatewayError.
+Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
+/// The same, of the whole call: headers, query and key too.
+Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,59 @@
+#include "scope.hpp"
+
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+#include "../keys/secrets.hpp"
+#include "../model/failure.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE RequestScope::RequestScope(std::string key) : kind_(Kind::key), name_(std::move(key)) {
+  if (detail::secrets::looks_like_key(name_)) {
+    throw GatewayError("a key is named by its id or description, not by its secret; CreatedKey::id has it");
+  }
+  if (name_.empty()) throw GatewayError("a key is named by its id or description, and this is empty");
+}
+
+MOCK_GATEWAY_INLINE RequestScope::RequestScope(const char* key) : RequestScope(std::string(key)) {}
+
+MOCK_GATEWAY_INLINE bool RequestScope::covers(const ReceivedRequest& request) const {
+  switch (kind_) {
+    case Kind::all: return true;
+    case Kind::key: return request.key_id == name_ || request.key_description == name_;
+    case Kind::header: break;
+  }
+  for (const Header& header : request.headers) {
+    if (detail::text::equals_ignoring_case(header.name, name_) && header.value == value_) return true;
+  }
+  return false;
+}
+
+MOCK_GATEWAY_INLINE std::string RequestScope::describe() const {
+  switch (kind_) {
+    case Kind::all: return {};
+    case Kind::key: return "key \"" + name_ + "\"";
+    case Kind::header: break;
+  }
+  return "header " + name_ + ": " + value_;
+}
+
+MOCK_GATEWAY_INLINE bool operator==(const RequestScope& a, const RequestScope& b) {
+  if (a.kind_ != b.kind_) return false;
+  if (a.kind_ != RequestScope::Kind::header) return a.name_ == b.name_;
+  return detail::text::equals_ignoring_case(a.name_, b.name_) && a.value_ == b.value_;
+}
+
+MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value) {
+  detail::require_header_field(name, value);
+  RequestScope scope;
+  scope.kind_ = RequestScope::Kind::header;
+  scope.name_ = std::move(name);
+  scope.value_ = std::move(value);
+  return scope;
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

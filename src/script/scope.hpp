@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "../model/received_request.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// The requests of one of several tests that share a gateway: those with its key, or those with its header. What a
+/// request without either belongs to cannot be told, so nothing but the whole of the gateway covers it.
+class RequestScope {
+ public:
+  /// Every request.
+  RequestScope() = default;
+  /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
+  RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
+  RequestScope(const char* key);  // NOLINT: likewise
+
+  bool covers(const ReceivedRequest& request) const;
+  /// Whether it is every request.
+  bool whole() const { return kind_ == Kind::all; }
+  /// `key "billing service"`, `header x-test: 7`; empty for every request.
+  std::string describe() const;
+
+  friend bool operator==(const RequestScope& a, const RequestScope& b);
+  friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
+
+ private:
+  friend RequestScope with_header(std::string name, std::string value);
+  enum class Kind { all, key, header };
+  Kind kind_ = Kind::all;
+  std::string name_;
+  std::string value_;
+};
+
+/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header.
+RequestScope with_header(std::string name, std::string value);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

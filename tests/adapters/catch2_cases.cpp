@@ -1,0 +1,77 @@
+#define MOCK_GATEWAY_ADAPTER_CATCH2
+#include "scenario.hpp"
+// Asking for it again changes nothing.
+#include "mock_gateway.hpp"
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using scenario::ask_what_no_stub_answers;
+
+namespace {
+
+const scenario::AfterTheRun after_the_run;
+
+TEST_CASE("a request that no stub answers fails the test where the gateway was made") {
+  Gateway gateway;  // line: unmatched
+  ask_what_no_stub_answers(gateway);
+}
+
+TEST_CASE("while an exception unwinds, what the gateway found is a message") {
+  Gateway gateway;  // line: unwinding
+  ask_what_no_stub_answers(gateway);
+  throw scenario::ClientGaveUp();  // NOLINT: on purpose
+}
+
+TEST_CASE("while a REQUIRE unwinds, what the gateway found is a message") {
+  Gateway gateway;  // line: require
+  ask_what_no_stub_answers(gateway);
+  REQUIRE(gateway.journal().count() == 2);
+}
+
+TEST_CASE("what a check has shown is not reported again") {
+  Gateway gateway;
+  ask_what_no_stub_answers(gateway);
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("a gateway with nothing wrong reports nothing") {
+  Gateway gateway;
+  gateway.chat().reply("Hello.");
+  test_support::Http(gateway).chat("Hi");
+  Gateway unverified(Options{}.verify_on_destruction(false));
+  ask_what_no_stub_answers(unverified);
+}
+
+TEST_CASE("values print themselves") {
+  Gateway gateway;
+  gateway.chat().reply("Hello.");
+  test_support::Http(gateway).chat({{"temperature", 2.5}});
+  const Exchange exchange = gateway.journal().last();
+  const ChatRequest request = exchange.chat();
+  exchange.outcome();
+  CAPTURE(exchange);
+  CHECK(exchange.decision() == Decision::Kind::unmatched);
+  CHECK(exchange.decision().kind == Decision::Kind::unmatched);
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.outcome().kind == Outcome::Kind::client_left);
+  CHECK(request.temperature == 0.5);
+  CHECK(request.top_p == 0.5);
+  CHECK(request.temperature == std::nullopt);
+  CHECK(request.tool_choice.mode == ToolChoice::Mode::named);
+  CHECK(request.body == Json{{"model", "mock-model"}});
+  CHECK(ResponseFormat::Kind::json_object == ResponseFormat::Kind::json_schema);
+  CHECK(std::optional(KeyState::enabled) == KeyState::disabled);
+  CHECK(Profile::documented == Profile::openai);
+  CHECK(request.findings.at(0).severity == Severity::error);
+  CHECK(VerificationIssue::Kind::unmatched == VerificationIssue::Kind::invalid);
+  CHECK(gateway.review());
+  CHECK(gateway.journal().wait_for(2, 1ms));
+  CAPTURE(request.findings.at(0));
+  FAIL_CHECK("a finding is above");
+}
+
+}  // namespace

@@ -1,0 +1,43 @@
+#pragma once
+
+// What the test programs of this folder have in common. They fail on purpose: check_output.py compares what they print
+// with golden texts, which name the lines with a comment `// line: name`.
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "support/client.hpp"
+
+namespace scenario {
+
+/// A stub, and a request that it does not answer: verify() has something to find.
+inline void ask_what_no_stub_answers(mock_gateway::Gateway& gateway) {
+  gateway.chat().when(mock_gateway::user_says("weather")).named("weather").reply("Sunny.");  // line: stub
+  test_support::Http(gateway).chat("wether?");
+}
+
+/// What the client of a test throws.
+struct ClientGaveUp : std::runtime_error {
+  ClientGaveUp() : std::runtime_error("the client gave up") {}
+};
+
+/// Whether the program was started to show what happens there.
+inline bool wanted(const std::string& situation) {
+  const char* const value = std::getenv("SITUATION");
+  return value && value == situation;
+}
+
+/// A gateway that the program keeps until after the tests.
+struct AfterTheRun {
+  AfterTheRun() = default;
+  AfterTheRun(const AfterTheRun&) = delete;
+  AfterTheRun& operator=(const AfterTheRun&) = delete;
+  ~AfterTheRun() {
+    if (!wanted("after the run")) return;
+    mock_gateway::Gateway gateway;  // line: after the run
+    ask_what_no_stub_answers(gateway);
+  }
+};
+
+}  // namespace scenario

@@ -1,0 +1,15 @@
+// expected: when(...) takes matchers
+
+#include "mock_gateway.hpp"
+
+using namespace mock_gateway;
+
+void script(Gateway& gateway);
+
+void script(Gateway& gateway) {
+#ifndef MENDED
+  gateway.chat().when("weather").reply("Sunny.");
+#else
+  gateway.chat().when(user_says("weather")).reply("Sunny.");
+#endif
+}

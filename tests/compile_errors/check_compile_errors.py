@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Checks that the mistakes in this folder do not compile, and that compilers say why.
+
+    check_compile_errors.py FOLDER_OF_HEADER [compiler flags…]      with $CXX (or c++), and clang++ if it is there
+
+The first error in each file must hold the text behind its `// expected: `. With MENDED defined, which takes the
+corrected line in place of the mistake, there must be none. Exit status: 0 so it is, 1 not.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+FLAGS = [
+    "-DMOCK_GATEWAY_HEADER_ONLY=0",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Werror",
+    "-fmessage-length=0",
+]
+
+
+class Compiler:
+    def __init__(self, command, flags, temporary):
+        self.command = command
+        self.flags = [*FLAGS, *flags] if any("-std=" in flag for flag in flags) else ["-std=c++17", *FLAGS, *flags]
+        version = subprocess.run([command, "--version"], stdout=subprocess.PIPE, encoding="utf-8").stdout
+        self.name = version.splitlines()[0]
+        # The header once, or each file would cost seconds.
+        source, compiled = temporary / "mock_gateway_once.hpp", temporary / "mock_gateway_once.hpp.gch"
+        source.write_text('#include "mock_gateway.hpp"\n', encoding="utf-8")
+        status, errors = self.run("-x", "c++-header", str(source), "-o", str(compiled))
+        if status:
+            sys.exit(f"{self.name}: the header itself does not compile:\n" + "\n".join(errors[:20]))
+        self.temporary = temporary
+        self.header = ["-include-pch", str(compiled)] if "clang" in self.name else ["-include", str(source)]
+
+    def run(self, *arguments):
+        """The exit status, and the errors in order."""
+        command = [self.command, *self.flags, *arguments]
+        run = subprocess.run(
+            command, env={**os.environ, "LC_ALL": "C"}, stderr=subprocess.PIPE, encoding="utf-8", timeout=300
+        )
+        return run.returncode, [line for line in run.stderr.splitlines() if re.search(r"\berror: ", line)]
+
+    def compile(self, file):
+        return self.run(*self.header, "-fsyntax-only", str(file))
+
+    def compile_mended(self, files):
+        """All of them at once, each in a namespace of its own."""
+        joined = self.temporary / "mended.cpp"
+        parts = (f'namespace {file.stem} {{\n#include "{file}"\n}}\n' for file in files)
+        joined.write_text('#define MENDED\n#include "mock_gateway.hpp"\n' + "".join(parts), encoding="utf-8")
+        return self.compile(joined)
+
+
+def problems(compiler, file):
+    """What is not as it should be about a file, a line each."""
+    expected = re.search(r"^// expected: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    if not expected:
+        return ["says nothing of what is expected"]
+    status, errors = compiler.compile(file)
+    if not status:
+        return ["compiles, and should not"]
+    if expected[1] not in (errors[0] if errors else ""):
+        return [f"expected: {expected[1]}", *(f"got: {error}" for error in errors or ["no error message"])]
+    return []
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__.strip())
+        return 0 if len(sys.argv) == 2 else 1
+    flags = ["-I", sys.argv[1], *sys.argv[2:]]
+    commands = dict.fromkeys(filter(None, map(shutil.which, (os.environ.get("CXX", "c++"), "clang++"))))
+    files = sorted(FOLDER.glob("*.cpp"))
+    failed = not files or not commands
+    for command in commands:
+        with tempfile.TemporaryDirectory() as temporary:
+            compiler = Compiler(command, flags, Path(temporary))
+            with ThreadPoolExecutor(max_workers=2) as workers:
+                found = workers.map(lambda file: problems(compiler, file), files)
+            for file, lines in zip(files, found):
+                failed |= bool(lines)
+                print("".join(f"{compiler.name}: {file.name}: {line}\n" for line in lines), end="")
+            status, errors = compiler.compile_mended(files)
+            if status:
+                failed = True
+                print("\n".join([f"{compiler.name}: mended, they should compile:", *errors]))
+        print(f"{compiler.name}: {len(files)} files tried")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

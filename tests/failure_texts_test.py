@@ -1,0 +1,61 @@
+"""Runs the example that fails on purpose, and compares what it says with what it should say, whole.
+
+Usage: failure_texts_test.py PROGRAM README. Python's standard library only. What the README shows of it is compared, too.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+EXPECTED = """\
+===============================================================================
+fails_on_purpose.cpp:LINE:
+TEST CASE:  a typing error in the prompt
+
+fails_on_purpose.cpp:LINE: ERROR: no stub matched  POST /v1/chat/completions  key "billing service"  exchange 1
+  user: "wether in Paris?"   tools: get_weather
+closest: "weather question" (fails_on_purpose.cpp:LINE), 2 of 3
+  ✔ has tool "get_weather"
+  ✔ model is "mock-model"
+  ✘ user text contains "weather"    actual "wether in Paris?"
+next: "greeting" (fails_on_purpose.cpp:LINE), 0 of 1
+  ✘ not (has tool "get_weather")    actual tools: get_weather
+never called: "greeting" (fails_on_purpose.cpp:LINE)
+never called: "weather question" (fails_on_purpose.cpp:LINE)
+
+===============================================================================
+fails_on_purpose.cpp:LINE:
+TEST CASE:  a client that does not wait
+
+fails_on_purpose.cpp:LINE: ERROR: CHECK( gateway.review() ) is NOT correct!
+  values: CHECK( retry_after_ignored (exchange 2 after 1): returned after 0.5 s, Retry-After was 2 s. Wait for the header's time before retrying. )
+"""
+
+
+def without_lines(text):
+    return re.sub(r"(?:[^\s(]*/)?fails_on_purpose\.cpp:\d+", "fails_on_purpose.cpp:LINE", text)
+
+
+def main():
+    run = subprocess.run(
+        [sys.argv[1], "--no-colors=true", "--no-version=true", "--no-intro=true"],
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    told = without_lines(run.stdout).split("\n===============================================================================\n[doctest]")[0]
+    if told.strip() != EXPECTED.strip():
+        sys.exit(f"--- expected\n{EXPECTED}\n--- actual\n{told}")
+    shown = re.findall(r"^```text\n(.*?)^```$", Path(sys.argv[2]).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    if not shown:
+        sys.exit("the README shows no failure")
+    for text in shown:
+        if without_lines(text) not in told:
+            sys.exit(f"the README shows what no test says:\n{text}\n--- actual\n{told}")
+    if run.returncode == 0:
+        sys.exit("the tests that fail on purpose did not fail")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,651 @@
+// What the client did wrong: each finding with a client that triggers it and one that does not.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <future>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace review_test {
+
+using namespace mock_gateway;
+using namespace test_support;
+using namespace std::chrono_literals;
+
+/// A gateway on a manual clock, and a client of one connection per request.
+struct Wire {
+  explicit Wire(Options options = {}) : gateway(options.clock(clock)) {}
+
+  /// Answers as told; asks, lets the time pass, asks again.
+  std::string retried_after(const Failure& failure, Duration pause) {
+    gateway.chat().reply(failure, text("Hello"));
+    http.chat();
+    clock.advance(pause);
+    http.chat();
+    return gateway.review().message();
+  }
+  std::string reviewed(const Json& extra) {
+    http.chat(extra);
+    return gateway.review().message();
+  }
+
+  ManualClock clock;
+  Gateway gateway;
+  Http http{gateway};
+};
+
+const char* const one = "clean: 1 exchange judged";
+const char* const two = "clean: 2 exchanges judged";
+
+std::string codes(const Review& review) {
+  std::string all;
+  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
+  return all;
+}
+
+// --- Coming back too early
+// --------------------------------------------------------------------------------------------
+
+TEST_CASE("a client that comes back before Retry-After is told what to change") {
+  Wire wire;
+  wire.gateway.chat().reply(text("a"), text("b"), rate_limited(2s), text("Hello"));
+  wire.http.chat(Json("first"));
+  wire.http.chat(Json("second"));
+  wire.http.chat();
+  wire.clock.advance(500ms);
+  CHECK(wire.http.ask("Hi") == "Hello");
+
+  const Review review = wire.gateway.review();
+  CHECK_FALSE(review);
+  CHECK(review.message() ==
+        "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, Retry-After was 2 s. Wait for the header's "
+        "time before retrying.");
+  REQUIRE(review.findings().size() == 1);
+  CHECK(review.findings()[0].severity == Severity::error);
+  CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{3, 4});
+  std::ostringstream printed;
+  printed << review;
+  CHECK(printed.str() == review.message());
+}
+
+TEST_CASE("a client that waits for Retry-After is clean, and so is one whose timer fires a millisecond early") {
+  for (const Duration pause : {Duration{2s}, Duration{1999ms}, Duration{60s}}) {
+    CAPTURE(pause.count());
+    CHECK(Wire{}.retried_after(rate_limited(2s), pause) == two);
+  }
+  CHECK(Wire{}.retried_after(rate_limited(2s), 1990ms).find("returned after 1.99 s, Retry-After was 2 s.") !=
+        std::string::npos);
+}
+
+TEST_CASE("a client that sleeps on the test's clock for as long as it was told is clean") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  const Http http{gateway};
+  gateway.chat().reply(rate_limited(60s), text("Hello"));
+  auto answer = std::async(std::launch::async, [&, clock]() mutable {
+    const Response refused = http.chat();
+    clock.sleep_for(std::chrono::seconds{std::stoi(refused.header("Retry-After"))});
+    return http.ask("Hi");
+  });
+  REQUIRE(clock.wait_for_sleepers(1, 5s));
+  clock.advance_to_next_event();
+  CHECK(answer.get() == "Hello");
+  CHECK(gateway.review());
+}
+
+TEST_CASE("retry-after-ms counts before Retry-After, as in the SDKs") {
+  const Failure both = rate_limited(60s).retry_after_ms(100ms);
+  CHECK(Wire{}.retried_after(both, 100ms) == two);
+  CHECK(Wire{}.retried_after(both, 40ms) ==
+        "retry_after_ignored (exchange 2 after 1): returned after 0.04 s, retry-after-ms was 0.1 s. Wait for the "
+        "header's time before retrying.");
+}
+
+TEST_CASE("Retry-After counts with a fraction and with every failure, and not when it says nothing") {
+  CHECK(Wire{}.retried_after(rate_limited(1500ms), 1400ms).find("Retry-After was 1.5 s.") != std::string::npos);
+  CHECK(Wire{}.retried_after(service_unavailable().retry_after(3s), 1s).find("Retry-After was 3 s.") !=
+        std::string::npos);
+  for (const char* said : {"0", "-5", "soon", "2 seconds", "", ".", "Mon, 32 Foo 2024 00:00:00 GMT"}) {
+    CAPTURE(said);
+    CHECK(Wire{}.retried_after(rate_limited().retry_after(std::string(said)), 0s) == two);
+  }
+  CHECK(Wire{}.retried_after(rate_limited(), 0s) == two);
+  CHECK(Wire{}.retried_after(rate_limited().retry_after(std::string("99999999999999999999")), 1s).find("retry_after") ==
+        0);
+}
+
+TEST_CASE("a date in Retry-After is judged to the second") {
+  // Ahead of the machine's clock, so that no client can think that the date has passed.
+  const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
+  const auto retried = [&](Duration pause) {
+    ManualClock clock{TimePoint{start}};
+    Gateway gateway{Options{}.clock(clock)};
+    gateway.chat().reply(rate_limited().retry_after_date(5s), text("Hello"));
+    Http{gateway}.chat();
+    clock.advance(pause);
+    Http{gateway}.chat();
+    return gateway.review().message();
+  };
+  CHECK(retried(2s) ==
+        "retry_after_ignored (exchange 2 after 1): returned 3 s before the date in Retry-After. Wait for the header's "
+        "time before retrying.");
+  CHECK(retried(4s) == two);
+  CHECK(retried(5s) == two);
+}
+
+TEST_CASE("a date that has passed on the client's machine, whatever the test's clock shows, keeps nobody waiting") {
+  CHECK(Wire{}.retried_after(rate_limited().retry_after_date(60s), 0s) == two);
+}
+
+TEST_CASE("a client that really sleeps is clean although the test's clock stands still") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited().retry_after_ms(50ms), text("Hello"));
+  wire.http.chat();
+  const auto back = std::chrono::steady_clock::now() + 50ms;
+  REQUIRE(eventually([&] { return std::chrono::steady_clock::now() >= back; }));
+  wire.http.chat();
+  CHECK(wire.gateway.review().message() == two);
+}
+
+TEST_CASE("the gateway's own limit is judged like a scripted one") {
+  Wire wire{Options{}.limit(1, 10s)};
+  wire.http.chat();
+  wire.http.chat();
+  wire.clock.advance(4s);
+  wire.http.chat();
+  CHECK(wire.gateway.review().message() ==
+        "retry_after_ignored (exchange 3 after 2): returned after 4 s, Retry-After was 10 s. Wait for the header's "
+        "time before retrying.");
+  wire.gateway.reset();
+  wire.clock.advance(6s);
+  wire.http.chat();
+  CHECK(wire.gateway.review().message() == one);
+}
+
+// --- Retrying what no retry changes
+// -----------------------------------------------------------------------------------
+
+TEST_CASE("retrying an error that stays is a finding") {
+  CHECK(Wire{}.retried_after(unauthorized(), 1s) ==
+        "retried_final_error (exchange 2 after 1): retried after 401 \"unauthorized\", which another try does not "
+        "change. Report the error to the caller instead.");
+  for (const Failure& failure : {bad_request(), forbidden(), mock_gateway::failure(402, "insufficient_quota", "Pay."),
+                                 mock_gateway::failure(429, "insufficient_quota", "Pay.").retry_after(10s)}) {
+    CAPTURE(failure.status());
+    CHECK(Wire{}
+              .retried_after(failure, 1h)
+              .find("retried_final_error (exchange 2 after 1): retried after " + std::to_string(failure.status())) ==
+          0);
+  }
+}
+
+TEST_CASE("retrying what may pass is not, nor is what the answer asks to retry") {
+  for (const Failure& failure :
+       {not_found(), request_timeout(), conflict(), rate_limited(), server_error(), overloaded(),
+        mock_gateway::failure(402, "payment_pending", "Wait."), bad_request().should_retry(true)}) {
+    CAPTURE(failure.status());
+    CHECK(Wire{}.retried_after(failure, 1s) == two);
+  }
+}
+
+TEST_CASE("the documented failures count too: a wrong key tried twice, but not two wrong keys") {
+  Wire wire;
+  wire.http.with_key("sk-wrong").chat();
+  wire.http.with_key("sk-wrong-as-well").chat();
+  wire.http.without_key().chat();
+  CHECK(wire.gateway.review());
+  wire.http.with_key("sk-wrong").chat();
+  CHECK(codes(wire.gateway.review()) == "retried_final_error");
+  CHECK(wire.gateway.review().findings()[0].exchanges == std::vector<std::uint64_t>{1, 4});
+}
+
+// --- What is no retry
+// -------------------------------------------------------------------------------------------------
+
+TEST_CASE("a test that asks a disabled key, enables it and asks again made no retry") {
+  Wire wire;
+  const CreatedKey key = wire.gateway.keys().create("billing service");
+  const Http http = wire.http.with_key(key.secret);
+  wire.gateway.keys().disable(key.id);
+  CHECK(http.chat().status == 403);
+  wire.gateway.keys().enable(key.id);
+  CHECK(http.chat().status == 200);
+  CHECK(wire.gateway.review().message() == two);
+}
+
+TEST_CASE("a change of stubs or forced failures between two requests makes them two questions") {
+  Wire wire;
+  wire.gateway.fail_next(forbidden());
+  wire.http.chat();
+  wire.gateway.fail_next(forbidden());
+  wire.http.chat();
+  wire.gateway.chat().reply(bad_request());
+  wire.http.chat();
+  wire.gateway.chat().reply("Hello");
+  wire.http.chat();
+  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+}
+
+TEST_CASE("another question, key, header field or call is no retry") {
+  Wire wire;
+  const CreatedKey other = wire.gateway.keys().create("other");
+  wire.gateway.fail_always(unauthorized());
+  const Http agent = wire.http.with_header("User-Agent", "mine/1");
+  wire.http.chat();
+  wire.http.chat(Json("Other"));
+  wire.http.stream();
+  wire.http.with_key(other.secret).chat();
+  wire.http.with_header("x-test", "7").chat();
+  agent.chat();
+  agent.with_header("Idempotency-Key", "1").chat();
+  agent.with_header("Idempotency-Key", "2").chat();
+  CHECK(wire.gateway.review());
+  agent.with_header("Idempotency-Key", "2").chat();
+  CHECK(codes(wire.gateway.review()) == "retried_final_error");
+}
+
+TEST_CASE("header fields that tell tries or traces apart hide no retry") {
+  Wire wire;
+  wire.gateway.fail_always(unauthorized());
+  wire.http.with_header("traceparent", "00-1-2-01").with_header("X-Request-Id", "a").chat();
+  wire.http.with_header("traceparent", "00-1-3-01").with_header("X-Request-Id", "b").chat();
+  CHECK(codes(wire.gateway.review()) == "retried_final_error");
+}
+
+TEST_CASE("a client that numbers its tries is taken at its word") {
+  Wire wire;
+  wire.gateway.fail_always(unauthorized());
+  const auto numbered = [&](const char* number) { wire.http.with_header("x-stainless-retry-count", number).chat(); };
+  numbered("0");
+  numbered("0");
+  CHECK(wire.gateway.review());
+  numbered("1");
+  CHECK(codes(wire.gateway.review()) == "retried_final_error");
+}
+
+TEST_CASE("numbered tries of parallel calls are accused only when they are early after each") {
+  const auto reviewed = [](Duration first_pause, Duration second_pause) {
+    Wire wire;
+    wire.gateway.chat().reply(rate_limited(2s));
+    const Http http = wire.http;
+    http.with_header("x-stainless-retry-count", "0").chat();
+    wire.clock.advance(1s);
+    http.with_header("x-stainless-retry-count", "0").chat();
+    wire.clock.advance(first_pause);
+    http.with_header("x-stainless-retry-count", "1").chat();
+    wire.clock.advance(second_pause);
+    http.with_header("x-stainless-retry-count", "1").chat();
+    return codes(wire.gateway.review());
+  };
+  CHECK(reviewed(1s, 1s) == "");
+  CHECK(reviewed(500ms, 5s) == "retry_after_ignored");
+  CHECK(reviewed(1s, 500ms) == "retry_after_ignored");
+}
+
+TEST_CASE("calls under way at once are no retries of each other, but each may be retried too early") {
+  Wire wire;
+  wire.gateway.chat().reply("Hello");
+  wire.gateway.chat().at_most(3).reply(Reply(rate_limited(60s)).fail(before_headers(), stall(5s)));
+  std::vector<RawConnection> connections;
+  for (int i = 0; i < 3; ++i) {
+    connections.emplace_back(wire.gateway);
+    connections.back().send(wire.http.format_chat());
+  }
+  REQUIRE(wire.clock.wait_for_waits(3, 5s));
+  wire.clock.advance(5s);
+  for (RawConnection& connection : connections) CHECK(connection.receive_response().status == 429);
+  CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
+  wire.clock.advance(1s);
+  wire.http.chat();
+  CHECK(wire.gateway.review().message().find("retry_after_ignored (exchange 4 after 3): returned after 1 s") == 0);
+}
+
+TEST_CASE("calls that run into a limit together are clean, and so is each that waits, in whatever order") {
+  Wire wire{Options{}.limit(2, 60s)};
+  for (int i = 0; i < 5; ++i) CHECK(wire.http.chat().status == (i < 2 ? 200 : 429));
+  wire.clock.advance(60s);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(wire.http.chat().status == (i < 2 ? 200 : 429));
+    wire.clock.advance(300ms);
+  }
+  CHECK(wire.gateway.review().message() == "clean: 8 exchanges judged");
+}
+
+TEST_CASE("calls that are refused together and come back together, in time, are clean") {
+  Wire wire;
+  wire.gateway.fail_next(rate_limited(60s), 3);
+  for (int i = 0; i < 3; ++i) CHECK(wire.http.chat().status == 429);
+  wire.clock.advance(60s);
+  for (int i = 0; i < 3; ++i) CHECK(wire.http.chat().status == 200);
+  CHECK(wire.gateway.review().message() == "clean: 6 exchanges judged");
+}
+
+TEST_CASE("a client that comes back at once, again and again, is told each time") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited(60s));
+  for (int i = 0; i < 3; ++i) wire.http.chat();
+  CHECK(wire.gateway.review().message() ==
+        "retry_after_ignored (exchange 2 after 1): returned after 0 s, Retry-After was 60 s. Wait for the header's "
+        "time before retrying. (1 more like it, the last in exchange 3)");
+}
+
+TEST_CASE("a retry on a connection that stays open is one") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited(60s));
+  const Http http = wire.http.keep_alive();
+  for (int i = 0; i < 3; ++i) http.chat();
+  CHECK(codes(wire.gateway.review()) == "retry_after_ignored retry_after_ignored");
+}
+
+TEST_CASE("an answer that never arrived forbids nothing") {
+  Wire wire;
+  wire.gateway.chat().reply(Reply(rate_limited(60s)).fail(before_headers(), reset_connection()), text("Hello"));
+  wire.http.allow_incomplete().chat();
+  wire.http.chat();
+  CHECK(wire.gateway.review().message() == two);
+}
+
+// --- Tools
+// ------------------------------------------------------------------------------------------------------------
+
+Json call(const char* id) {
+  return {{"id", id}, {"type", "function"}, {"function", {{"name", "get_weather"}, {"arguments", "{}"}}}};
+}
+Json calls(const std::vector<Json>& all) { return {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", all}}; }
+Json result(const char* id) { return {{"role", "tool"}, {"tool_call_id", id}, {"content", "21"}}; }
+Json said(const char* role) { return {{"role", role}, {"content", "Hi"}}; }
+Json conversation(const std::vector<Json>& messages) { return Json{{"messages", messages}}; }
+
+TEST_CASE("a tool call without its result right after it is a finding") {
+  CHECK(Wire{}.reviewed(conversation({said("user"), calls({call("a")}), said("user")})) ==
+        "tool_call_unanswered (exchange 1): messages[1].tool_calls: no tool message before messages[2] answers \"a\". "
+        "Send each call's result right after the call.");
+  CHECK(Wire{}.reviewed(conversation({said("user"), calls({call("a"), call("b"), call("c")}), result("b")})) ==
+        "tool_call_unanswered (exchange 1): messages[1].tool_calls: no tool message up to the end of messages answers "
+        "\"a\", \"c\". Send each call's result right after the call.");
+  CHECK(Wire{}
+            .reviewed(conversation({calls({call("a"), call("b"), call("c"), call("d"), call("e")})}))
+            .find("answers \"a\", \"b\", \"c\" and 2 more.") != std::string::npos);
+}
+
+TEST_CASE("a tool result for a call that was never made is a finding") {
+  CHECK(Wire{}.reviewed(conversation({said("user"), calls({call("a")}), result("a"), result("x")})) ==
+        "tool_result_unknown_id (exchange 1): messages[3].tool_call_id: no call before it has the id \"x\". Send the "
+        "call's own id, and keep the assistant's message with the call.");
+  CHECK(Wire{}.reviewed(conversation({said("user"), result("a")})).find("tool_result_unknown_id (exchange 1)") == 0);
+}
+
+TEST_CASE("tool calls with their results are clean, in any order and over several rounds") {
+  CHECK(Wire{}.reviewed(
+            conversation({said("system"), said("user"), calls({call("a"), call("b")}), result("b"), result("a"),
+                          calls({call("c")}), result("c"), said("assistant"), said("user")})) == one);
+}
+
+// --- Streams
+// ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a stream that its client keeps open after [DONE] is a finding") {
+  Gateway gateway;
+  gateway.chat().reply(text("a b").fail(at_end(), stall()));
+  RawConnection client(gateway);
+  client.send(Http{gateway}.format_chat({{"stream", true}}));
+  REQUIRE(client.receive_until("data: [DONE]\n\n").found);
+  CHECK(gateway.review().message() ==
+        "stream_left_open (exchange 1): the stream was still open half a second after [DONE]. Close it there instead "
+        "of waiting for the connection's end.\n1 exchange is still open");
+}
+
+TEST_CASE("a stream that only the gateway ended after [DONE] is a finding") {
+  Gateway gateway;
+  gateway.chat().reply(text("a b").fail(at_end(), stall(600ms)));
+  CHECK(Http{gateway}.stream().done());
+  CHECK(codes(gateway.review()) == "stream_left_open");
+}
+
+TEST_CASE("a stream that its client closes at [DONE], or that ends there, is clean") {
+  Gateway gateway;
+  gateway.chat().reply(text("a b"), text("a b").fail(at_end(), stall()),
+                       text("a b").fail(at_end(), close_connection()));
+  CHECK(Http{gateway}.stream().done());
+  {
+    RawConnection client(gateway);
+    client.send(Http{gateway}.format_chat({{"stream", true}}));
+    REQUIRE(client.receive_until("data: [DONE]\n\n").found);
+  }
+  Http{gateway}.allow_incomplete().stream();
+  CHECK(gateway.review().message() == "clean: 3 exchanges judged");
+}
+
+TEST_CASE("a client that stops reading without closing is a finding; one that closes is clean") {
+  Gateway gateway{Options{}.write_timeout(200ms)};
+  gateway.chat().reply(text(std::string(8 << 20, 'x')));
+  {
+    RawConnection client(gateway, {4096});
+    client.send(Http{gateway}.format_chat({{"stream", true}}));
+    REQUIRE(gateway.journal().wait_for(1, 5s));
+    CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_stalled);
+  }
+  CHECK(gateway.review().message() ==
+        "stream_abandoned (exchange 1): stopped reading and left the connection open until the gateway gave up. Close "
+        "a stream that is no longer wanted.");
+  gateway.reset();
+  gateway.chat().reply(text(std::string(8 << 20, 'x')));
+  {
+    RawConnection client(gateway, {4096});
+    client.send(Http{gateway}.format_chat({{"stream", true}}));
+    REQUIRE(client.receive_until("HTTP/1.1 200").found);
+  }
+  CHECK(gateway.review().message() == one);
+}
+
+// --- Keys
+// -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a key in the query is a finding, one of the gateway's or not") {
+  Wire wire;
+  wire.http.get("/v1/models?api_key=" + wire.gateway.api_key());
+  CHECK(wire.gateway.review().message() ==
+        "key_in_query (exchange 1): the target holds a key, and targets end in logs. Send it in the Authorization "
+        "header alone.");
+  wire.http.without_key().get("/v1/models?page=2&key=sk%2Dsomebodys-real-key-1234");
+  const Review review = wire.gateway.review();
+  CHECK(codes(review) == "key_in_query key_in_query");
+  CHECK(wire.gateway.journal().last().request().target == "/v1/models?page=2&key=sk-***");
+}
+
+TEST_CASE("a key in the body is a finding, one of the gateway's or not") {
+  Wire wire;
+  CHECK(wire.reviewed(Json("My key:\n" + wire.gateway.api_key())) ==
+        "key_in_body (exchange 1): the body holds a key. Send it in the Authorization header alone.");
+  wire.gateway.reset();
+  const std::string foreign = "sk-somebodys-real-key-1234";
+  wire.http.with_key(foreign).chat(Json("(" + foreign + ")"));
+  CHECK(codes(wire.gateway.review()) == "key_in_body");
+}
+
+TEST_CASE("a key in its header, a masked one, and words that only look alike are clean") {
+  Wire wire;
+  wire.gateway.keys().create("short", KeyOptions{}.secret("sk-1"));
+  wire.http.get("/v1/models?task-1=2&key=sk-***&flag&=");
+  wire.http.chat(Json("task-1, desk-bound, sk-12, sk-***, Bearer sk-..."));
+  wire.http.with_header("x-api-key", wire.gateway.api_key()).chat(Json("Another."));
+  wire.http.with_authorization("Basic password").chat(Json("My password"));
+  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+}
+
+TEST_CASE("a request from a browser is a finding") {
+  Wire wire;
+  wire.http.with_header("Origin", "https://app.example").chat();
+  CHECK(wire.gateway.review().message() ==
+        "browser_request (exchange 1): Origin is \"https://app.example\", so a browser sent it. Keep keys on a server "
+        "and let the page ask that server.");
+}
+
+TEST_CASE("a key that different products use is a finding") {
+  Wire wire;
+  const CreatedKey key = wire.gateway.keys().create("billing service");
+  const Http http = wire.http.with_key(key.secret);
+  http.with_header("User-Agent", "OpenAI/Python 3.54.0").chat();
+  http.with_header("User-Agent", "curl/7.88.1").chat();
+  CHECK(wire.gateway.review().message() ==
+        "key_shared (exchange 2 after 1): key \"billing service\" is used by \"OpenAI/Python 3.54.0\" and "
+        "\"curl/7.88.1\". Create a key for each service.");
+  CHECK(wire.gateway.review().findings()[0].severity == Severity::warning);
+  http.with_header("User-Agent", "OpenAI/JS 6.1").chat();
+  http.with_header("User-Agent", "go-http-client/1.1").chat();
+  CHECK(wire.gateway.review().message().find("\"OpenAI/JS 6.1\" and 1 more. Create") != std::string::npos);
+}
+
+TEST_CASE("another version, another part of an SDK, another key or no name at all are no other user of a key") {
+  Wire wire;
+  const CreatedKey key = wire.gateway.keys().create("other");
+  for (const char* agent : {"OpenAI/Python 3.54.0", "AsyncOpenAI/Python 3.54.0", "OpenAI/Python 3.55.0", ""}) {
+    wire.http.with_header("User-Agent", agent).chat();
+  }
+  wire.http.chat();
+  for (const char* agent : {"ai/6.0.326 ai-sdk/provider-utils/4.0.62 runtime/node.js/v20.20.2",
+                            "ai-sdk/openai-compatible/2.0.87 ai-sdk/provider-utils/4.0.62 runtime/node.js/v22"}) {
+    wire.http.with_key(key.secret).with_header("User-Agent", agent).chat();
+  }
+  wire.http.with_key("sk-unknown").with_header("User-Agent", "wget/1").chat();
+  CHECK(wire.gateway.review().message() == "clean: 8 exchanges judged");
+}
+
+// --- Bodies
+// -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("what is taken but had better be changed is in the review") {
+  CHECK(Wire{}.reviewed({{"user", "u"}}) == "unknown_field (exchange 1): user: not a documented field; leave it out.");
+  CHECK(Wire{}.reviewed({{"stop", "x"}}) ==
+        "stop_as_string (exchange 1): stop: documented as an array; send [\"…\"] in place of the string.");
+  CHECK(Wire{}.reviewed({{"temperature", 3}}) ==
+        "temperature_out_of_range (exchange 1): temperature: 3 is outside 0 to 2, which other servers reject; stay "
+        "within it.");
+  CHECK(Wire{}.reviewed({{"temperature", 1}, {"top_p", 1}}) ==
+        "temperature_and_top_p (exchange 1): temperature and top_p are both given; set one of them.");
+  CHECK(Wire{}.reviewed({{"stream_options", {{"include_usage", true}}}}) ==
+        "stream_options_without_stream (exchange 1): stream_options: without stream they have no effect; leave them "
+        "out or set stream to true.");
+  Wire wire;
+  wire.http.post(chat_path, R"({"model":"mock-model","n":1,"n":1,"messages":[{"role":"user","content":"Hi"}]})");
+  CHECK(wire.gateway.review().message() ==
+        "duplicate_key (exchange 1): body: the key \"n\" occurs more than once; the last one counts. Send it once.");
+  CHECK(wire.gateway.review().findings()[0].severity == Severity::warning);
+}
+
+TEST_CASE("a request with documented fields alone is clean") {
+  Wire wire;
+  CHECK(wire.reviewed({{"stop", {"x"}}, {"temperature", 1}, {"seed", 7}}) == one);
+  wire.http.stream({{"stream_options", {{"include_usage", true}}}, {"top_p", 1}});
+  CHECK(wire.gateway.review().message() == two);
+}
+
+// --- The review
+// -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a finding that repeats itself is counted instead of printed again") {
+  Wire wire;
+  for (const char* user : {"a", "b", "c"}) wire.http.chat({{"user", user}});
+  CHECK(wire.gateway.review().findings().size() == 3);
+  CHECK(wire.gateway.review().message() ==
+        "unknown_field (exchange 1): user: not a documented field; leave it out. (2 more like it, the last in exchange "
+        "3)");
+}
+
+TEST_CASE("findings come in the order of exchanges") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited(2s));
+  wire.http.chat({{"user", "u"}});
+  wire.http.chat({{"user", "u"}});
+  wire.http.chat({{"stop", "x"}});
+  CHECK(codes(wire.gateway.review()) == "unknown_field unknown_field retry_after_ignored stop_as_string");
+}
+
+TEST_CASE("codes can be switched off, in the options and in one review") {
+  Wire wire{Options{}.without_finding("unknown_field")};
+  wire.http.chat({{"user", "u"}, {"stop", "x"}});
+  const Review review = wire.gateway.review();
+  CHECK(codes(review) == "stop_as_string");
+  CHECK(review.without("stop_as_string"));
+  CHECK(review.without("stop_as_string").message() == one);
+  CHECK_FALSE(review.without("unknown_field"));
+}
+
+TEST_CASE("a code that does not exist is refused, and all that do are named") {
+  Gateway gateway;
+  std::string list;
+  for (const std::string& code : finding_codes()) list += (list.empty() ? "" : ", ") + code;
+  const std::string message = "mock_gateway: there is no finding \"unknown_fields\"; the codes are " + list;
+  CHECK_THROWS_WITH_AS(gateway.review().without("unknown_fields"), message.c_str(), GatewayError);
+  CHECK_THROWS_WITH_AS(Gateway(Options{}.without_finding("unknown_fields")), message.c_str(), GatewayError);
+}
+
+TEST_CASE("tests that share a gateway review what is theirs, by key and by header") {
+  Wire wire;
+  const CreatedKey mine = wire.gateway.keys().create("mine");
+  const CreatedKey other = wire.gateway.keys().create("other");
+  wire.http.with_key(mine.secret).chat();
+  wire.http.with_key(other.secret).chat({{"user", "u"}});
+  CHECK(wire.gateway.review(mine.id).message() == "clean: 1 exchange with key \"" + mine.id + "\" judged");
+  CHECK(wire.gateway.review("mine"));
+  CHECK(codes(wire.gateway.review(other.id)) == "unknown_field");
+  CHECK(wire.gateway.review("nobody").message() == "clean: no exchange with key \"nobody\" was recorded");
+
+  wire.http.with_header("x-test", "7").chat();
+  wire.http.with_header("x-test", "8").chat({{"stop", "x"}});
+  CHECK(wire.gateway.review(with_header("x-test", "7")).message() == "clean: 1 exchange with header x-test: 7 judged");
+  CHECK(codes(wire.gateway.review(with_header("X-Test", "8"))) == "stop_as_string");
+}
+
+TEST_CASE("a review says how much the journal no longer has") {
+  Wire wire{Options{}.journal_limits(2, 1 << 20)};
+  for (int i = 0; i < 5; ++i) wire.http.chat();
+  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 3 exchanges were evicted unjudged");
+  wire.http.chat({{"user", "u"}});
+  CHECK(wire.gateway.review().message() ==
+        "unknown_field (exchange 6): user: not a documented field; leave it out.\n4 exchanges were evicted unjudged");
+}
+
+TEST_CASE("a review says how much is still open, and waits only for what is its own") {
+  Wire wire;
+  const CreatedKey mine = wire.gateway.keys().create("mine");
+  wire.gateway.chat().reply(text("a b").every(1h));
+  RawConnection client(wire.gateway);
+  client.send(wire.http.format_chat({{"stream", true}}));
+  REQUIRE(client.receive_until("\"a\"").found);
+  CHECK(wire.gateway.review().message() == "clean: 1 exchange judged; 1 exchange is still open");
+  wire.http.with_key(mine.secret).get("/v1/models");
+  const auto before = std::chrono::steady_clock::now();
+  CHECK(wire.gateway.review(mine.id).open() == 0);
+  CHECK(std::chrono::steady_clock::now() - before < 1s);
+}
+
+TEST_CASE("a review of nothing says so") {
+  Gateway gateway;
+  CHECK(gateway.review().message() == "clean: no exchange was recorded");
+}
+
+TEST_CASE("no finding shows a secret") {
+  Wire wire;
+  const std::string key = wire.gateway.api_key();
+  wire.gateway.fail_next(unauthorized(), 2, chat_completions());
+  const Http agent = wire.http.with_header("User-Agent", key + "/1").with_header("Origin", "https://" + key);
+  for (int i = 0; i < 2; ++i) agent.chat();
+  wire.http.with_header("User-Agent", "curl/8")
+      .chat({{key, 1}, {"messages", Json::array({said("user"), result(key.c_str())})}});
+  wire.http.get("/v1/models?" + key);
+  const Review review = wire.gateway.review();
+  CHECK(codes(review) ==
+        "browser_request browser_request retried_final_error unknown_field tool_result_unknown_id key_in_body "
+        "key_shared key_in_query");
+  CHECK(review.message().find(key) == std::string::npos);
+  for (const Finding& finding : review.findings()) CHECK(finding.message.find(key) == std::string::npos);
+}
+
+}  // namespace review_test

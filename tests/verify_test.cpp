@@ -1,0 +1,613 @@
+// What a test is told when something did not go as scripted: the text of unmatched requests, unmet expectations and
+// whatever else verify() finds, and the net that the destructor is.
+
+#include <chrono>
+#include <future>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace verify_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::Response;
+
+inline Json user(const std::string& text) { return {{"role", "user"}, {"content", text}}; }
+
+inline Json tools(const std::string& name) {
+  return Json::array({{{"type", "function"}, {"function", {{"name", name}, {"parameters", {{"type", "object"}}}}}}});
+}
+
+inline std::string at(int line) { return "(verify_test.cpp:" + std::to_string(line) + ")"; }
+
+inline std::vector<VerificationIssue::Kind> kinds(const Verification& verification) {
+  std::vector<VerificationIssue::Kind> kinds;
+  for (const VerificationIssue& issue : verification.issues()) kinds.push_back(issue.kind);
+  return kinds;
+}
+
+using Kind = VerificationIssue::Kind;
+
+TEST_CASE("an unmatched request is told with the closest stubs, matcher by matcher") {
+  Gateway gateway;
+  const CreatedKey key = gateway.keys().create("billing service");
+  const Http http = Http(gateway).with_key(key.secret);
+  const Stub greeting_stub = gateway.chat().named("greeting").at_most(1).reply("Hello.");
+  const int greeting = greeting_stub.state()->plan().where.line;
+  http.chat();
+  const Stub weather_stub = gateway.chat()
+                                .named("weather question")
+                                .when(has_tool("get_weather"), stream_is(true), user_says("weather"))
+                                .reply("Sunny.");
+  const int weather = weather_stub.state()->plan().where.line;
+  http.stream({{"tools", tools("get_weather")}, {"messages", {user("weather")}}});
+
+  const Response response = http.stream({{"tools", tools("get_weather")}, {"messages", {user("wether in Paris?")}}});
+  const std::string diagnosis =
+      "  user: \"wether in Paris?\"   stream: true   tools: get_weather\n"
+      "closest: \"weather question\" " +
+      at(weather) +
+      ", 2 of 3\n"
+      "  ✔ has tool \"get_weather\"\n"
+      "  ✔ stream is true\n"
+      "  ✘ user text contains \"weather\"    actual \"wether in Paris?\"\n"
+      "next: \"greeting\" " +
+      at(greeting) + ", exhausted after 1 call";
+  CHECK(response.status == 422);
+  CHECK(response.error_code() == "no_stub_matched");
+  CHECK(response.error_message() == "no stub matched\n" + diagnosis);
+  CHECK(response.header("x-should-retry") == "false");
+  CHECK(response.header("x-mock-gateway-diagnosis") ==
+        "no_stub_matched; closest: \"weather question\" " + at(weather) + ", 2 of 3");
+  CHECK(gateway.journal().last().decision().detail == diagnosis);
+
+  const Verification verification = gateway.verify();
+  CHECK_FALSE(verification);
+  CHECK(verification.message() ==
+        "no stub matched  POST /v1/chat/completions  key \"billing service\"  exchange 3\n" + diagnosis);
+  REQUIRE(verification.issues().size() == 1);
+  CHECK(verification.issues()[0].kind == Kind::unmatched);
+  CHECK(verification.issues()[0].exchanges == std::vector<std::uint64_t>{3});
+}
+
+TEST_CASE("a stub that matches is told with the reason why it was passed over") {
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+  const Http http(gateway);
+  const auto diagnosis = [&] {
+    CHECK(http.chat().error_code() == "no_stub_matched");
+    return gateway.journal().last().decision().detail;
+  };
+  SUBCASE("exhausted") {
+    const Stub where_stub = gateway.chat().named("once").when(user_says("Hi")).at_most(2).reply("x");
+    const std::string where = at(where_stub.state()->plan().where.line);
+    http.chat();
+    http.chat();
+    CHECK(diagnosis() == "  user: \"Hi\"\nclosest: \"once\" " + where + ", exhausted after 2 calls");
+  }
+  SUBCASE("its sequence has nothing more, and older stubs are not asked") {
+    const Stub older_stub = gateway.chat().reply("older");
+    const int older = older_stub.state()->plan().where.line;
+    const Stub where_stub = gateway.chat().named("short").when(user_says("Hi")).reply("x", then_nothing_more());
+    const std::string where = at(where_stub.state()->plan().where.line);
+    CHECK(http.ask("Hi") == "x");
+    CHECK(diagnosis() == "  user: \"Hi\"\nclosest: the stub at verify_test.cpp:" + std::to_string(older) +
+                             "\nnext: \"short\" " + where + ", nothing more after 1 call");
+    CHECK(http.ask("hello") == "older");
+  }
+  SUBCASE("a scenario in another state") {
+    const Stub where_stub = gateway.chat().named("later").in_state("login", "expired").reply("x");
+    const std::string where = at(where_stub.state()->plan().where.line);
+    CHECK(diagnosis() ==
+          "  user: \"Hi\"\nclosest: \"later\" " + where + ", scenario \"login\" is \"started\", not \"expired\"");
+    gateway.set_state("login", "expired");
+    CHECK(http.ask("Hi") == "x");
+  }
+}
+
+TEST_CASE("at most three stubs are told, the closest first, and how many more there are") {
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+  for (const char* name : {"a", "b", "c", "d"}) gateway.chat().named(name).when(user_says(name)).reply("x");
+  const std::string where = at(__LINE__ - 1);
+  const Stub near_stub = gateway.chat().named("near").when(model_is("mock-model"), user_says("e")).reply("x");
+  const std::string near = at(near_stub.state()->plan().where.line);
+  CHECK(Http(gateway).chat("z").status == 422);
+  CHECK(gateway.journal().last().decision().detail ==
+        "  user: \"z\"\n"
+        "closest: \"near\" " +
+            near +
+            ", 1 of 2\n"
+            "  ✔ model is \"mock-model\"\n"
+            "  ✘ user text contains \"e\"    actual \"z\"\n"
+            "next: \"d\" " +
+            where +
+            ", 0 of 1\n"
+            "  ✘ user text contains \"d\"    actual \"z\"\n"
+            "next: \"c\" " +
+            where +
+            ", 0 of 1\n"
+            "  ✘ user text contains \"c\"    actual \"z\"\n"
+            "and 2 more, further away");
+}
+
+TEST_CASE("a predicate runs once while its stub is being decided, and never for a report") {
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+  int asked = 0;
+  const Matcher odd = matching("has an odd number of messages", [&asked](const ChatRequest& request) {
+    ++asked;
+    return request.messages.size() % 2 == 1;
+  });
+  const Stub first_stub = gateway.chat().named("first").when(!odd).reply("x");
+  const std::string first = at(first_stub.state()->plan().where.line);
+  const Stub second_stub = gateway.chat().named("second").when(user_says("no"), odd).reply("x");
+  const std::string second = at(second_stub.state()->plan().where.line);
+  const Matcher never_asked =
+      matching("never asked", [](const ChatRequest&) -> bool { throw std::runtime_error("!"); });
+  const Stub third_stub = gateway.chat().named("third").when(user_says("no") && never_asked).reply("x");
+  const std::string third = at(third_stub.state()->plan().where.line);
+  CHECK(Http(gateway).chat().status == 422);
+  CHECK(asked == 1);
+  CHECK(gateway.journal().last().decision().detail ==
+        "  user: \"Hi\"\n"
+        "closest: \"second\" " +
+            second +
+            ", 1 of 2\n"
+            "  ✘ user text contains \"no\"    actual \"Hi\"\n"
+            "  ✔ has an odd number of messages\n"
+            "next: \"first\" " +
+            first +
+            ", 0 of 1\n"
+            "  ✘ not (has an odd number of messages)\n"
+            "next: \"third\" " +
+            third +
+            ", 0 of 2\n"
+            "  ✘ user text contains \"no\"    actual \"Hi\"\n"
+            "  ? never asked    not evaluated");
+  static_cast<void>(gateway.verify());
+  CHECK(asked == 1);
+}
+
+TEST_CASE("an expectation is met by that many calls, and told when it is not") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("other");
+  const Stub twice = gateway.chat().named("twice").when(user_says("a")).expect(2).reply("x");
+  const std::string where = at(twice.state()->plan().where.line);
+  CHECK(gateway.verify().message() ==
+        "expectation not met  \"twice\" " + where + "  expected 2 calls, got 0\n" +
+            "never called: the stub at verify_test.cpp:" + std::to_string(twice.state()->plan().where.line - 1));
+  http.ask("a");
+  http.ask("b");
+  CHECK(gateway.verify().message() == "expectation not met  \"twice\" " + where +
+                                          "  expected 2 calls, got 1\n"
+                                          "closest: exchange 2, 0 of 1\n"
+                                          "  user: \"b\"\n"
+                                          "  ✘ user text contains \"a\"    actual \"b\"");
+  http.ask("a");
+  CHECK(gateway.verify());
+  http.ask("a");
+  CHECK(gateway.verify().message() ==
+        "expectation not met  \"twice\" " + where + "  expected 2 calls, got 3\n  exchanges 1, 3, 4");
+}
+
+TEST_CASE("an expectation can be a range") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub where_stub = gateway.chat().named("some").expect(between(1, 2)).reply("x");
+  const std::string where = at(where_stub.state()->plan().where.line);
+  CHECK(gateway.verify().message() == "expectation not met  \"some\" " + where + "  expected from 1 to 2 calls, got 0");
+  http.chat();
+  CHECK(gateway.verify());
+  http.chat();
+  CHECK(gateway.verify());
+  http.chat();
+  CHECK_FALSE(gateway.verify());
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(-1)), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(1.5)), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(at_least(0.5))), GatewayError);
+}
+
+TEST_CASE("a stub that was not called because another answered is told so") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub wanted_stub = gateway.chat().named("wanted").when(user_says("Hi")).expect(at_least(1)).reply("x");
+  const std::string wanted = at(wanted_stub.state()->plan().where.line);
+  SUBCASE("a newer one") {
+    const Stub where_stub = gateway.chat().named("catch-all").reply("y");
+    const std::string where = at(where_stub.state()->plan().where.line);
+    http.chat();
+    CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
+                                            "  expected at least 1 call, got 0\n"
+                                            "  exchange 1 matches it, but \"catch-all\" " +
+                                            where + " answered: it is newer");
+  }
+  SUBCASE("one of a higher priority") {
+    const Stub where_stub = gateway.chat().named("first").priority(1).reply("y");
+    const std::string where = at(where_stub.state()->plan().where.line);
+    http.chat();
+    CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
+                                            "  expected at least 1 call, got 0\n"
+                                            "  exchange 1 matches it, but \"first\" " +
+                                            where + " answered: it has a higher priority");
+  }
+}
+
+TEST_CASE("stubs that were never called or always hidden are told as notes, which fail nothing") {
+  Gateway gateway;
+  const Stub hidden_stub = gateway.chat().named("hidden").when(user_says("Hi")).reply("x");
+  const std::string hidden = at(hidden_stub.state()->plan().where.line);
+  const Stub catch_all_stub = gateway.chat().named("catch-all").reply("y");
+  const std::string catch_all = at(catch_all_stub.state()->plan().where.line);
+  const Stub unused_stub = gateway.chat().named("unused").when(user_says("bye")).reply("z");
+  const std::string unused = at(unused_stub.state()->plan().where.line);
+  Http(gateway).chat();
+  const Verification verification = gateway.verify();
+  CHECK(verification);
+  CHECK(verification.notes() ==
+        std::vector<std::string>{"always hidden: \"hidden\" " + hidden + ": exchange 1 matches it, but \"catch-all\" " +
+                                     catch_all + " answered: it is newer",
+                                 "never called: \"unused\" " + unused});
+  CHECK(verification.message().find("nothing is wrong\nalways hidden: ") == 0);
+}
+
+TEST_CASE("a stub that must never be asked refuses, and is told") {
+  Gateway gateway;
+  gateway.chat().reply("fine");
+  const Stub where_stub = gateway.chat().named("no old models").when(user_says("old")).never();
+  const std::string where = at(where_stub.state()->plan().where.line);
+  const Http http(gateway);
+  CHECK(http.ask("new") == "fine");
+  CHECK(gateway.verify());
+  const Response refused = http.chat("old");
+  CHECK(refused.status == 422);
+  CHECK(refused.error_code() == "never_expected");
+  CHECK(refused.error_message() == "\"no old models\" " + where + " must never be asked");
+  CHECK(refused.header("x-should-retry") == "false");
+  CHECK(gateway.verify().message() ==
+        "expectation not met  \"no old models\" " + where + "  expected 0 calls, got 1\n  exchange 2");
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(1).never()), GatewayError);
+}
+
+TEST_CASE("a request that breaks what it should be is answered all the same, and told") {
+  Gateway gateway;
+  const Stub where_stub =
+      gateway.chat().named("cool").should(temperature_is(between(0, 0.5)), stream_is(false)).reply("x");
+  const std::string where = at(where_stub.state()->plan().where.line);
+  const Http http(gateway);
+  CHECK(http.chat({{"temperature", 0.2}}).text() == "x");
+  CHECK(gateway.verify());
+  CHECK(http.chat({{"temperature", 0.9}}).text() == "x");
+  const Verification verification = gateway.verify();
+  CHECK(verification.message() ==
+        "a request is not as it should be  POST /v1/chat/completions  key \"default key\"  exchange 2\n"
+        "  user: \"Hi\"\n"
+        "answered by \"cool\" " +
+            where +
+            ", which says it should be\n"
+            "  ✘ temperature is from 0 to 0.5    actual 0.9");
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::invalid});
+  CHECK(verification.issues()[0].where.line == std::stoi(where.substr(where.find(':') + 1)));
+}
+
+TEST_CASE("a function of the test that threw is told, with what it said") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub where_stub = gateway.chat().named("clumsy").reply(
+      [](const ChatRequest&) -> Reply { throw std::runtime_error("out of ideas"); });
+  const std::string where = at(where_stub.state()->plan().where.line);
+  CHECK(http.chat().status == 500);
+  CHECK(gateway.verify().message() ==
+        "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+        "  the reply function of \"clumsy\" " +
+            where + " threw: out of ideas");
+  gateway.reset();
+  gateway.chat().when(matching("unsure", [](const ChatRequest&) -> bool { throw 42; })).reply("x");
+  CHECK(http.chat().status == 500);
+  CHECK(gateway.verify().issues().at(0).text.find("\n  a matcher threw: an exception that is no std::exception") !=
+        std::string::npos);
+  gateway.reset();
+  gateway.chat()
+      .should(matching("strict", [](const ChatRequest&) -> bool { throw std::runtime_error("no"); }))
+      .reply("x");
+  CHECK(http.chat().status == 500);
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::callback_failed});
+  gateway.reset();
+  gateway.on("GET", "/v1/x", [](const ReceivedRequest&) -> HttpReply { throw std::runtime_error("oops"); });
+  CHECK(http.get("/v1/x").status == 500);
+  CHECK(gateway.verify().message() ==
+        "a function of the test threw  GET /v1/x  key \"default key\"  exchange 4\n"
+        "  the handler of GET /v1/x threw: oops");
+}
+
+TEST_CASE("a fault that the reply never came to is told") {
+  Gateway gateway;
+  const Http http = Http(gateway).allow_incomplete();
+  const Stub where_stub =
+      gateway.chat().named("short").reply(text("one two three").fail(after_tokens(5), reset_connection()));
+  const std::string where = at(where_stub.state()->plan().where.line);
+  CHECK(http.stream().joined_text() == "one two three");
+  const Verification verification = gateway.verify();
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::fault_not_reached});
+  CHECK(verification.message() ==
+        "a fault was never reached  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+        "  reset the connection after 5 tokens: the reply ended after 3 tokens and 6 events\n"
+        "  reply of \"short\" " +
+            where);
+  gateway.reset();
+  gateway.chat().reply(text("one two three").fail(after_tokens(2), reset_connection()));
+  CHECK(http.stream().joined_text() == "one two");
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("a gate that nobody opened in time is told") {
+  Gateway gateway;
+  Gate gate{20ms};
+  gateway.chat().reply(text("a b").hold(gate, before_token(1)));
+  CHECK(Http(gateway).ask("x") == "a b");
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::guard_expired});
+}
+
+TEST_CASE("several problems are told together, in the order in which they came") {
+  Gateway gateway;
+  gateway.chat().when(user_says("a")).expect(1).reply("x");
+  const Http http(gateway);
+  http.chat("b");
+  http.chat("c");
+  const Verification verification = gateway.verify();
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::unmatched, Kind::unmatched, Kind::unmet_expectation});
+  std::ostringstream printed;
+  printed << verification;
+  CHECK(printed.str() == verification.message());
+  CHECK(printed.str().find("3 problems\n\nno stub matched  ") == 0);
+}
+
+TEST_CASE("verify waits until requests under way have ended") {
+  Gateway gateway;
+  Gate gate;
+  const Stub stub =
+      gateway.chat().reply(text("a b").hold(gate, before_token(1)).fail(after_tokens(9), close_connection()));
+  auto client = std::async(std::launch::async, [&] { return Http(gateway).stream().joined_text(); });
+  REQUIRE(stub.wait_for_calls(1, 10s));
+  auto judged = std::async(std::launch::async, [&] { return kinds(gateway.verify()); });
+  gate.open();
+  CHECK(judged.get() == std::vector<Kind>{Kind::fault_not_reached});
+  CHECK(client.get() == "a b");
+}
+
+TEST_CASE("what unmatched requests are is the test's policy") {
+  SUBCASE("allowed: they are refused, and fail nothing") {
+    Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+    gateway.chat().when(user_says("a")).reply("x");
+    CHECK(Http(gateway).chat("b").status == 422);
+    CHECK(gateway.verify());
+  }
+  SUBCASE("the default reply answers them") {
+    Gateway gateway{Options{}.unmatched(Unmatched::gets_default_reply)};
+    const std::string by_default = Http(gateway).ask("b");
+    gateway.chat().when(user_says("a")).reply("x");
+    CHECK(Http(gateway).ask("b") == by_default);
+    CHECK(Http(gateway).ask("a") == "x");
+    CHECK(gateway.verify());
+  }
+}
+
+TEST_CASE("tests that share a gateway are told apart by key, in stubs and in verify") {
+  Gateway gateway;
+  const CreatedKey mine = gateway.keys().create("mine");
+  const CreatedKey other = gateway.keys().create("other");
+  const Http my_http = Http(gateway).with_key(mine.secret);
+  const Http other_http = Http(gateway).with_key(other.secret);
+  gateway.chat().when(key_is(mine.id), user_says("a")).expect(1).reply("for me");
+  gateway.chat().named("theirs").when(key_is("other"), user_says("b")).expect(1).reply("for them");
+
+  CHECK(my_http.ask("a") == "for me");
+  CHECK(gateway.verify(mine.id));
+  CHECK(other_http.chat("a").status == 422);
+  CHECK(gateway.journal().last().decision().detail.find("theirs") != std::string::npos);
+  CHECK(gateway.journal().last().decision().detail.find(mine.id) == std::string::npos);
+  CHECK(gateway.verify(mine.id));
+  CHECK(kinds(gateway.verify("other")) == std::vector<Kind>{Kind::unmatched, Kind::unmet_expectation});
+  // A key that no stub is for gets the default reply, as if there were no stub.
+  CHECK(Http(gateway).chat("a").status == 200);
+  CHECK(gateway.journal().in(mine.id).size() == 1);
+  CHECK_FALSE(gateway.verify());
+  CHECK_THROWS_AS(static_cast<void>(gateway.verify(mine.secret)), GatewayError);
+}
+
+TEST_CASE("tests that share a gateway are told apart by header, in stubs and in verify") {
+  Gateway gateway;
+  const Http mine = Http(gateway).with_header("X-Test", "7");
+  const Http other = Http(gateway).with_header("X-Test", "8");
+  gateway.chat().when(header_is("x-test", "7")).reply("for me");
+  gateway.chat().when(header_is("x-test", "8"), user_says("b")).reply("for them");
+  CHECK(mine.ask("a") == "for me");
+  CHECK(other.chat("a").status == 422);
+  CHECK(gateway.verify(with_header("X-TEST", "7")));
+  CHECK(kinds(gateway.verify(with_header("x-test", "8"))) == std::vector<Kind>{Kind::unmatched});
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("the order of calls across stubs can be asked for") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub ask = gateway.chat().named("ask").when(user_says("ask")).reply("x");
+  const std::string ask_at = at(ask.state()->plan().where.line);
+  const Stub login = gateway.chat().named("login").when(user_says("login")).reply("x");
+  const std::string login_at = at(login.state()->plan().where.line);
+  CHECK(called_in_order(login, ask).message() == "2 problems\n\nout of order  \"login\" " + login_at +
+                                                     " was not called\n\nout of order  \"ask\" " + ask_at +
+                                                     " was not called");
+  http.chat("login");
+  http.chat("ask");
+  http.chat("ask");
+  CHECK(called_in_order(login, ask));
+  CHECK_FALSE(called_in_order(ask, login));
+  http.chat("login");
+  CHECK(called_in_order(login, ask).message() == "out of order  \"ask\" " + ask_at +
+                                                     " answered exchange 2, before \"login\" " + login_at +
+                                                     " answered exchange 4");
+}
+
+TEST_CASE("the most calls that a stub answered at one time are counted") {
+  Gateway gateway;
+  Gate gate;
+  const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)));
+  std::vector<std::future<std::string>> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(std::async(std::launch::async, [&] { return Http(gateway).ask("x"); }));
+  REQUIRE(stub.wait_for_calls(3, 10s));
+  gate.open();
+  for (auto& client : clients) CHECK(client.get() == "a");
+  CHECK(Http(gateway).ask("x") == "a");
+  CHECK(stub.peak_concurrency() == 3);
+  CHECK(stub.calls() == 4);
+  CHECK(stub.exchanges().size() == 4);
+}
+
+TEST_CASE("whether connections are reused can be asked for") {
+  Gateway gateway;
+  const Http reusing = Http(gateway).keep_alive();
+  reusing.chat();
+  CHECK_FALSE(gateway.journal().last().reused_connection());
+  reusing.chat();
+  CHECK(gateway.journal().last().reused_connection());
+  CHECK(gateway.journal().connections() == 1);
+  Http(gateway).chat();
+  CHECK(gateway.journal().connections() == 2);
+}
+
+/// Collects what destructors report, in place of the adapter of this program.
+class Collected {
+ public:
+  Collected() {
+    reports().clear();
+    detail::set_reporter([](const detail::Report& report) {
+      reports().push_back(report);
+      return true;
+    });
+  }
+  ~Collected() { detail::set_reporter(before_); }
+  Collected(const Collected&) = delete;
+  Collected& operator=(const Collected&) = delete;
+  static std::vector<detail::Report>& reports() {
+    static std::vector<detail::Report> reports;
+    return reports;
+  }
+
+ private:
+  detail::Reporter before_ = detail::reporter();
+};
+
+TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, at the line that made it") {
+  const Collected collected;
+  const auto& reports = Collected::reports();
+  SUBCASE("an unmatched request") {
+    std::string told;
+    {
+      Gateway gateway;
+      const int line = __LINE__ - 1;
+      gateway.chat().when(user_says("a")).reply("x");
+      Http(gateway).chat("b");
+      told = at(line);
+    }
+    REQUIRE(reports.size() == 1);
+    CHECK("(" + reports[0].where.to_string() + ")" == told);
+    CHECK(reports[0].text.find("no stub matched  POST") == 0);
+    CHECK_FALSE(reports[0].unwinding);
+  }
+  SUBCASE("not what somebody has looked at, but what came after") {
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).reply("x");
+      Http(gateway).chat("b");
+      CHECK_FALSE(gateway.verify());
+    }
+    CHECK(reports.empty());
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).reply("x");
+      Http(gateway).chat("b");
+      CHECK_FALSE(gateway.verify());
+      Http(gateway).chat("c");
+    }
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].text.find("\"c\"") != std::string::npos);
+    CHECK(reports[0].text.find("\"b\"") == std::string::npos);
+  }
+  SUBCASE("a result that was dropped does not count as looked at") {
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).expect(1).reply("x");
+      static_cast<void>(gateway.verify());
+    }
+    CHECK(reports.size() == 1);
+  }
+  SUBCASE("while an exception is on its way") {
+    const auto throwing = [] {
+      Gateway gateway;
+      gateway.chat().expect(1).reply("x");
+      throw std::runtime_error("the test failed");
+    };
+    CHECK_THROWS_AS(throwing(), std::runtime_error);
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].unwinding);
+  }
+  SUBCASE("a request that comes while the gateway stops counts too, and one that was moved reports once") {
+    {
+      Gateway gateway;
+      gateway.chat().expect(1).reply("x");
+      Gateway moved = std::move(gateway);
+      gateway = Gateway();
+      gateway.chat().expect(2).reply("x");
+      gateway = std::move(moved);
+      CHECK(reports.size() == 1);
+      CHECK(reports[0].text.find("expected 2 calls") != std::string::npos);
+    }
+    CHECK(reports.size() == 2);
+  }
+  SUBCASE("nothing, when that was chosen") {
+    {
+      Gateway gateway{Options{}.verify_on_destruction(false)};
+      gateway.chat().expect(1).reply("x");
+    }
+    CHECK(reports.empty());
+  }
+  SUBCASE("nothing, after a reset") {
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).expect(1).reply("x");
+      Http(gateway).chat("b");
+      gateway.reset();
+    }
+    CHECK(reports.empty());
+  }
+}
+
+TEST_CASE("no report holds a secret, and none is longer than its parts are allowed to be") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey key = gateway.keys().create("\"quoted\"\nkey");
+  gateway.chat().named("long").when(user_says(equals(std::string(5000, 'x')))).reply("x");
+  gateway.chat().when(has_header("authorization", contains(key.secret))).reply("x");
+  Http(gateway).with_key(key.secret).chat("my key is " + key.secret + " " + std::string(100000, 'y'));
+  const std::string message = gateway.verify().message();
+  CHECK(message.find(key.secret) == std::string::npos);
+  CHECK(message.find("sk-***") != std::string::npos);
+  CHECK(message.size() < 2000);
+}
+
+TEST_CASE("more problems than are kept are counted") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().when(user_says("a")).reply("x");
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 103; ++i) http.chat("b");
+  const Verification verification = gateway.verify();
+  CHECK(verification.issues().size() == 101);
+  CHECK(verification.issues().back().text == "and 3 more problems of exchanges, not kept");
+}
+
+}  // namespace verify_test
