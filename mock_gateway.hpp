@@ -34,114 +34,114 @@
 //   1385    model/profile.hpp
 //   1411    keys/api_key.hpp
 //   1475    keys/key_store.hpp
-//   1615    answer/events.hpp
-//   1658    answer/bodies.hpp
-//   1685    answer/tokens.hpp
-//   1740    script/scope.hpp
-//   1778    script/matcher.hpp
-//   1912    script/script.hpp
-//   2073    script/forced_failures.hpp
-//   2142    script/matchers.hpp
-//   2258    delivery/outlet.hpp
-//   2291    delivery/delivery.hpp
-//   2358    evidence/journal.hpp
-//   2699    evidence/review.hpp
-//   2792    evidence/verification.hpp
-//   2903    gateway/chat_script.hpp
-//   3044    gateway/options.hpp
-//   3168    gateway/gateway.hpp
-//   3255  Implementation
-//   3289    core/macros.hpp
-//   3303    core/text.hpp
-//   3353    core/random.hpp
-//   3386    keys/secrets.hpp
-//   3420    answer/completion.hpp
-//   3547    answer/words.hpp
-//   3566    answer/default_reply.hpp
-//   3585    answer/schema_budget.hpp
-//   3641    answer/schema_instance.hpp
-//   3688    answer/occurrences.hpp
-//   3715    answer/schema_decimal.hpp
-//   3791    answer/schema_value.hpp
-//   3846    answer/schema_format.hpp
-//   3872    answer/schema_pattern.hpp
-//   4012    answer/schema_program.hpp
-//   4154    answer/schema_checker.hpp
-//   4197    script/excerpts.hpp
-//   4228    delivery/framing.hpp
-//   4260    evidence/diagnosis.hpp
-//   4311    evidence/redaction.hpp
-//   4334    http/sockets.hpp
-//   4393    http/connection.hpp
-//   4505    http/operations.hpp
-//   4546    http/request_reader.hpp
-//   4575    http/service.hpp
-//   4665    http/server.hpp
-//   4696    http/compatibility.hpp
-//   4710    http/response.hpp
-//   4730    http/workers.hpp
-//   4774    core/clock.cpp
-//   5181    core/random.cpp
-//   5232    core/reporter.cpp
-//   5253    core/source_location.cpp
-//   5269    core/text.cpp
-//   5455    core/wait.cpp
-//   5467    model/acceptance.cpp
-//   5519    model/chat_request.cpp
-//   6529    model/failure.cpp
-//   6771    model/finding.cpp
-//   6796    model/plan.cpp
-//   6883    model/profile.cpp
-//   6911    model/range.cpp
-//   6954    model/received_request.cpp
-//   7018    model/reply.cpp
-//   7457    keys/api_key.cpp
-//   7476    keys/key_store.cpp
-//   7790    keys/secrets.cpp
-//   7949    answer/bodies.cpp
-//   8057    answer/completion.cpp
-//   8592    answer/default_reply.cpp
-//   8713    answer/events.cpp
-//   8732    answer/occurrences.cpp
-//   8756    answer/schema_checker.cpp
-//   8917    answer/schema_decimal.cpp
-//   9109    answer/schema_format.cpp
-//   9560    answer/schema_instance.cpp
-//  10359    answer/schema_pattern.cpp
-//  10967    answer/schema_program.cpp
-//  11513    answer/schema_value.cpp
-//  11651    answer/tokens.cpp
-//  11803    answer/words.cpp
-//  11866    script/excerpts.cpp
-//  11973    script/forced_failures.cpp
-//  12059    script/matcher.cpp
-//  12255    script/matchers.cpp
-//  13151    script/scope.cpp
-//  13204    script/script.cpp
-//  13398    delivery/delivery.cpp
-//  13546    delivery/framing.cpp
-//  13582    evidence/diagnosis.cpp
-//  13738    evidence/journal.cpp
-//  14283    evidence/redaction.cpp
-//  14512    evidence/review.cpp
-//  15043    evidence/verification.cpp
-//  15306    http/compatibility.cpp
-//  15418    http/connection.cpp
-//  15694    http/operations.cpp
-//  15795    http/request_reader.cpp
-//  16018    http/response.cpp
-//  16101    http/server.cpp
-//  16320    http/service.cpp
-//  16858    http/sockets.cpp
-//  17036    http/workers.cpp
-//  17123    gateway/chat_script.cpp
-//  17235    gateway/gateway.cpp
-//  17406    gateway/options.cpp
-//  17426  Adapters
-//  17431    core/macros.hpp
-//  17448    adapters/catch2.hpp
-//  17539    adapters/doctest.hpp
-//  17632    adapters/gtest.hpp
+//   1617    answer/events.hpp
+//   1660    answer/bodies.hpp
+//   1687    answer/tokens.hpp
+//   1742    script/scope.hpp
+//   1783    script/matcher.hpp
+//   1917    script/script.hpp
+//   2089    script/forced_failures.hpp
+//   2158    script/matchers.hpp
+//   2274    delivery/outlet.hpp
+//   2307    delivery/delivery.hpp
+//   2378    evidence/journal.hpp
+//   2734    evidence/review.hpp
+//   2827    evidence/diagnosis.hpp
+//   2890    evidence/verification.hpp
+//   3005    gateway/chat_script.hpp
+//   3149    gateway/options.hpp
+//   3273    gateway/gateway.hpp
+//   3360  Implementation
+//   3394    core/macros.hpp
+//   3408    core/text.hpp
+//   3458    core/random.hpp
+//   3491    keys/secrets.hpp
+//   3525    answer/completion.hpp
+//   3652    answer/words.hpp
+//   3671    answer/default_reply.hpp
+//   3690    answer/schema_budget.hpp
+//   3746    answer/schema_instance.hpp
+//   3793    answer/occurrences.hpp
+//   3820    answer/schema_decimal.hpp
+//   3896    answer/schema_value.hpp
+//   3951    answer/schema_format.hpp
+//   3977    answer/schema_pattern.hpp
+//   4117    answer/schema_program.hpp
+//   4259    answer/schema_checker.hpp
+//   4302    script/excerpts.hpp
+//   4333    delivery/framing.hpp
+//   4365    evidence/redaction.hpp
+//   4388    http/sockets.hpp
+//   4447    http/connection.hpp
+//   4559    http/operations.hpp
+//   4600    http/request_reader.hpp
+//   4629    http/service.hpp
+//   4720    http/server.hpp
+//   4751    http/compatibility.hpp
+//   4765    http/response.hpp
+//   4785    http/workers.hpp
+//   4829    core/clock.cpp
+//   5236    core/random.cpp
+//   5287    core/reporter.cpp
+//   5308    core/source_location.cpp
+//   5324    core/text.cpp
+//   5510    core/wait.cpp
+//   5522    model/acceptance.cpp
+//   5574    model/chat_request.cpp
+//   6584    model/failure.cpp
+//   6826    model/finding.cpp
+//   6851    model/plan.cpp
+//   6938    model/profile.cpp
+//   6966    model/range.cpp
+//   7009    model/received_request.cpp
+//   7073    model/reply.cpp
+//   7512    keys/api_key.cpp
+//   7531    keys/key_store.cpp
+//   7854    keys/secrets.cpp
+//   8013    answer/bodies.cpp
+//   8121    answer/completion.cpp
+//   8656    answer/default_reply.cpp
+//   8777    answer/events.cpp
+//   8796    answer/occurrences.cpp
+//   8820    answer/schema_checker.cpp
+//   8981    answer/schema_decimal.cpp
+//   9173    answer/schema_format.cpp
+//   9624    answer/schema_instance.cpp
+//  10423    answer/schema_pattern.cpp
+//  11031    answer/schema_program.cpp
+//  11577    answer/schema_value.cpp
+//  11715    answer/tokens.cpp
+//  11867    answer/words.cpp
+//  11930    script/excerpts.cpp
+//  12037    script/forced_failures.cpp
+//  12123    script/matcher.cpp
+//  12324    script/matchers.cpp
+//  13220    script/scope.cpp
+//  13279    script/script.cpp
+//  13521    delivery/delivery.cpp
+//  13677    delivery/framing.cpp
+//  13713    evidence/diagnosis.cpp
+//  13875    evidence/journal.cpp
+//  14451    evidence/redaction.cpp
+//  14680    evidence/review.cpp
+//  15211    evidence/verification.cpp
+//  15535    http/compatibility.cpp
+//  15647    http/connection.cpp
+//  15923    http/operations.cpp
+//  16024    http/request_reader.cpp
+//  16247    http/response.cpp
+//  16330    http/server.cpp
+//  16549    http/service.cpp
+//  17104    http/sockets.cpp
+//  17282    http/workers.cpp
+//  17369    gateway/chat_script.cpp
+//  17492    gateway/gateway.cpp
+//  17669    gateway/options.cpp
+//  17689  Adapters
+//  17694    core/macros.hpp
+//  17711    adapters/catch2.hpp
+//  17802    adapters/doctest.hpp
+//  17895    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -1522,6 +1522,8 @@ class KeyStore {
   ApiKey find(const std::string& id) const;
   /// Every key that is not deleted, in order of creation.
   std::vector<ApiKey> list() const;
+  /// The ids of the keys with this id or description, deleted ones too.
+  std::vector<std::string> named(const std::string& name) const;
 
   /// How often keys or limits were changed.
   std::uint64_t changes() const { return changes_; }
@@ -1755,6 +1757,8 @@ class RequestScope {
   bool covers(const ReceivedRequest& request) const;
   /// Whether it is every request.
   bool whole() const { return kind_ == Kind::all; }
+  /// The key's id or description; empty when it is none.
+  std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string describe() const;
 
@@ -1769,7 +1773,8 @@ class RequestScope {
   std::string value_;
 };
 
-/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header.
+/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
+/// one that carries a credential: its value is masked before anything is compared.
 RequestScope with_header(std::string name, std::string value);
 
 }  // namespace MOCK_GATEWAY_ABI
@@ -1914,8 +1919,8 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
-/// A reply made from the request. It runs on the connection's thread; what it throws becomes a 500 on the wire and a
-/// problem that verify() reports.
+/// A reply made from the request. It runs on the connection's thread, of several requests at one time in several; what
+/// it throws becomes a 500 on the wire and a problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 /// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
@@ -1926,7 +1931,7 @@ inline NothingMore then_nothing_more() { return {}; }
 namespace detail {
 
 /// One element of a stub's sequence.
-using ReplyStep = std::variant<std::shared_ptr<const Reply>, ReplyFunction>;
+using ReplyStep = std::variant<std::shared_ptr<const Reply>, std::shared_ptr<const ReplyFunction>>;
 
 struct ScenarioState {
   std::string scenario;
@@ -1946,6 +1951,8 @@ struct StubPlan {
   std::vector<ScenarioState> then_states;
   std::string name;
   SourceLocation where;
+  /// The newest exchange when it was mounted: none before it could have been its own.
+  std::uint64_t newest_exchange = 0;
 };
 
 class Script;
@@ -1957,10 +1964,10 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Of the test that it belongs to, by its isolating matchers; else the whole.
-  const RequestScope& scope() const { return scope_; }
+  /// Of the tests that it belongs to, by its isolating matchers; none: of every one.
+  const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
-  std::string describe() const;
+  const std::string& describe() const { return description_; }
   /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name.
   std::string title() const;
 
@@ -1996,7 +2003,8 @@ class StubState {
   friend class Script;
   std::uint64_t id_;
   StubPlan plan_;
-  RequestScope scope_;
+  std::string description_;
+  std::vector<RequestScope> scopes_;
   std::size_t limit_;  // of calls
   // Changed under the script's mutex only, so that taking a reply and moving a scenario are one step.
   std::atomic<std::size_t> calls_{0};
@@ -2034,13 +2042,18 @@ class Script {
   std::shared_ptr<StubState> mount(StubPlan plan);
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
+  /// The matcher that is being asked, for whoever catches what it throws.
+  struct Asking {
+    std::shared_ptr<StubState> stub;
+    const Matcher* matcher = nullptr;
+  };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
   /// Lets a matcher's exception pass.
-  std::optional<Choice> choose(const ChatCall& call);
+  std::optional<Choice> choose(const ChatCall& call, Asking& asking);
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
-  /// Those mounted, and those removed since the last reset that expect something, in order of mounting.
+  /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
   std::string state(const std::string& scenario) const;
@@ -2049,6 +2062,9 @@ class Script {
   /// How often stubs or states were changed by the test.
   std::uint64_t changes() const { return changes_; }
   void reset();
+  /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
+  /// script.
+  void retire(const Stubs& others);
 
  private:
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
@@ -2059,7 +2075,7 @@ class Script {
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
   std::shared_ptr<const Stubs> stubs_ = std::make_shared<Stubs>();
-  Stubs removed_;  // that expect something
+  Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;
   std::atomic<std::uint64_t> changes_{0};
@@ -2323,6 +2339,8 @@ class Delivery {
   Result whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// An answer of events. Head and role event leave at once; each token at its time.
   Result stream(std::string_view head, EventSource& source, bool chunked);
+  /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
+  void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
   /// The faults of the plan whose trigger has not come.
   std::vector<Fault> not_reached() const;
 
@@ -2336,6 +2354,7 @@ class Delivery {
   Result run(const Steps& steps);
   TimePoint due(std::size_t token) const;
   void send(std::string_view bytes);
+  void announce_last_bytes() const;
   void wait_until(TimePoint deadline, std::string_view purpose);
   void strike(Trigger::Kind kind, std::size_t count);
   void strike(const Effect& effect);
@@ -2349,6 +2368,7 @@ class Delivery {
   TimePoint start_;
   DeliveryProgress& progress_;
   std::vector<bool> reached_;  // of each fault of the plan
+  std::function<void()> before_last_bytes_;
 };
 
 }  // namespace detail
@@ -2460,7 +2480,7 @@ struct Problem {
   std::string text;
   /// Of the request: only what scopes are told by.
   ReceivedRequest request;
-  std::shared_ptr<StubState> stub;  // null when none answered
+  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -2486,6 +2506,7 @@ struct ExchangeRecord {
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
   /// after a change is no retry.
   std::uint64_t changes = 0;
+  std::uint64_t epoch = 0;
   /// Of a request that no stub answered, and of others that verify() has to report.
   std::vector<Problem> problems;
 
@@ -2606,12 +2627,18 @@ class JournalState {
   /// Publishes a record, giving it and its findings its id, and evicts the oldest beyond the bounds; the newest always
   /// stays.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange; of too many, the first.
+  /// Keeps a problem of a published exchange; of too many with one key, the first.
   void report(const ExchangeRecord& record, Problem problem);
-  /// Since the last clear, oldest first.
+  /// Since the last forget_problems, oldest first; a clear keeps them.
   std::vector<Problem> problems() const;
-  /// How many more there were than problems() holds.
-  std::size_t problems_dropped() const;
+  /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
+  std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
+  /// Also those of exchanges that are under way.
+  void forget_problems();
+  /// Counts forget_problems; a record carries what it was when its request was complete.
+  std::uint64_t epoch() const;
+  /// The newest exchange's id; 0 when there was none.
+  std::uint64_t newest_id() const;
   /// A request has begun to arrive; balanced by end() or dropped().
   void began();
   /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
@@ -2633,6 +2660,8 @@ class JournalState {
   /// Waits until no exchange of the scope is under way. Of one of several tests only those count that are recorded:
   /// what another test's client leaves open is not waited for.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
+  /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
+  std::size_t open(const RequestScope& scope) const;
   // For such conditions: the mutex is held already.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t under_way_while_locked() const { return under_way_; }
@@ -2644,13 +2673,18 @@ class JournalState {
   std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
   std::size_t max_entries_;
   std::size_t max_bytes_;
-  static constexpr std::size_t max_problems = 100;
+  static constexpr std::size_t max_problems_of_a_key = 100;
 
   void keep(const ExchangeRecord& record, Problem problem);  // expects the mutex to be held
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;
   std::vector<Problem> problems_;
-  std::size_t problems_dropped_ = 0;
+  struct Count {
+    std::size_t kept = 0;
+    std::size_t dropped = 0;
+  };
+  std::map<std::string, Count> problem_counts_;  // by key id
+  std::uint64_t epoch_ = 0;
   std::size_t bytes_ = 0;
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -2686,7 +2720,8 @@ class Journal {
   Wait wait_for(std::size_t count, Duration timeout) const;
   /// Waits, in real time, until every request that has begun to arrive has ended.
   Wait wait_until_idle(Duration timeout) const;
-  /// Forgets what is recorded and counts from 0 again; ids go on.
+  /// Forgets what is recorded and counts from 0 again; ids go on. What verify() has to report stays: Gateway::reset
+  /// forgets that too.
   void clear() const;
 
  private:
@@ -2789,6 +2824,69 @@ Review make_review(const JournalState& journal, const RequestScope& scope,
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
 
+// ---- evidence/diagnosis.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A stub beside a request, condition by condition.
+struct Comparison {
+  std::vector<ExplainedCondition> conditions;
+  /// Of the conditions that are not part of another.
+  std::size_t total = 0;
+  std::size_t matched = 0;
+  /// Why the stub may not answer whatever it matches: "exhausted after 1 call"; empty when it may.
+  std::string passed_over;
+
+  /// Every condition is known to hold.
+  bool matches() const { return matched == total; }
+  /// What stands between the stub and the request.
+  std::size_t misses() const { return total - matched + (passed_over.empty() ? 0 : 1); }
+};
+
+/// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
+Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states);
+/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
+std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
+
+/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
+std::string brief(const ChatCall& call);
+
+/// Why no stub answered a request.
+struct Diagnosis {
+  /// The request in brief and the closest stubs, three at most, the best first.
+  std::string text;
+  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
+  std::string closest;
+};
+Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
+
+/// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
+std::string headline(const Problem& problem);
+
+/// The recorded chat request in a line; empty when it was none.
+std::string brief(const ExchangeRecord& record);
+
+/// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
+class RecordedCall {
+ public:
+  explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
+
+  const ExchangeRecord& record() const { return *record_; }
+  /// Whether it was a chat request, answered as such or not.
+  bool is_chat() const { return chat_ != nullptr; }
+  ChatCall call() const { return {*chat_, record_->request}; }
+
+ private:
+  std::shared_ptr<ExchangeRecord> record_;
+  std::shared_ptr<const ChatRequest> chat_;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway
+
 // ---- evidence/verification.hpp --------------------------------------------------------------------------------------
 
 namespace mock_gateway {
@@ -2869,9 +2967,10 @@ namespace detail {
 /// Judges script and journal as they are now.
 class Verifier {
  public:
-  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool unmatched_allowed);
+  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys);
 
-  /// Waits first, in real time, until no exchange is under way, at most `patience`.
+  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
+  /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
   /// Of what nobody has looked at yet; empty when there is nothing.
   std::string untold() const;
@@ -2880,16 +2979,19 @@ class Verifier {
  private:
   /// An issue, and the name under which it is told.
   using Issues = std::vector<std::pair<VerificationIssue, std::string>>;
-  using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
-  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Records& records) const;
+  using Calls = std::vector<RecordedCall>;
+  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   void add_problems(const RequestScope& scope, Issues& issues) const;
-  std::vector<std::string> notes(const Script::Stubs& stubs, const Records& records) const;
+  std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   Script::Stubs stubs(const RequestScope& scope) const;
-  Records records(const RequestScope& scope) const;
+  /// The newest chat requests, oldest first; none when no stub asks for them.
+  Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
+  /// Without a key, which a stub's name or a matcher may hold.
+  std::string masked(std::string text) const;
 
   std::shared_ptr<Script> script_;
   std::shared_ptr<JournalState> journal_;
-  bool unmatched_allowed_;
+  std::shared_ptr<KeyStore> keys_;
   std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 
@@ -2952,7 +3054,8 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
-/// Whether every call of each stub came before every call of the next, and each was called; in order of arrival.
+/// Whether every call of each stub came before every call of the next, and each was called; in the journal's order,
+/// in which requests stand when their answer begins.
 /// `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
@@ -3009,7 +3112,8 @@ class [[nodiscard]] StubBuilder {
   StubBuilder named(std::string name) &&;
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
-  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them.
+  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
+  /// for options that contradict each other, such as expect(3).at_most(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -3032,6 +3136,7 @@ class [[nodiscard]] StubBuilder {
   void add(ReplyFunction function);
   void add(NothingMore);
   Stub mount();
+  Stub live();
 
   std::shared_ptr<detail::Script> script_;
   std::shared_ptr<detail::JournalState> journal_;
@@ -3256,7 +3361,7 @@ class Gateway {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, max, max, min, min, mismatch, find_if, remove_if, find_if, any_of, find_if, min, all_of, any_of, find, find_if, sort, min, stable_sort, all_of, any_of, min, none_of, all_of, any_of, find, find_if, max, min, remove_if, stable_sort
+#include <algorithm>  // all_of, max, max, min, min, mismatch, find_if, remove_if, find_if, any_of, find_if, min, all_of, any_of, find, for_each, min, sort, min, stable_sort, any_of, count_if, find, find_if, min, none_of, all_of, any_of, min, none_of, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -4257,57 +4362,6 @@ class EventFraming {
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
 
-// ---- evidence/diagnosis.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// A stub beside a request, condition by condition.
-struct Comparison {
-  std::vector<ExplainedCondition> conditions;
-  /// Of the conditions that are not part of another.
-  std::size_t total = 0;
-  std::size_t matched = 0;
-  /// Why the stub may not answer whatever it matches: "exhausted after 1 call"; empty when it may.
-  std::string passed_over;
-
-  /// Every condition is known to hold.
-  bool matches() const { return matched == total; }
-  /// What stands between the stub and the request.
-  std::size_t misses() const { return total - matched + (passed_over.empty() ? 0 : 1); }
-};
-
-/// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
-Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states);
-/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
-std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
-
-/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
-std::string brief(const ChatCall& call);
-
-/// Why no stub answered a request.
-struct Diagnosis {
-  /// The request in brief and the closest stubs, three at most, the best first.
-  std::string text;
-  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
-  std::string closest;
-};
-Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
-
-/// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
-std::string headline(const Problem& problem);
-
-/// What an exchange that has ended did to a stub's conditions: for reports on stubs that were not called as expected.
-/// Nothing when it was no chat request.
-std::optional<Comparison> compare(const StubState& stub, const ExchangeRecord& record);
-/// The recorded chat request in a line; empty when it was none.
-std::string brief(const ExchangeRecord& record);
-
-}  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
-}  // namespace mock_gateway
-
 // ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
 
 namespace mock_gateway {
@@ -4587,6 +4641,7 @@ struct ServiceSettings {
   Tokenizer tokenizer;
   std::string root_url;
   bool unmatched_get_default_reply = false;
+  bool unmatched_are_allowed = false;
   std::function<void(const Exchange&)> on_exchange;
 };
 
@@ -7632,6 +7687,15 @@ MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() const {
     if (known->key.state != KeyState::deleted) keys.push_back(known->key);
   }
   return keys;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> ids;
+  for (const auto& known : entries_) {
+    if (known->key.id == name || known->key.description == name) ids.push_back(known->key.id);
+  }
+  return ids;
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const Headers& headers, bool bearer_in_any_case) const {
@@ -12195,12 +12259,17 @@ MOCK_GATEWAY_INLINE ExplainedCondition::Verdict verdict(std::optional<bool> matc
 /// All of the parts, which each have lines of their own.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const Trail& trail,
                                                     std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+  // Within "any of" they need a heading, which says that all of them are one condition.
+  const bool nested = depth > 0;
+  const std::size_t heading = conditions.size();
+  if (nested) conditions.push_back({depth, ExplainedCondition::Verdict::match, "all of", ""});
   std::optional<bool> all = true;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, trail, depth, conditions);
+    const std::optional<bool> matched = explain(part, call, trail, nested ? depth + 1 : depth, conditions);
     if (matched == false) all = false;
     if (!matched && all == true) all = std::nullopt;
   }
+  if (nested) conditions[heading].verdict = verdict(all);
   return all;
 }
 
@@ -13191,6 +13260,12 @@ MOCK_GATEWAY_INLINE bool operator==(const RequestScope& a, const RequestScope& b
 
 MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value) {
   detail::require_header_field(name, value);
+  for (const std::string_view masked : {"Authorization", "Proxy-Authorization", "Cookie"}) {
+    if (detail::text::equals_ignoring_case(name, masked)) {
+      throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
+                         "header of its own");
+    }
+  }
   RequestScope scope;
   scope.kind_ = RequestScope::Kind::header;
   scope.name_ = std::move(name);
@@ -13208,17 +13283,37 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace scripts {
 
-/// Of the first matcher that isolates.
-MOCK_GATEWAY_INLINE RequestScope scope_of(const StubPlan& plan) {
-  for (const Matcher& matcher : plan.matchers)
-    if (matcher.node().scope) return *matcher.node().scope;
-  return {};
+void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
+/// Throws GatewayError for what cannot be meant.
+void require_consistent(const StubPlan& plan);
+
+/// Of every matcher that isolates and must match.
+MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
+  const MatcherNode& node = matcher.node();
+  if (node.scope) scopes.push_back(*node.scope);
+  if (node.kind != MatcherNode::Kind::all) return;
+  for (const Matcher& part : node.parts) add_scopes(part, scopes);
 }
 
 MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
   std::size_t limit = plan.at_most.value_or(std::numeric_limits<std::size_t>::max());
   if (plan.nothing_more) limit = std::min(limit, plan.replies.size());
   return limit;
+}
+
+MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
+  if (plan.at_most && *plan.at_most == 0) throw GatewayError("at_most(0) would never answer; never() says so");
+  if (plan.at_most && plan.nothing_more) {
+    throw GatewayError("at_most(…) steps aside and then_nothing_more() does not; choose one");
+  }
+  if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
+    throw GatewayError("never() answers nothing, so at_most and should have no meaning before it");
+  }
+  const std::size_t limit = limit_of(plan);
+  if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
+    throw GatewayError("expect(" + plan.expected_calls->describe() + ") can never be met: the stub answers at most " +
+                       std::to_string(limit) + (limit == 1 ? " request" : " requests"));
+  }
 }
 
 }  // namespace scripts
@@ -13231,16 +13326,18 @@ MOCK_GATEWAY_INLINE std::string conditions(const StubPlan& plan) {
 }
 
 MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
-    : id_(id), plan_(std::move(plan)), scope_(scripts::scope_of(plan_)), limit_(scripts::limit_of(plan_)) {}
-
-MOCK_GATEWAY_INLINE std::string StubState::describe() const {
-  return plan_.name.empty() ? conditions(plan_) : plan_.name;
+    : id_(id),
+      plan_(std::move(plan)),
+      description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
+      limit_(scripts::limit_of(plan_)) {
+  for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
 }
 
 MOCK_GATEWAY_INLINE std::string StubState::title() const {
   const std::string where = plan_.where.to_string();
-  if (plan_.name.empty()) return where.empty() ? conditions(plan_) : "the stub at " + where;
-  return where.empty() ? '"' + plan_.name + '"' : '"' + plan_.name + "\" (" + where + ")";
+  if (plan_.name.empty()) return where.empty() ? description_ : "the stub at " + where;
+  const std::string name = excerpts::quoted(plan_.name);
+  return where.empty() ? name : name + " (" + where + ")";
 }
 
 MOCK_GATEWAY_INLINE bool StubState::exhausted() const { return calls_ >= limit_; }
@@ -13268,7 +13365,7 @@ MOCK_GATEWAY_INLINE StubState::Use::~Use() {
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
-  if (plan.at_most && *plan.at_most == 0) throw GatewayError("at_most(0) would never answer; never() says so");
+  scripts::require_consistent(plan);
   const std::lock_guard<std::mutex> lock(mutex_);
   auto stub = std::make_shared<StubState>(next_id_++, std::move(plan));
   auto changed = std::make_shared<Stubs>();
@@ -13293,14 +13390,18 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
   if (found == changed->end()) return;  // forgotten by a reset
   changed->erase(found);
   stubs_ = std::move(changed);
-  // One that expects nothing has nothing to answer for, and thousands may come and go.
-  if (stub->plan().expected_calls) removed_.push_back(stub);
+  // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+  const std::optional<Range>& expected = stub->plan().expected_calls;
+  if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call) {
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
   Choice choice;
   choice.considered = stubs();
-  const auto foreign = [&](const auto& stub) { return !stub->scope().covers(call.http()); };
+  const auto foreign = [&](const auto& stub) {
+    const auto covers = [&](const RequestScope& scope) { return scope.covers(call.http()); };
+    return !std::all_of(stub->scopes().begin(), stub->scopes().end(), covers);
+  };
   if (std::any_of(choice.considered->begin(), choice.considered->end(), foreign)) {
     auto own = std::make_shared<Stubs>();
     for (const auto& stub : *choice.considered)
@@ -13313,7 +13414,11 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
     if (!may_answer(*stub)) continue;
     const auto& matchers = stub->plan().matchers;
-    const auto matches = [&](const Matcher& matcher) { return decide(matcher, call, choice.trail); };
+    asking.stub = stub;
+    const auto matches = [&](const Matcher& matcher) {
+      asking.matcher = &matcher;
+      return decide(matcher, call, choice.trail);
+    };
     if (!std::all_of(matchers.begin(), matchers.end(), matches)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub->plan();
@@ -13382,13 +13487,31 @@ MOCK_GATEWAY_INLINE Script::States Script::states() const {
 }
 
 MOCK_GATEWAY_INLINE void Script::reset() {
+  // Freed after the lock: what the tester's functions hold may take it.
+  std::shared_ptr<const Stubs> mounted = std::make_shared<Stubs>();
+  Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   // A request that is choosing right now must not answer for what is forgotten.
   for (const auto& stub : *stubs_) stub->removed_ = true;
-  stubs_ = std::make_shared<Stubs>();
-  removed_.clear();
+  stubs_.swap(mounted);
+  removed_.swap(removed);
   states_.clear();
   ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
+  std::vector<StubPlan> plans;  // freed after the lock, likewise
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
+    StubPlan held;
+    held.matchers.swap(stub->plan_.matchers);
+    held.validators.swap(stub->plan_.validators);
+    held.replies.swap(stub->plan_.replies);
+    plans.push_back(std::move(held));
+  };
+  std::for_each(stubs_->begin(), stubs_->end(), let_go);
+  std::for_each(removed_.begin(), removed_.end(), let_go);
+  std::for_each(others.begin(), others.end(), let_go);
 }
 
 }  // namespace detail
@@ -13430,10 +13553,12 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
     if (plan_.faults.empty() && body.size() <= small) {
+      announce_last_bytes();
       send(std::string(head).append(body));
     } else {
       send(head);
       strike(Trigger::Kind::after_headers, 0);
+      announce_last_bytes();
       send(body);
     }
     progress_.tokens = token_count;
@@ -13467,6 +13592,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
     strike(Trigger::Kind::before_done, 0);
     if (plan_.sse.done) {
       hold(Place::Kind::event, ++events);
+      announce_last_bytes();
       send(framing.frame("[DONE]"));
       progress_.events = events;
       progress_.done_at = std::chrono::steady_clock::now();
@@ -13474,6 +13600,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
       strike(Trigger::Kind::after_events, events);
     }
     strike(Trigger::Kind::at_end, 0);
+    if (!plan_.sse.done) announce_last_bytes();
     send(framing.terminator());
   });
 }
@@ -13487,6 +13614,10 @@ MOCK_GATEWAY_INLINE TimePoint Delivery::due(std::size_t token) const {
 
 MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
   if (!bytes.empty() && !outlet_.write(bytes)) throw Ended{Result::broken_off};
+}
+
+MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
+  if (before_last_bytes_) before_last_bytes_();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_view purpose) {
@@ -13666,8 +13797,16 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
   std::vector<Candidate> candidates;
   for (const auto& stub : *choice.considered) {
     candidates.emplace_back(stub.get(), compare(*stub, call, choice.trail, states));
+    Comparison& comparison = candidates.back().second;
+    if (choice.stub && choice.stub != stub && comparison.matches() && comparison.passed_over.empty()) {
+      const bool lower = stub->plan().priority < choice.stub->plan().priority;
+      comparison.passed_over = lower ? "of a lower priority" : "older";
+    }
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+  std::stable_sort(candidates.begin(), candidates.end(), [&choice](const Candidate& a, const Candidate& b) {
+    // The one that refused is the reason, whatever else is near.
+    const auto refused = [&choice](const Candidate& candidate) { return candidate.first == choice.stub.get(); };
+    if (refused(a) != refused(b)) return refused(a);
     if (a.second.misses() != b.second.misses()) return a.second.misses() < b.second.misses();
     return a.second.matched > b.second.matched;
   });
@@ -13709,15 +13848,13 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
   return line + "  exchange " + std::to_string(problem.exchange);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Comparison> compare(const StubState& stub, const ExchangeRecord& record) {
-  if (!record.chat) return std::nullopt;
+MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
+  if (record_->request.path() != chat_completions().path) return;
   try {
-    const ChatRequest chat = parse_chat_request(record.request.body, record.acceptance, record.limits);
-    Comparison comparison = compare(stub, ChatCall(chat, record.request), Trail(), {});
-    comparison.passed_over.clear();  // of now, not of then
-    return comparison;
+    chat_ = std::make_shared<const ChatRequest>(
+        parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    return std::nullopt;  // no chat request any more since its keys were masked
+    // It was none, or is none any more since its keys were masked.
   }
 }
 
@@ -14086,20 +14223,22 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
 
 MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Problem problem) {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  // Forgotten with its exchange by a clear in the meantime.
-  if (record.id > cleared_) keep(record, std::move(problem));
+  keep(record, std::move(problem));
 }
 
 MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Problem problem) {
-  if (problems_.size() == max_problems) {
-    ++problems_dropped_;
+  if (record.epoch != epoch_) return;  // of an earlier test
+  Count& count = problem_counts_[record.request.key_id];
+  if (count.kept == max_problems_of_a_key) {
+    ++count.dropped;
     return;
   }
+  ++count.kept;
   problem.exchange = record.id;
   problem.request = record.request;
   problem.request.body.clear();
   problem.request.body.shrink_to_fit();
-  problem.stub = record.stub;
+  if (!problem.stub) problem.stub = record.stub;
   problems_.push_back(std::move(problem));
 }
 
@@ -14108,9 +14247,31 @@ MOCK_GATEWAY_INLINE std::vector<Problem> JournalState::problems() const {
   return problems_;
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped() const {
+MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_ids) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_dropped_;
+  std::size_t dropped = 0;
+  for (const auto& [key_id, count] : problem_counts_) {
+    if (key_ids.empty() || std::find(key_ids.begin(), key_ids.end(), key_id) != key_ids.end()) dropped += count.dropped;
+  }
+  return dropped;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
+  std::vector<Problem> out;  // freed after the lock
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  out.swap(problems_);
+  problem_counts_.clear();
+  ++epoch_;
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t JournalState::epoch() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return epoch_;
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return added_;
 }
 
 MOCK_GATEWAY_INLINE void JournalState::began() {
@@ -14161,8 +14322,6 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
     bytes_ = 0;
     cleared_ = added_;
     evicted_ = 0;
-    problems_.clear();
-    problems_dropped_ = 0;
   }
   signal_->changed.notify_all();
 }
@@ -14205,6 +14364,15 @@ MOCK_GATEWAY_INLINE void JournalState::wait_until_idle(const RequestScope& scope
     return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
   };
   static_cast<void>(wait(patience, [&] { return std::none_of(records_.begin(), records_.end(), pending); }));
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  if (scope.whole()) return under_way_;
+  const auto pending = [&scope](const auto& record) {
+    return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
+  };
+  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), pending));
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
@@ -15052,62 +15220,88 @@ MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
   return range.describe() + (last == 1 ? " call" : " calls");
 }
 
-/// Why the stub that answered came before the one that matches as well; empty when it did not.
-MOCK_GATEWAY_INLINE std::string precedence(const StubState& answered, const StubState& hidden) {
-  if (answered.plan().priority > hidden.plan().priority) return "has a higher priority";
-  if (answered.plan().priority == hidden.plan().priority && answered.id() > hidden.id()) return "is newer";
-  return {};
+using Calls = std::vector<RecordedCall>;
+
+/// How many stubs are compared with what came instead: each costs a comparison with every request.
+inline constexpr std::size_t most_explained = 20;
+
+MOCK_GATEWAY_INLINE Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
+  Comparison comparison = compare(stub, recorded.call(), Trail(), {});
+  comparison.passed_over.clear();  // of now, not of then
+  return comparison;
 }
 
-/// A line for the first exchange that the stub matches and another answered; empty when there is none.
-MOCK_GATEWAY_INLINE std::string hidden(const StubState& stub,
-                                       const std::vector<std::shared_ptr<ExchangeRecord>>& records) {
-  for (const auto& record : records) {
-    if (!record->stub || record->stub->id() == stub.id()) continue;
-    const std::string why = precedence(*record->stub, stub);
-    if (why.empty()) continue;
-    const std::optional<Comparison> comparison = compare(stub, *record);
-    if (!comparison || !comparison->matches()) continue;
-    return "exchange " + std::to_string(record->id) + " matches it, but " + record->stub->title() + " answered: it " +
-           why;
+/// Whether the stub was there when the request came, and did not answer it.
+MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
+  return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
+         (!recorded.record().stub || recorded.record().stub->id() != stub.id());
+}
+
+/// Why the answer was not the stub's, which matches the request.
+MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
+  const StubPlan& plan = stub.plan();
+  if (!record.stub) {
+    if (record.decision == Decision::Kind::unmatched) return "but no stub answered";
+    return "but the answer was " + to_string(record.decision.kind) +
+           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::rejected
+                ? ", " + excerpts::plain(record.decision.detail)
+                : std::string());
+  }
+  std::string text = "but " + record.stub->title() + " answered";
+  if (!plan.in_states.empty()) {
+    return text + ": this one waits for scenario \"" + plan.in_states[0].scenario + "\" to be \"" +
+           plan.in_states[0].state + "\"";
+  }
+  if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
+  if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";
+  return text + (stub.removed() ? ": this one was removed" : "");
+}
+
+/// A line for the first exchange that the stub matches and did not answer; empty when there is none.
+MOCK_GATEWAY_INLINE std::string hidden(const StubState& stub, const Calls& calls) {
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded) || !compare_recorded(stub, recorded).matches()) continue;
+    return "exchange " + std::to_string(recorded.record().id) + " matches it, " + instead(recorded.record(), stub);
   }
   return {};
 }
 
 /// The exchange that came closest to the stub; empty when there is none.
-MOCK_GATEWAY_INLINE std::string closest(const StubState& stub,
-                                        const std::vector<std::shared_ptr<ExchangeRecord>>& records) {
-  const ExchangeRecord* best = nullptr;
+MOCK_GATEWAY_INLINE std::string closest(const StubState& stub, const Calls& calls) {
+  const RecordedCall* best = nullptr;
   Comparison best_comparison;
-  for (const auto& record : records) {
-    if (record->stub && record->stub->id() == stub.id()) continue;
-    std::optional<Comparison> comparison = compare(stub, *record);
-    if (!comparison || comparison->matches() || (best && comparison->matched <= best_comparison.matched)) continue;
-    best = record.get();
-    best_comparison = std::move(*comparison);
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded)) continue;
+    Comparison comparison = compare_recorded(stub, recorded);
+    if (comparison.matches() || (best && comparison.matched <= best_comparison.matched)) continue;
+    best = &recorded;
+    best_comparison = std::move(comparison);
   }
   if (!best) return {};
-  return "closest: exchange " + std::to_string(best->id) + ", " + std::to_string(best_comparison.matched) + " of " +
-         std::to_string(best_comparison.total) + '\n' + brief(*best) + condition_lines(best_comparison.conditions);
+  return "closest: exchange " + std::to_string(best->record().id) + ", " + std::to_string(best_comparison.matched) +
+         " of " + std::to_string(best_comparison.total) + '\n' + brief(best->call()) +
+         condition_lines(best_comparison.conditions);
 }
 
+/// Without an explanation when `calls` is null.
 MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& expected, std::size_t calls_made,
-                                            const std::vector<std::shared_ptr<ExchangeRecord>>& records) {
+                                            const Calls* calls) {
   VerificationIssue issue{VerificationIssue::Kind::unmet_expectation, {}, {}, stub.plan().where};
   issue.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
+    constexpr std::size_t most = 20;
     std::string ids;
-    for (const auto& record : records) {
-      if (!record->stub || record->stub->id() != stub.id()) continue;
-      issue.exchanges.push_back(record->id);
-      ids += (ids.empty() ? " " : ", ") + std::to_string(record->id);
+    for (const RecordedCall& recorded : calls ? *calls : Calls()) {
+      if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
+      issue.exchanges.push_back(recorded.record().id);
+      if (issue.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
     }
+    if (issue.exchanges.size() > most) ids += ", …";
     if (!ids.empty()) issue.text += (issue.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
-  } else if (const std::string line = hidden(stub, records); !line.empty()) {
-    issue.text += "  " + line + '\n';
-  } else {
-    issue.text += closest(stub, records);
+  } else if (calls) {
+    const std::string line = hidden(stub, *calls);
+    issue.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
   }
   issue.text.pop_back();
   return issue;
@@ -15196,87 +15390,122 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verificati
 namespace detail {
 
 MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                                       bool unmatched_allowed)
-    : script_(std::move(script)), journal_(std::move(journal)), unmatched_allowed_(unmatched_allowed) {}
+                                       std::shared_ptr<KeyStore> keys)
+    : script_(std::move(script)), journal_(std::move(journal)), keys_(std::move(keys)) {}
 
 MOCK_GATEWAY_INLINE void Verifier::reset() { told_->clear(); }
 
+MOCK_GATEWAY_INLINE std::string Verifier::masked(std::string text) const {
+  keys_->mask(text);
+  return text;
+}
+
 MOCK_GATEWAY_INLINE Script::Stubs Verifier::stubs(const RequestScope& scope) const {
+  // A key may be named by its id here and by its description there.
+  const auto same = [this](const RequestScope& a, const RequestScope& b) {
+    if (a.key().empty() || b.key().empty()) return a == b;
+    const std::vector<std::string> ids = keys_->named(a.key());
+    for (const std::string& id : keys_->named(b.key()))
+      if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
+    return false;
+  };
   Script::Stubs stubs;
-  for (auto& stub : script_->all())
-    if (scope.whole() || stub->scope() == scope) stubs.push_back(std::move(stub));
+  for (auto& stub : script_->all()) {
+    const auto& scopes = stub->scopes();
+    const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
+    if (scope.whole() || own) stubs.push_back(std::move(stub));
+  }
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE Verifier::Records Verifier::records(const RequestScope& scope) const {
-  constexpr std::size_t most = 200;  // the newest: each is parsed for each stub that wants to know
-  Records all = journal_->snapshot();
-  Records records;
-  for (auto record = all.rbegin(); record != all.rend() && records.size() < most; ++record)
-    if (scope.covers((*record)->request)) records.push_back(std::move(*record));
-  return {records.rbegin(), records.rend()};
+MOCK_GATEWAY_INLINE Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
+  const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const auto calls = static_cast<double>(stub->recorded());
+    return expected ? !expected->contains(calls) : stub->recorded() == 0 && !stub->removed();
+  });
+  if (!asked_for) return {};
+  constexpr std::size_t most = 200;
+  std::vector<std::shared_ptr<ExchangeRecord>> all = journal_->snapshot();
+  Calls calls;
+  for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
+    if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
+  return {calls.rbegin(), calls.rend()};
 }
 
 MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Duration patience) const {
+  if (!scope.key().empty() && keys_->named(scope.key()).empty()) {
+    throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
+                       "; Keys::list() shows them");
+  }
   journal_->wait_until_idle(scope, patience);
   const Script::Stubs considered = stubs(scope);
-  const Records recorded = records(scope);
+  const Calls recorded = calls(scope, considered);
   std::vector<VerificationIssue> found;
   std::vector<std::string> identities;
   for (auto& [issue, identity] : issues(scope, considered, recorded)) {
     found.push_back(std::move(issue));
     identities.push_back(std::move(identity));
   }
-  return {std::move(found), notes(considered, recorded), std::move(identities), told_};
+  return {std::move(found), notes(scope, considered, recorded), std::move(identities), told_};
 }
 
 MOCK_GATEWAY_INLINE std::string Verifier::untold() const {
   const Script::Stubs considered = stubs({});
-  const Records recorded = records({});
+  const Calls recorded = calls({}, considered);
   std::vector<VerificationIssue> untold;
   for (auto& [issue, identity] : issues({}, considered, recorded))
     if (!told_->knows(identity)) untold.push_back(std::move(issue));
-  return untold.empty() ? "" : verifications::message(untold, notes(considered, recorded));
+  return untold.empty() ? "" : verifications::message(untold, notes({}, considered, recorded));
 }
 
 MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope, const Script::Stubs& stubs,
-                                                      const Records& records) const {
+                                                      const Calls& calls) const {
   Issues issues;
   add_problems(scope, issues);
+  std::size_t unmet = 0;
   for (const auto& stub : stubs) {
     const std::optional<Range>& expected = stub->plan().expected_calls;
-    const std::size_t calls = stub->recorded();
-    if (!expected || expected->contains(static_cast<double>(calls))) continue;
-    issues.emplace_back(verifications::unmet(*stub, *expected, calls, records),
-                        "stub " + std::to_string(stub->id()) + " called " + std::to_string(calls));
+    const std::size_t made = stub->recorded();
+    if (!expected || expected->contains(static_cast<double>(made))) continue;
+    const bool explained = ++unmet <= verifications::most_explained;
+    issues.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
+                        "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
+  for (auto& issue : issues) issue.first.text = masked(std::move(issue.first.text));
   return issues;
 }
 
 MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Issues& issues) const {
   for (const Problem& problem : journal_->problems()) {
     if (!scope.covers(problem.request)) continue;
-    if (problem.kind == Problem::Kind::unmatched && unmatched_allowed_) continue;
     const std::string first = headline(problem);
     VerificationIssue issue{verifications::kind(problem.kind), first + '\n' + problem.text,
                             std::vector<std::uint64_t>{problem.exchange},
                             problem.stub ? problem.stub->plan().where : SourceLocation{}};
     issues.emplace_back(std::move(issue), first + problem.text);
   }
-  if (const std::size_t dropped = journal_->problems_dropped(); dropped > 0 && scope.whole()) {
+  const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
+  if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
     issues.emplace_back(VerificationIssue{VerificationIssue::Kind::unmatched,
                                           "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
                         "dropped " + std::to_string(dropped));
   }
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const Script::Stubs& stubs, const Records& records) const {
+MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
+                                                             const Calls& calls) const {
   std::vector<std::string> notes;
   for (const auto& stub : stubs) {
     // What an expectation says is told as an issue.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
-    const std::string line = verifications::hidden(*stub, records);
-    notes.push_back(line.empty() ? "never called: " + stub->title() : "always hidden: " + stub->title() + ": " + line);
+    const std::string line =
+        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls) : std::string();
+    notes.push_back(
+        masked(line.empty() ? "never called: " + stub->title() : "always hidden: " + stub->title() + ": " + line));
+  }
+  if (const std::size_t open = journal_->open(scope); open > 0) {
+    notes.push_back(std::to_string(open) + (open == 1 ? " exchange is" : " exchanges are") + " still under way");
   }
   return notes;
 }
@@ -16422,6 +16651,7 @@ MOCK_GATEWAY_INLINE void Service::reset() {
   script_->reset();
   failures_.clear();
   journal_->clear();
+  journal_->forget_problems();
   occurrences_.reset();
 }
 
@@ -16444,6 +16674,7 @@ MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest 
 
 MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
                                                     std::size_t position, std::shared_ptr<ExchangeRecord>& published) {
+  const std::uint64_t epoch = journal_->epoch();
   Timeline timeline(clock_.state(), connection.waker());
   const KeyStore::Presented presented =
       keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
@@ -16461,6 +16692,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->limits = settings_.chat_limits;
   record->root_url = settings_.root_url;
   record->leaks = redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
+  record->epoch = epoch;
   record->changes = keys_->changes() + script_->changes() + failures_.changes();
 
   Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
@@ -16600,9 +16832,12 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   std::optional<Script::Choice> choice;
   {
     const service::Busy busy(asked.connection, "a matcher of a stub");
-    if (const auto thrown = service::guarded([&] { choice = script_->choose(call); }))
-      return callback_failed(asked, "a matcher threw: " + *thrown);
-    if (choice && choice->stub) {
+    Script::Asking asking;
+    if (const auto thrown = service::guarded([&] { choice = script_->choose(call, asking); })) {
+      const std::string matcher = asking.matcher ? "the matcher \"" + asking.matcher->describe() + "\" of " : "";
+      return callback_failed(asked, matcher + (asking.stub ? asking.stub->title() : "a stub") + " threw: " + *thrown);
+    }
+    if (choice && choice->stub && choice->reply) {
       if (const auto thrown = service::guarded([&] { validate(asked, *choice, call); })) {
         Answer failed =
             callback_failed(asked, "what " + choice->stub->title() + " says it should be threw: " + *thrown);
@@ -16625,8 +16860,10 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
       answer.reply = *ready;
     } else {
       const service::Busy busy(asked.connection, "the reply function of " + stub.title());
-      const auto thrown = service::guarded(
-          [&] { answer.reply = std::make_shared<const Reply>(std::get<ReplyFunction>(*choice->reply)(chat)); });
+      const auto thrown = service::guarded([&] {
+        answer.reply =
+            std::make_shared<const Reply>((*std::get<std::shared_ptr<const ReplyFunction>>(*choice->reply))(chat));
+      });
       if (thrown) {
         Answer failed = callback_failed(asked, "the reply function of " + stub.title() + " threw: " + *thrown);
         failed.stub = choice->stub;
@@ -16701,29 +16938,36 @@ MOCK_GATEWAY_INLINE Service::Answer Service::refuse(Asked& asked, const Script::
                                                     const ChatCall& call) const {
   const bool must_not_be_asked = choice.stub && choice.stub->plan().replies.empty();
   if (must_not_be_asked) {
-    Answer answer = fail(asked,
-                         failure(422, "never_expected", service::shown(choice.stub->title()) + " must never be asked")
-                             .should_retry(false),
-                         Decision::Kind::stub);
+    std::string title = choice.stub->title();
+    redact(title, asked.presented, *keys_);
+    Answer answer =
+        fail(asked, failure(422, "never_expected", service::shown(title) + " must never be asked").should_retry(false),
+             Decision::Kind::stub);
     answer.decision.detail = choice.stub->describe();
     answer.stub = choice.stub;
     return answer;
   }
   Diagnosis diagnosis = diagnose(call, choice, script_->states());
-  std::string closest = "no_stub_matched; closest: " + diagnosis.closest;
+  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
+  redact(diagnosis.text, asked.presented, *keys_);
+  redact(diagnosis.closest, asked.presented, *keys_);
+  std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
   }
   Answer answer = fail(asked,
                        failure(422, "no_stub_matched", "no stub matched\n" + service::shown(diagnosis.text))
-                           .header("x-mock-gateway-diagnosis", text::excerpt(closest, 500))
+                           .header("x-mock-gateway-diagnosis", std::move(closest))
                            .should_retry(false),
                        Decision::Kind::unmatched);
   answer.decision.detail = diagnosis.text;
-  Problem problem;
-  problem.kind = Problem::Kind::unmatched;
-  problem.text = std::move(diagnosis.text);
-  asked.problems.push_back(std::move(problem));
+  if (!settings_.unmatched_are_allowed) {
+    Problem problem;
+    problem.kind = Problem::Kind::unmatched;
+    problem.text = std::move(diagnosis.text);
+    problem.stub = choice.stub;
+    asked.problems.push_back(std::move(problem));
+  }
   return answer;
 }
 
@@ -16766,7 +17010,8 @@ MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(Asked& asked, const
   answer.decision.detail = what;
   Problem problem;
   problem.kind = Problem::Kind::callback_failed;
-  problem.text = "  " + what;
+  if (asked.chat) problem.text = brief(ChatCall(*asked.chat, asked.request));
+  problem.text += "  " + what;
   asked.problems.push_back(std::move(problem));
   return answer;
 }
@@ -16793,9 +17038,9 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
     for (const Fault& fault : delivery.not_reached()) {
       Problem problem;
       problem.kind = Problem::Kind::fault_not_reached;
-      problem.text = "  " + fault.effect.to_string() + " " + fault.trigger.to_string() + ": the reply ended after " +
-                     std::to_string(record.progress.tokens) + " tokens and " + std::to_string(record.progress.events) +
-                     " events";
+      problem.text = brief(record) + "  " + fault.effect.to_string() + " " + fault.trigger.to_string() +
+                     ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
+                     std::to_string(record.progress.events) + " events";
       if (record.stub) problem.text += "\n  reply of " + record.stub->title();
       journal_->report(record, std::move(problem));
     }
@@ -16803,7 +17048,7 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
   if (record.has_guard_expired()) {
     Problem problem;
     problem.kind = Problem::Kind::guard_expired;
-    problem.text = "  a gate was not opened, or a manual clock not advanced, in time";
+    problem.text = brief(record) + "  a gate was not opened, or a manual clock not advanced, in time";
     if (record.stub) problem.text += "\n  reply of " + record.stub->title();
     journal_->report(record, std::move(problem));
   }
@@ -16830,6 +17075,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
   const ReplyData plain;
   Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.received,
                     record.progress);
+  delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
   Delivery::Result result;
   if (answer.completion) {
     CompletionEvents events(*answer.completion);
@@ -17191,11 +17437,17 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string scenario, std:
     if (wanted.scenario == scenario)
       throw GatewayError("in_state: a stub waits for one state of scenario \"" + scenario + "\", not for two");
   }
+  if (scenario.empty()) throw GatewayError("in_state: a scenario has a name");
   plan_.in_states.push_back({std::move(scenario), std::move(state)});
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
+  if (scenario.empty()) throw GatewayError("then_state: a scenario has a name");
+  for (const detail::ScenarioState& next : plan_.then_states) {
+    if (next.scenario == scenario)
+      throw GatewayError("then_state: a stub moves scenario \"" + scenario + "\" to one state, not to two");
+  }
   plan_.then_states.push_back({std::move(scenario), std::move(state)});
   return std::move(*this);
 }
@@ -17208,7 +17460,7 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::named(std::string name) && {
 MOCK_GATEWAY_INLINE Stub StubBuilder::never() && {
   if (plan_.expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
   plan_.expected_calls = Range(0);
-  return Stub(script_->mount(std::move(plan_)), script_, journal_);
+  return live();
 }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
@@ -17219,13 +17471,18 @@ MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
 MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) {
   if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
-  plan_.replies.emplace_back(std::move(function));
+  plan_.replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
 }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan_.nothing_more = true; }
 
 MOCK_GATEWAY_INLINE Stub StubBuilder::mount() {
   if (plan_.replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  return live();
+}
+
+MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
+  plan_.newest_exchange = journal_->newest_id();
   return Stub(script_->mount(std::move(plan_)), script_, journal_);
 }
 
@@ -17267,6 +17524,7 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
   settings.chat_limits.reject_temperature_out_of_range = options.profile == Profile::openai;
   settings.tokenizer = options.tokenizer;
   settings.on_exchange = options.on_exchange;
+  settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;
 }
@@ -17290,7 +17548,7 @@ class Gateway::Impl {
         keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
         script(std::make_shared<detail::Script>()),
         journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
-        verifier(script, journal, options.unmatched == Unmatched::allowed),
+        verifier(script, journal, keys),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
         service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
@@ -17310,6 +17568,11 @@ class Gateway::Impl {
   ~Impl() {
     server.reset();  // nothing arrives any more
     if (verify_on_destruction) report();
+    // What the tester's functions hold may hold them in turn.
+    detail::Script::Stubs answered;
+    for (const auto& record : journal->snapshot())
+      if (record->stub) answered.push_back(record->stub);
+    script->retire(answered);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <future>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -92,13 +93,11 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
     CHECK(diagnosis() == "  user: \"Hi\"\nclosest: \"once\" " + where + ", exhausted after 2 calls");
   }
   SUBCASE("its sequence has nothing more, and older stubs are not asked") {
-    const Stub older_stub = gateway.chat().reply("older");
-    const int older = older_stub.state()->plan().where.line;
-    const Stub where_stub = gateway.chat().named("short").when(user_says("Hi")).reply("x", then_nothing_more());
-    const std::string where = at(where_stub.state()->plan().where.line);
+    const Stub older = gateway.chat().reply("older");
+    const Stub refusing = gateway.chat().named("short").when(user_says("Hi")).reply("x", then_nothing_more());
     CHECK(http.ask("Hi") == "x");
-    CHECK(diagnosis() == "  user: \"Hi\"\nclosest: the stub at verify_test.cpp:" + std::to_string(older) +
-                             "\nnext: \"short\" " + where + ", nothing more after 1 call");
+    CHECK(diagnosis() == "  user: \"Hi\"\nclosest: " + refusing.title() +
+                             ", nothing more after 1 call\nnext: " + older.title() + ", older");
     CHECK(http.ask("hello") == "older");
   }
   SUBCASE("a scenario in another state") {
@@ -304,13 +303,17 @@ TEST_CASE("a function of the test that threw is told, with what it said") {
   CHECK(http.chat().status == 500);
   CHECK(gateway.verify().message() ==
         "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+        "  user: \"Hi\"\n"
         "  the reply function of \"clumsy\" " +
             where + " threw: out of ideas");
   gateway.reset();
-  gateway.chat().when(matching("unsure", [](const ChatRequest&) -> bool { throw 42; })).reply("x");
+  const Stub unsure = gateway.chat().when(matching("unsure", [](const ChatRequest&) -> bool { throw 42; })).reply("x");
   CHECK(http.chat().status == 500);
-  CHECK(gateway.verify().issues().at(0).text.find("\n  a matcher threw: an exception that is no std::exception") !=
-        std::string::npos);
+  CHECK(gateway.verify().issues().at(0).text ==
+        "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 2\n"
+        "  user: \"Hi\"\n"
+        "  the matcher \"unsure\" of " +
+            unsure.title() + " threw: an exception that is no std::exception");
   gateway.reset();
   gateway.chat()
       .should(matching("strict", [](const ChatRequest&) -> bool { throw std::runtime_error("no"); }))
@@ -336,6 +339,7 @@ TEST_CASE("a fault that the reply never came to is told") {
   CHECK(kinds(verification) == std::vector<Kind>{Kind::fault_not_reached});
   CHECK(verification.message() ==
         "a fault was never reached  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+        "  user: \"Hi\"   stream: true\n"
         "  reset the connection after 5 tokens: the reply ended after 3 tokens and 6 events\n"
         "  reply of \"short\" " +
             where);
@@ -479,6 +483,186 @@ TEST_CASE("whether connections are reused can be asked for") {
   CHECK(gateway.journal().connections() == 1);
   Http(gateway).chat();
   CHECK(gateway.journal().connections() == 2);
+}
+
+TEST_CASE("what one test did not match hides nothing of another's, and what is allowed is not counted") {
+  SUBCASE("another key") {
+    Gateway gateway{Options{}.verify_on_destruction(false)};
+    gateway.chat().when(user_says("a")).reply("x");
+    const CreatedKey mine = gateway.keys().create("mine");
+    const Http other = Http(gateway).keep_alive();
+    for (int i = 0; i < 101; ++i) other.chat("b");
+    Http(gateway).with_key(mine.secret).chat("b");
+    CHECK(kinds(gateway.verify(mine.id)) == std::vector<Kind>{Kind::unmatched});
+  }
+  SUBCASE("allowed") {
+    Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+    gateway.chat().when(user_says("a")).reply("x");
+    const Http http = Http(gateway).keep_alive();
+    for (int i = 0; i < 101; ++i) http.chat("b");
+    CHECK(gateway.verify());
+  }
+}
+
+TEST_CASE("a stub belongs to a test however its key is named, combined or described") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey mine = gateway.keys().create("mine");
+  SUBCASE("combined with another matcher") {
+    gateway.chat().when(key_is(mine.id) && user_says("x")).expect(1).reply("x");
+  }
+  SUBCASE("as the second") { gateway.chat().when(header_is("x-test", "1"), key_is(mine.id)).expect(1).reply("x"); }
+  SUBCASE("by its description") { gateway.chat().when(key_is("mine")).expect(1).reply("x"); }
+  CHECK(kinds(gateway.verify(mine.id)) == std::vector<Kind>{Kind::unmet_expectation});
+  CHECK(kinds(gateway.verify("mine")) == std::vector<Kind>{Kind::unmet_expectation});
+  CHECK(Http(gateway).chat().status == 200);  // the default reply: the stub is not for this key
+}
+
+TEST_CASE("a scope that can cover nothing is refused") {
+  Gateway gateway;
+  CHECK_THROWS_AS(static_cast<void>(gateway.verify("no such key")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(with_header("authorization", "Bearer x")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(with_header("x test", "1")), GatewayError);
+}
+
+TEST_CASE("options that contradict each other are refused where they are written") {
+  Gateway gateway;
+  CHECK_THROWS_AS(gateway.chat().expect(3).at_most(2).reply("x"), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().expect(at_least(3)).reply("x", then_nothing_more()), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().at_most(1).reply("x", then_nothing_more()), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().at_most(1).never(), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().should(stream_is(true)).never(), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().in_state("", "x")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().then_state("", "x")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().then_state("a", "x").then_state("a", "y")), GatewayError);
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("why a stub was not called is told as it was, not as it is") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const Http http(gateway);
+  const Stub general = gateway.chat().reply("general");
+  SUBCASE("it came after the request") {
+    http.chat();
+    const Stub late = gateway.chat().expect(1).reply("late");
+    CHECK(gateway.verify().message() == "expectation not met  " + late.title() + "  expected 1 call, got 0");
+  }
+  SUBCASE("its scenario was in another state") {
+    const Stub paid = gateway.chat().named("paid").in_state("order", "paid").expect(1).reply("thanks");
+    http.chat();
+    CHECK(gateway.verify().message() ==
+          "expectation not met  " + paid.title() + "  expected 1 call, got 0\n  exchange 1 matches it, but " +
+              general.title() + " answered: this one waits for scenario \"order\" to be \"paid\"");
+  }
+  SUBCASE("a forced failure answered") {
+    const Stub stub = gateway.chat().expect(1).reply("x");
+    gateway.fail_next(overloaded());
+    http.chat();
+    CHECK(gateway.verify().issues().at(0).text ==
+          "expectation not met  " + stub.title() +
+              "  expected 1 call, got 0\n  exchange 1 matches it, but the answer was forced failure, 529 overloaded");
+  }
+}
+
+TEST_CASE("what a test forgot is not told to the next: a request that began before a reset is no problem after it") {
+  Gateway gateway;
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  gateway.chat()
+      .when(matching("slow",
+                     [&, waited = false](const ChatRequest&) mutable {
+                       if (!waited) begun.set_value(), go_on.get_future().wait();
+                       waited = true;
+                       return false;
+                     }))
+      .reply("x");
+  auto late = std::async(std::launch::async, [&] { return Http(gateway).chat().status; });
+  begun.get_future().wait();
+  gateway.reset();
+  go_on.set_value();
+  CHECK(late.get() == 422);
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("clearing the journal does not hide what went wrong") {
+  Gateway gateway;
+  gateway.chat().when(user_says("a")).reply("x");
+  Http(gateway).chat("b");
+  gateway.journal().clear();
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched});
+}
+
+TEST_CASE("verify says when it gave up waiting") {
+  Gateway gateway;
+  Gate gate;
+  const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)));
+  auto client = std::async(std::launch::async, [&] { return Http(gateway).ask("x"); });
+  REQUIRE(stub.wait_for_calls(1, 10s));
+  CHECK(gateway.verify().notes() == std::vector<std::string>{"1 exchange is still under way"});
+  gate.open();
+  CHECK(client.get() == "a");
+}
+
+TEST_CASE("a client that asks one thing after the other is never counted as two") {
+  Gateway gateway;
+  const Stub stub = gateway.chat().reply("x");
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 300; ++i) i % 2 == 0 ? http.chat() : http.stream();
+  CHECK(stub.peak_concurrency() == 1);
+}
+
+TEST_CASE("a reply function keeps its state from call to call, and may hold handles of its gateway") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply([count = 0](const ChatRequest&) mutable { return std::to_string(++count); });
+  CHECK(http.ask("x") == "1");
+  CHECK(http.ask("x") == "2");
+  gateway.chat().reply([journal = gateway.journal(), other = gateway.chat().when(user_says("y")).reply("z")](
+                           const ChatRequest&) { return std::to_string(journal.count() + other.calls()); });
+  CHECK(http.ask("x") == "2");
+  const auto scoped = std::make_shared<ScopedStub>(gateway.chat().when(user_says("w")).reply("w").scoped());
+  gateway.chat().reply([scoped](const ChatRequest&) { return std::to_string(scoped->calls()); });
+  CHECK(http.ask("x") == "0");
+  gateway.reset();
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("conditions that belong together stay together in a report") {
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+  gateway.chat().when((model_is("mock-model") && user_says("a")) || user_says("b")).reply("x");
+  CHECK(Http(gateway).chat().status == 422);
+  const std::string detail = gateway.journal().last().decision().detail;
+  CHECK(detail.substr(detail.find("0 of 1")) ==
+        "0 of 1\n"
+        "  ✘ any of\n"
+        "    ✘ all of\n"
+        "      ✔ model is \"mock-model\"\n"
+        "      ✘ user text contains \"a\"    actual \"Hi\"\n"
+        "    ✘ user text contains \"b\"    actual \"Hi\"");
+}
+
+TEST_CASE("what a stub's author wrote may hold a key, and no report shows it") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey key = gateway.keys().create("mine");
+  gateway.chat().named("for " + key.secret).when(user_says(key.secret + "\n")).expect(1).reply("x");
+  gateway.chat().named("not for " + key.secret).when(user_says("never")).never();
+  const std::string unmatched = Http(gateway).chat().raw;
+  const std::string refused = Http(gateway).chat("never").raw;
+  for (const std::string& shown :
+       {unmatched, refused, gateway.verify().message(), gateway.journal().all().at(0).decision().detail}) {
+    CHECK(shown.find(key.secret) == std::string::npos);
+    CHECK(shown.find("sk-***") != std::string::npos);
+  }
+}
+
+TEST_CASE("the diagnostic header is plain ASCII of bounded length, whatever a stub is called") {
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+  std::string name;
+  for (int i = 0; i < 300; ++i) name += "é\r\n";
+  gateway.chat().named(name).when(user_says("a")).reply("x");
+  const std::string header = Http(gateway).chat().header("x-mock-gateway-diagnosis");
+  CHECK(header.size() > 20);
+  CHECK(header.size() < 510);
+  for (const char byte : header) CHECK((byte >= ' ' && byte <= '~'));
 }
 
 /// Collects what destructors report, in place of the adapter of this program.

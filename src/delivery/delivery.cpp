@@ -35,10 +35,12 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
     if (plan_.faults.empty() && body.size() <= small) {
+      announce_last_bytes();
       send(std::string(head).append(body));
     } else {
       send(head);
       strike(Trigger::Kind::after_headers, 0);
+      announce_last_bytes();
       send(body);
     }
     progress_.tokens = token_count;
@@ -72,6 +74,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
     strike(Trigger::Kind::before_done, 0);
     if (plan_.sse.done) {
       hold(Place::Kind::event, ++events);
+      announce_last_bytes();
       send(framing.frame("[DONE]"));
       progress_.events = events;
       progress_.done_at = std::chrono::steady_clock::now();
@@ -79,6 +82,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
       strike(Trigger::Kind::after_events, events);
     }
     strike(Trigger::Kind::at_end, 0);
+    if (!plan_.sse.done) announce_last_bytes();
     send(framing.terminator());
   });
 }
@@ -92,6 +96,10 @@ MOCK_GATEWAY_INLINE TimePoint Delivery::due(std::size_t token) const {
 
 MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
   if (!bytes.empty() && !outlet_.write(bytes)) throw Ended{Result::broken_off};
+}
+
+MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
+  if (before_last_bytes_) before_last_bytes_();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_view purpose) {

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../answer/events.hpp"
@@ -45,6 +47,8 @@ class Delivery {
   Result whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// An answer of events. Head and role event leave at once; each token at its time.
   Result stream(std::string_view head, EventSource& source, bool chunked);
+  /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
+  void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
   /// The faults of the plan whose trigger has not come.
   std::vector<Fault> not_reached() const;
 
@@ -58,6 +62,7 @@ class Delivery {
   Result run(const Steps& steps);
   TimePoint due(std::size_t token) const;
   void send(std::string_view bytes);
+  void announce_last_bytes() const;
   void wait_until(TimePoint deadline, std::string_view purpose);
   void strike(Trigger::Kind kind, std::size_t count);
   void strike(const Effect& effect);
@@ -71,6 +76,7 @@ class Delivery {
   TimePoint start_;
   DeliveryProgress& progress_;
   std::vector<bool> reached_;  // of each fault of the plan
+  std::function<void()> before_last_bytes_;
 };
 
 }  // namespace detail

@@ -3,6 +3,8 @@
 #include <algorithm>  // min, stable_sort
 #include <utility>
 
+#include "../model/failure.hpp"
+#include "../model/operation.hpp"
 #include "../script/excerpts.hpp"
 
 namespace mock_gateway {
@@ -90,8 +92,16 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
   std::vector<Candidate> candidates;
   for (const auto& stub : *choice.considered) {
     candidates.emplace_back(stub.get(), compare(*stub, call, choice.trail, states));
+    Comparison& comparison = candidates.back().second;
+    if (choice.stub && choice.stub != stub && comparison.matches() && comparison.passed_over.empty()) {
+      const bool lower = stub->plan().priority < choice.stub->plan().priority;
+      comparison.passed_over = lower ? "of a lower priority" : "older";
+    }
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+  std::stable_sort(candidates.begin(), candidates.end(), [&choice](const Candidate& a, const Candidate& b) {
+    // The one that refused is the reason, whatever else is near.
+    const auto refused = [&choice](const Candidate& candidate) { return candidate.first == choice.stub.get(); };
+    if (refused(a) != refused(b)) return refused(a);
     if (a.second.misses() != b.second.misses()) return a.second.misses() < b.second.misses();
     return a.second.matched > b.second.matched;
   });
@@ -133,15 +143,13 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
   return line + "  exchange " + std::to_string(problem.exchange);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Comparison> compare(const StubState& stub, const ExchangeRecord& record) {
-  if (!record.chat) return std::nullopt;
+MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
+  if (record_->request.path() != chat_completions().path) return;
   try {
-    const ChatRequest chat = parse_chat_request(record.request.body, record.acceptance, record.limits);
-    Comparison comparison = compare(stub, ChatCall(chat, record.request), Trail(), {});
-    comparison.passed_over.clear();  // of now, not of then
-    return comparison;
+    chat_ = std::make_shared<const ChatRequest>(
+        parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
-    return std::nullopt;  // no chat request any more since its keys were masked
+    // It was none, or is none any more since its keys were masked.
   }
 }
 

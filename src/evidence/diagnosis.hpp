@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,11 +48,23 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
 /// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
 std::string headline(const Problem& problem);
 
-/// What an exchange that has ended did to a stub's conditions: for reports on stubs that were not called as expected.
-/// Nothing when it was no chat request.
-std::optional<Comparison> compare(const StubState& stub, const ExchangeRecord& record);
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
+
+/// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
+class RecordedCall {
+ public:
+  explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
+
+  const ExchangeRecord& record() const { return *record_; }
+  /// Whether it was a chat request, answered as such or not.
+  bool is_chat() const { return chat_ != nullptr; }
+  ChatCall call() const { return {*chat_, record_->request}; }
+
+ private:
+  std::shared_ptr<ExchangeRecord> record_;
+  std::shared_ptr<const ChatRequest> chat_;
+};
 
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI

@@ -1,6 +1,6 @@
 #include "journal.hpp"
 
-#include <algorithm>  // any_of, find_if, min
+#include <algorithm>  // any_of, count_if, find, find_if, min, none_of
 #include <chrono>
 #include <iterator>  // begin, end
 #include <ostream>
@@ -363,20 +363,22 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
 
 MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Problem problem) {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  // Forgotten with its exchange by a clear in the meantime.
-  if (record.id > cleared_) keep(record, std::move(problem));
+  keep(record, std::move(problem));
 }
 
 MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Problem problem) {
-  if (problems_.size() == max_problems) {
-    ++problems_dropped_;
+  if (record.epoch != epoch_) return;  // of an earlier test
+  Count& count = problem_counts_[record.request.key_id];
+  if (count.kept == max_problems_of_a_key) {
+    ++count.dropped;
     return;
   }
+  ++count.kept;
   problem.exchange = record.id;
   problem.request = record.request;
   problem.request.body.clear();
   problem.request.body.shrink_to_fit();
-  problem.stub = record.stub;
+  if (!problem.stub) problem.stub = record.stub;
   problems_.push_back(std::move(problem));
 }
 
@@ -385,9 +387,31 @@ MOCK_GATEWAY_INLINE std::vector<Problem> JournalState::problems() const {
   return problems_;
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped() const {
+MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_ids) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_dropped_;
+  std::size_t dropped = 0;
+  for (const auto& [key_id, count] : problem_counts_) {
+    if (key_ids.empty() || std::find(key_ids.begin(), key_ids.end(), key_id) != key_ids.end()) dropped += count.dropped;
+  }
+  return dropped;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
+  std::vector<Problem> out;  // freed after the lock
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  out.swap(problems_);
+  problem_counts_.clear();
+  ++epoch_;
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t JournalState::epoch() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return epoch_;
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return added_;
 }
 
 MOCK_GATEWAY_INLINE void JournalState::began() {
@@ -438,8 +462,6 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
     bytes_ = 0;
     cleared_ = added_;
     evicted_ = 0;
-    problems_.clear();
-    problems_dropped_ = 0;
   }
   signal_->changed.notify_all();
 }
@@ -482,6 +504,15 @@ MOCK_GATEWAY_INLINE void JournalState::wait_until_idle(const RequestScope& scope
     return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
   };
   static_cast<void>(wait(patience, [&] { return std::none_of(records_.begin(), records_.end(), pending); }));
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  if (scope.whole()) return under_way_;
+  const auto pending = [&scope](const auto& record) {
+    return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
+  };
+  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), pending));
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {

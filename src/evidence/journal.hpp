@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -124,7 +125,7 @@ struct Problem {
   std::string text;
   /// Of the request: only what scopes are told by.
   ReceivedRequest request;
-  std::shared_ptr<StubState> stub;  // null when none answered
+  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -150,6 +151,7 @@ struct ExchangeRecord {
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
   /// after a change is no retry.
   std::uint64_t changes = 0;
+  std::uint64_t epoch = 0;
   /// Of a request that no stub answered, and of others that verify() has to report.
   std::vector<Problem> problems;
 
@@ -270,12 +272,18 @@ class JournalState {
   /// Publishes a record, giving it and its findings its id, and evicts the oldest beyond the bounds; the newest always
   /// stays.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange; of too many, the first.
+  /// Keeps a problem of a published exchange; of too many with one key, the first.
   void report(const ExchangeRecord& record, Problem problem);
-  /// Since the last clear, oldest first.
+  /// Since the last forget_problems, oldest first; a clear keeps them.
   std::vector<Problem> problems() const;
-  /// How many more there were than problems() holds.
-  std::size_t problems_dropped() const;
+  /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
+  std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
+  /// Also those of exchanges that are under way.
+  void forget_problems();
+  /// Counts forget_problems; a record carries what it was when its request was complete.
+  std::uint64_t epoch() const;
+  /// The newest exchange's id; 0 when there was none.
+  std::uint64_t newest_id() const;
   /// A request has begun to arrive; balanced by end() or dropped().
   void began();
   /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
@@ -297,6 +305,8 @@ class JournalState {
   /// Waits until no exchange of the scope is under way. Of one of several tests only those count that are recorded:
   /// what another test's client leaves open is not waited for.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
+  /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
+  std::size_t open(const RequestScope& scope) const;
   // For such conditions: the mutex is held already.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t under_way_while_locked() const { return under_way_; }
@@ -308,13 +318,18 @@ class JournalState {
   std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
   std::size_t max_entries_;
   std::size_t max_bytes_;
-  static constexpr std::size_t max_problems = 100;
+  static constexpr std::size_t max_problems_of_a_key = 100;
 
   void keep(const ExchangeRecord& record, Problem problem);  // expects the mutex to be held
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;
   std::vector<Problem> problems_;
-  std::size_t problems_dropped_ = 0;
+  struct Count {
+    std::size_t kept = 0;
+    std::size_t dropped = 0;
+  };
+  std::map<std::string, Count> problem_counts_;  // by key id
+  std::uint64_t epoch_ = 0;
   std::size_t bytes_ = 0;
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
@@ -350,7 +365,8 @@ class Journal {
   Wait wait_for(std::size_t count, Duration timeout) const;
   /// Waits, in real time, until every request that has begun to arrive has ended.
   Wait wait_until_idle(Duration timeout) const;
-  /// Forgets what is recorded and counts from 0 again; ids go on.
+  /// Forgets what is recorded and counts from 0 again; ids go on. What verify() has to report stays: Gateway::reset
+  /// forgets that too.
   void clear() const;
 
  private:

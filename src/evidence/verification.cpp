@@ -1,8 +1,11 @@
 #include "verification.hpp"
 
+#include <algorithm>  // any_of, find
 #include <cmath>
 #include <ostream>
 
+#include "../core/error.hpp"
+#include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 
 namespace mock_gateway {
@@ -15,62 +18,88 @@ MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
   return range.describe() + (last == 1 ? " call" : " calls");
 }
 
-/// Why the stub that answered came before the one that matches as well; empty when it did not.
-MOCK_GATEWAY_INLINE std::string precedence(const StubState& answered, const StubState& hidden) {
-  if (answered.plan().priority > hidden.plan().priority) return "has a higher priority";
-  if (answered.plan().priority == hidden.plan().priority && answered.id() > hidden.id()) return "is newer";
-  return {};
+using Calls = std::vector<RecordedCall>;
+
+/// How many stubs are compared with what came instead: each costs a comparison with every request.
+inline constexpr std::size_t most_explained = 20;
+
+MOCK_GATEWAY_INLINE Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
+  Comparison comparison = compare(stub, recorded.call(), Trail(), {});
+  comparison.passed_over.clear();  // of now, not of then
+  return comparison;
 }
 
-/// A line for the first exchange that the stub matches and another answered; empty when there is none.
-MOCK_GATEWAY_INLINE std::string hidden(const StubState& stub,
-                                       const std::vector<std::shared_ptr<ExchangeRecord>>& records) {
-  for (const auto& record : records) {
-    if (!record->stub || record->stub->id() == stub.id()) continue;
-    const std::string why = precedence(*record->stub, stub);
-    if (why.empty()) continue;
-    const std::optional<Comparison> comparison = compare(stub, *record);
-    if (!comparison || !comparison->matches()) continue;
-    return "exchange " + std::to_string(record->id) + " matches it, but " + record->stub->title() + " answered: it " +
-           why;
+/// Whether the stub was there when the request came, and did not answer it.
+MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
+  return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
+         (!recorded.record().stub || recorded.record().stub->id() != stub.id());
+}
+
+/// Why the answer was not the stub's, which matches the request.
+MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
+  const StubPlan& plan = stub.plan();
+  if (!record.stub) {
+    if (record.decision == Decision::Kind::unmatched) return "but no stub answered";
+    return "but the answer was " + to_string(record.decision.kind) +
+           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::rejected
+                ? ", " + excerpts::plain(record.decision.detail)
+                : std::string());
+  }
+  std::string text = "but " + record.stub->title() + " answered";
+  if (!plan.in_states.empty()) {
+    return text + ": this one waits for scenario \"" + plan.in_states[0].scenario + "\" to be \"" +
+           plan.in_states[0].state + "\"";
+  }
+  if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
+  if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";
+  return text + (stub.removed() ? ": this one was removed" : "");
+}
+
+/// A line for the first exchange that the stub matches and did not answer; empty when there is none.
+MOCK_GATEWAY_INLINE std::string hidden(const StubState& stub, const Calls& calls) {
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded) || !compare_recorded(stub, recorded).matches()) continue;
+    return "exchange " + std::to_string(recorded.record().id) + " matches it, " + instead(recorded.record(), stub);
   }
   return {};
 }
 
 /// The exchange that came closest to the stub; empty when there is none.
-MOCK_GATEWAY_INLINE std::string closest(const StubState& stub,
-                                        const std::vector<std::shared_ptr<ExchangeRecord>>& records) {
-  const ExchangeRecord* best = nullptr;
+MOCK_GATEWAY_INLINE std::string closest(const StubState& stub, const Calls& calls) {
+  const RecordedCall* best = nullptr;
   Comparison best_comparison;
-  for (const auto& record : records) {
-    if (record->stub && record->stub->id() == stub.id()) continue;
-    std::optional<Comparison> comparison = compare(stub, *record);
-    if (!comparison || comparison->matches() || (best && comparison->matched <= best_comparison.matched)) continue;
-    best = record.get();
-    best_comparison = std::move(*comparison);
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded)) continue;
+    Comparison comparison = compare_recorded(stub, recorded);
+    if (comparison.matches() || (best && comparison.matched <= best_comparison.matched)) continue;
+    best = &recorded;
+    best_comparison = std::move(comparison);
   }
   if (!best) return {};
-  return "closest: exchange " + std::to_string(best->id) + ", " + std::to_string(best_comparison.matched) + " of " +
-         std::to_string(best_comparison.total) + '\n' + brief(*best) + condition_lines(best_comparison.conditions);
+  return "closest: exchange " + std::to_string(best->record().id) + ", " + std::to_string(best_comparison.matched) +
+         " of " + std::to_string(best_comparison.total) + '\n' + brief(best->call()) +
+         condition_lines(best_comparison.conditions);
 }
 
+/// Without an explanation when `calls` is null.
 MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& expected, std::size_t calls_made,
-                                            const std::vector<std::shared_ptr<ExchangeRecord>>& records) {
+                                            const Calls* calls) {
   VerificationIssue issue{VerificationIssue::Kind::unmet_expectation, {}, {}, stub.plan().where};
   issue.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
+    constexpr std::size_t most = 20;
     std::string ids;
-    for (const auto& record : records) {
-      if (!record->stub || record->stub->id() != stub.id()) continue;
-      issue.exchanges.push_back(record->id);
-      ids += (ids.empty() ? " " : ", ") + std::to_string(record->id);
+    for (const RecordedCall& recorded : calls ? *calls : Calls()) {
+      if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
+      issue.exchanges.push_back(recorded.record().id);
+      if (issue.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
     }
+    if (issue.exchanges.size() > most) ids += ", …";
     if (!ids.empty()) issue.text += (issue.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
-  } else if (const std::string line = hidden(stub, records); !line.empty()) {
-    issue.text += "  " + line + '\n';
-  } else {
-    issue.text += closest(stub, records);
+  } else if (calls) {
+    const std::string line = hidden(stub, *calls);
+    issue.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
   }
   issue.text.pop_back();
   return issue;
@@ -159,87 +188,122 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verificati
 namespace detail {
 
 MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                                       bool unmatched_allowed)
-    : script_(std::move(script)), journal_(std::move(journal)), unmatched_allowed_(unmatched_allowed) {}
+                                       std::shared_ptr<KeyStore> keys)
+    : script_(std::move(script)), journal_(std::move(journal)), keys_(std::move(keys)) {}
 
 MOCK_GATEWAY_INLINE void Verifier::reset() { told_->clear(); }
 
+MOCK_GATEWAY_INLINE std::string Verifier::masked(std::string text) const {
+  keys_->mask(text);
+  return text;
+}
+
 MOCK_GATEWAY_INLINE Script::Stubs Verifier::stubs(const RequestScope& scope) const {
+  // A key may be named by its id here and by its description there.
+  const auto same = [this](const RequestScope& a, const RequestScope& b) {
+    if (a.key().empty() || b.key().empty()) return a == b;
+    const std::vector<std::string> ids = keys_->named(a.key());
+    for (const std::string& id : keys_->named(b.key()))
+      if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
+    return false;
+  };
   Script::Stubs stubs;
-  for (auto& stub : script_->all())
-    if (scope.whole() || stub->scope() == scope) stubs.push_back(std::move(stub));
+  for (auto& stub : script_->all()) {
+    const auto& scopes = stub->scopes();
+    const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
+    if (scope.whole() || own) stubs.push_back(std::move(stub));
+  }
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE Verifier::Records Verifier::records(const RequestScope& scope) const {
-  constexpr std::size_t most = 200;  // the newest: each is parsed for each stub that wants to know
-  Records all = journal_->snapshot();
-  Records records;
-  for (auto record = all.rbegin(); record != all.rend() && records.size() < most; ++record)
-    if (scope.covers((*record)->request)) records.push_back(std::move(*record));
-  return {records.rbegin(), records.rend()};
+MOCK_GATEWAY_INLINE Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
+  const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const auto calls = static_cast<double>(stub->recorded());
+    return expected ? !expected->contains(calls) : stub->recorded() == 0 && !stub->removed();
+  });
+  if (!asked_for) return {};
+  constexpr std::size_t most = 200;
+  std::vector<std::shared_ptr<ExchangeRecord>> all = journal_->snapshot();
+  Calls calls;
+  for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
+    if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
+  return {calls.rbegin(), calls.rend()};
 }
 
 MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Duration patience) const {
+  if (!scope.key().empty() && keys_->named(scope.key()).empty()) {
+    throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
+                       "; Keys::list() shows them");
+  }
   journal_->wait_until_idle(scope, patience);
   const Script::Stubs considered = stubs(scope);
-  const Records recorded = records(scope);
+  const Calls recorded = calls(scope, considered);
   std::vector<VerificationIssue> found;
   std::vector<std::string> identities;
   for (auto& [issue, identity] : issues(scope, considered, recorded)) {
     found.push_back(std::move(issue));
     identities.push_back(std::move(identity));
   }
-  return {std::move(found), notes(considered, recorded), std::move(identities), told_};
+  return {std::move(found), notes(scope, considered, recorded), std::move(identities), told_};
 }
 
 MOCK_GATEWAY_INLINE std::string Verifier::untold() const {
   const Script::Stubs considered = stubs({});
-  const Records recorded = records({});
+  const Calls recorded = calls({}, considered);
   std::vector<VerificationIssue> untold;
   for (auto& [issue, identity] : issues({}, considered, recorded))
     if (!told_->knows(identity)) untold.push_back(std::move(issue));
-  return untold.empty() ? "" : verifications::message(untold, notes(considered, recorded));
+  return untold.empty() ? "" : verifications::message(untold, notes({}, considered, recorded));
 }
 
 MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope, const Script::Stubs& stubs,
-                                                      const Records& records) const {
+                                                      const Calls& calls) const {
   Issues issues;
   add_problems(scope, issues);
+  std::size_t unmet = 0;
   for (const auto& stub : stubs) {
     const std::optional<Range>& expected = stub->plan().expected_calls;
-    const std::size_t calls = stub->recorded();
-    if (!expected || expected->contains(static_cast<double>(calls))) continue;
-    issues.emplace_back(verifications::unmet(*stub, *expected, calls, records),
-                        "stub " + std::to_string(stub->id()) + " called " + std::to_string(calls));
+    const std::size_t made = stub->recorded();
+    if (!expected || expected->contains(static_cast<double>(made))) continue;
+    const bool explained = ++unmet <= verifications::most_explained;
+    issues.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
+                        "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
+  for (auto& issue : issues) issue.first.text = masked(std::move(issue.first.text));
   return issues;
 }
 
 MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Issues& issues) const {
   for (const Problem& problem : journal_->problems()) {
     if (!scope.covers(problem.request)) continue;
-    if (problem.kind == Problem::Kind::unmatched && unmatched_allowed_) continue;
     const std::string first = headline(problem);
     VerificationIssue issue{verifications::kind(problem.kind), first + '\n' + problem.text,
                             std::vector<std::uint64_t>{problem.exchange},
                             problem.stub ? problem.stub->plan().where : SourceLocation{}};
     issues.emplace_back(std::move(issue), first + problem.text);
   }
-  if (const std::size_t dropped = journal_->problems_dropped(); dropped > 0 && scope.whole()) {
+  const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
+  if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
     issues.emplace_back(VerificationIssue{VerificationIssue::Kind::unmatched,
                                           "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
                         "dropped " + std::to_string(dropped));
   }
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const Script::Stubs& stubs, const Records& records) const {
+MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
+                                                             const Calls& calls) const {
   std::vector<std::string> notes;
   for (const auto& stub : stubs) {
     // What an expectation says is told as an issue.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
-    const std::string line = verifications::hidden(*stub, records);
-    notes.push_back(line.empty() ? "never called: " + stub->title() : "always hidden: " + stub->title() + ": " + line);
+    const std::string line =
+        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls) : std::string();
+    notes.push_back(
+        masked(line.empty() ? "never called: " + stub->title() : "always hidden: " + stub->title() + ": " + line));
+  }
+  if (const std::size_t open = journal_->open(scope); open > 0) {
+    notes.push_back(std::to_string(open) + (open == 1 ? " exchange is" : " exchanges are") + " still under way");
   }
   return notes;
 }

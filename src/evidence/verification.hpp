@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "../core/source_location.hpp"
+#include "../keys/key_store.hpp"
 #include "../script/script.hpp"
+#include "diagnosis.hpp"
 #include "journal.hpp"
 
 namespace mock_gateway {
@@ -91,9 +93,10 @@ namespace detail {
 /// Judges script and journal as they are now.
 class Verifier {
  public:
-  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool unmatched_allowed);
+  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys);
 
-  /// Waits first, in real time, until no exchange is under way, at most `patience`.
+  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
+  /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
   /// Of what nobody has looked at yet; empty when there is nothing.
   std::string untold() const;
@@ -102,16 +105,19 @@ class Verifier {
  private:
   /// An issue, and the name under which it is told.
   using Issues = std::vector<std::pair<VerificationIssue, std::string>>;
-  using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
-  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Records& records) const;
+  using Calls = std::vector<RecordedCall>;
+  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   void add_problems(const RequestScope& scope, Issues& issues) const;
-  std::vector<std::string> notes(const Script::Stubs& stubs, const Records& records) const;
+  std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   Script::Stubs stubs(const RequestScope& scope) const;
-  Records records(const RequestScope& scope) const;
+  /// The newest chat requests, oldest first; none when no stub asks for them.
+  Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
+  /// Without a key, which a stub's name or a matcher may hold.
+  std::string masked(std::string text) const;
 
   std::shared_ptr<Script> script_;
   std::shared_ptr<JournalState> journal_;
-  bool unmatched_allowed_;
+  std::shared_ptr<KeyStore> keys_;
   std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 

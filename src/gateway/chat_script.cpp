@@ -73,11 +73,17 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string scenario, std:
     if (wanted.scenario == scenario)
       throw GatewayError("in_state: a stub waits for one state of scenario \"" + scenario + "\", not for two");
   }
+  if (scenario.empty()) throw GatewayError("in_state: a scenario has a name");
   plan_.in_states.push_back({std::move(scenario), std::move(state)});
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
+  if (scenario.empty()) throw GatewayError("then_state: a scenario has a name");
+  for (const detail::ScenarioState& next : plan_.then_states) {
+    if (next.scenario == scenario)
+      throw GatewayError("then_state: a stub moves scenario \"" + scenario + "\" to one state, not to two");
+  }
   plan_.then_states.push_back({std::move(scenario), std::move(state)});
   return std::move(*this);
 }
@@ -90,7 +96,7 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::named(std::string name) && {
 MOCK_GATEWAY_INLINE Stub StubBuilder::never() && {
   if (plan_.expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
   plan_.expected_calls = Range(0);
-  return Stub(script_->mount(std::move(plan_)), script_, journal_);
+  return live();
 }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
@@ -101,13 +107,18 @@ MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
 MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) {
   if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
-  plan_.replies.emplace_back(std::move(function));
+  plan_.replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
 }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan_.nothing_more = true; }
 
 MOCK_GATEWAY_INLINE Stub StubBuilder::mount() {
   if (plan_.replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  return live();
+}
+
+MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
+  plan_.newest_exchange = journal_->newest_id();
   return Stub(script_->mount(std::move(plan_)), script_, journal_);
 }
 

@@ -66,7 +66,8 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
-/// Whether every call of each stub came before every call of the next, and each was called; in order of arrival.
+/// Whether every call of each stub came before every call of the next, and each was called; in the journal's order,
+/// in which requests stand when their answer begins.
 /// `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
@@ -123,7 +124,8 @@ class [[nodiscard]] StubBuilder {
   StubBuilder named(std::string name) &&;
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
-  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them.
+  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
+  /// for options that contradict each other, such as expect(3).at_most(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -146,6 +148,7 @@ class [[nodiscard]] StubBuilder {
   void add(ReplyFunction function);
   void add(NothingMore);
   Stub mount();
+  Stub live();
 
   std::shared_ptr<detail::Script> script_;
   std::shared_ptr<detail::JournalState> journal_;

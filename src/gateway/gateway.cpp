@@ -43,6 +43,7 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
   settings.chat_limits.reject_temperature_out_of_range = options.profile == Profile::openai;
   settings.tokenizer = options.tokenizer;
   settings.on_exchange = options.on_exchange;
+  settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;
 }
@@ -66,7 +67,7 @@ class Gateway::Impl {
         keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
         script(std::make_shared<detail::Script>()),
         journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
-        verifier(script, journal, options.unmatched == Unmatched::allowed),
+        verifier(script, journal, keys),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
         service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
@@ -86,6 +87,11 @@ class Gateway::Impl {
   ~Impl() {
     server.reset();  // nothing arrives any more
     if (verify_on_destruction) report();
+    // What the tester's functions hold may hold them in turn.
+    detail::Script::Stubs answered;
+    for (const auto& record : journal->snapshot())
+      if (record->stub) answered.push_back(record->stub);
+    script->retire(answered);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

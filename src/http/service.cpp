@@ -118,6 +118,7 @@ MOCK_GATEWAY_INLINE void Service::reset() {
   script_->reset();
   failures_.clear();
   journal_->clear();
+  journal_->forget_problems();
   occurrences_.reset();
 }
 
@@ -140,6 +141,7 @@ MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest 
 
 MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
                                                     std::size_t position, std::shared_ptr<ExchangeRecord>& published) {
+  const std::uint64_t epoch = journal_->epoch();
   Timeline timeline(clock_.state(), connection.waker());
   const KeyStore::Presented presented =
       keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
@@ -157,6 +159,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->limits = settings_.chat_limits;
   record->root_url = settings_.root_url;
   record->leaks = redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
+  record->epoch = epoch;
   record->changes = keys_->changes() + script_->changes() + failures_.changes();
 
   Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
@@ -296,9 +299,12 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   std::optional<Script::Choice> choice;
   {
     const service::Busy busy(asked.connection, "a matcher of a stub");
-    if (const auto thrown = service::guarded([&] { choice = script_->choose(call); }))
-      return callback_failed(asked, "a matcher threw: " + *thrown);
-    if (choice && choice->stub) {
+    Script::Asking asking;
+    if (const auto thrown = service::guarded([&] { choice = script_->choose(call, asking); })) {
+      const std::string matcher = asking.matcher ? "the matcher \"" + asking.matcher->describe() + "\" of " : "";
+      return callback_failed(asked, matcher + (asking.stub ? asking.stub->title() : "a stub") + " threw: " + *thrown);
+    }
+    if (choice && choice->stub && choice->reply) {
       if (const auto thrown = service::guarded([&] { validate(asked, *choice, call); })) {
         Answer failed =
             callback_failed(asked, "what " + choice->stub->title() + " says it should be threw: " + *thrown);
@@ -321,8 +327,10 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
       answer.reply = *ready;
     } else {
       const service::Busy busy(asked.connection, "the reply function of " + stub.title());
-      const auto thrown = service::guarded(
-          [&] { answer.reply = std::make_shared<const Reply>(std::get<ReplyFunction>(*choice->reply)(chat)); });
+      const auto thrown = service::guarded([&] {
+        answer.reply =
+            std::make_shared<const Reply>((*std::get<std::shared_ptr<const ReplyFunction>>(*choice->reply))(chat));
+      });
       if (thrown) {
         Answer failed = callback_failed(asked, "the reply function of " + stub.title() + " threw: " + *thrown);
         failed.stub = choice->stub;
@@ -397,29 +405,36 @@ MOCK_GATEWAY_INLINE Service::Answer Service::refuse(Asked& asked, const Script::
                                                     const ChatCall& call) const {
   const bool must_not_be_asked = choice.stub && choice.stub->plan().replies.empty();
   if (must_not_be_asked) {
-    Answer answer = fail(asked,
-                         failure(422, "never_expected", service::shown(choice.stub->title()) + " must never be asked")
-                             .should_retry(false),
-                         Decision::Kind::stub);
+    std::string title = choice.stub->title();
+    redact(title, asked.presented, *keys_);
+    Answer answer =
+        fail(asked, failure(422, "never_expected", service::shown(title) + " must never be asked").should_retry(false),
+             Decision::Kind::stub);
     answer.decision.detail = choice.stub->describe();
     answer.stub = choice.stub;
     return answer;
   }
   Diagnosis diagnosis = diagnose(call, choice, script_->states());
-  std::string closest = "no_stub_matched; closest: " + diagnosis.closest;
+  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
+  redact(diagnosis.text, asked.presented, *keys_);
+  redact(diagnosis.closest, asked.presented, *keys_);
+  std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
   }
   Answer answer = fail(asked,
                        failure(422, "no_stub_matched", "no stub matched\n" + service::shown(diagnosis.text))
-                           .header("x-mock-gateway-diagnosis", text::excerpt(closest, 500))
+                           .header("x-mock-gateway-diagnosis", std::move(closest))
                            .should_retry(false),
                        Decision::Kind::unmatched);
   answer.decision.detail = diagnosis.text;
-  Problem problem;
-  problem.kind = Problem::Kind::unmatched;
-  problem.text = std::move(diagnosis.text);
-  asked.problems.push_back(std::move(problem));
+  if (!settings_.unmatched_are_allowed) {
+    Problem problem;
+    problem.kind = Problem::Kind::unmatched;
+    problem.text = std::move(diagnosis.text);
+    problem.stub = choice.stub;
+    asked.problems.push_back(std::move(problem));
+  }
   return answer;
 }
 
@@ -462,7 +477,8 @@ MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(Asked& asked, const
   answer.decision.detail = what;
   Problem problem;
   problem.kind = Problem::Kind::callback_failed;
-  problem.text = "  " + what;
+  if (asked.chat) problem.text = brief(ChatCall(*asked.chat, asked.request));
+  problem.text += "  " + what;
   asked.problems.push_back(std::move(problem));
   return answer;
 }
@@ -489,9 +505,9 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
     for (const Fault& fault : delivery.not_reached()) {
       Problem problem;
       problem.kind = Problem::Kind::fault_not_reached;
-      problem.text = "  " + fault.effect.to_string() + " " + fault.trigger.to_string() + ": the reply ended after " +
-                     std::to_string(record.progress.tokens) + " tokens and " + std::to_string(record.progress.events) +
-                     " events";
+      problem.text = brief(record) + "  " + fault.effect.to_string() + " " + fault.trigger.to_string() +
+                     ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
+                     std::to_string(record.progress.events) + " events";
       if (record.stub) problem.text += "\n  reply of " + record.stub->title();
       journal_->report(record, std::move(problem));
     }
@@ -499,7 +515,7 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
   if (record.has_guard_expired()) {
     Problem problem;
     problem.kind = Problem::Kind::guard_expired;
-    problem.text = "  a gate was not opened, or a manual clock not advanced, in time";
+    problem.text = brief(record) + "  a gate was not opened, or a manual clock not advanced, in time";
     if (record.stub) problem.text += "\n  reply of " + record.stub->title();
     journal_->report(record, std::move(problem));
   }
@@ -526,6 +542,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
   const ReplyData plain;
   Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.received,
                     record.progress);
+  delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
   Delivery::Result result;
   if (answer.completion) {
     CompletionEvents events(*answer.completion);

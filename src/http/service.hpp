@@ -36,6 +36,7 @@ struct ServiceSettings {
   Tokenizer tokenizer;
   std::string root_url;
   bool unmatched_get_default_reply = false;
+  bool unmatched_are_allowed = false;
   std::function<void(const Exchange&)> on_exchange;
 };
 

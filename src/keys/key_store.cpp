@@ -167,6 +167,15 @@ MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() const {
   return keys;
 }
 
+MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> ids;
+  for (const auto& known : entries_) {
+    if (known->key.id == name || known->key.description == name) ids.push_back(known->key.id);
+  }
+  return ids;
+}
+
 MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const Headers& headers, bool bearer_in_any_case) const {
   Presented presented;
   const std::string* field = nullptr;

@@ -66,6 +66,8 @@ class KeyStore {
   ApiKey find(const std::string& id) const;
   /// Every key that is not deleted, in order of creation.
   std::vector<ApiKey> list() const;
+  /// The ids of the keys with this id or description, deleted ones too.
+  std::vector<std::string> named(const std::string& name) const;
 
   /// How often keys or limits were changed.
   std::uint64_t changes() const { return changes_; }

@@ -143,12 +143,17 @@ MOCK_GATEWAY_INLINE ExplainedCondition::Verdict verdict(std::optional<bool> matc
 /// All of the parts, which each have lines of their own.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const Trail& trail,
                                                     std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+  // Within "any of" they need a heading, which says that all of them are one condition.
+  const bool nested = depth > 0;
+  const std::size_t heading = conditions.size();
+  if (nested) conditions.push_back({depth, ExplainedCondition::Verdict::match, "all of", ""});
   std::optional<bool> all = true;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, trail, depth, conditions);
+    const std::optional<bool> matched = explain(part, call, trail, nested ? depth + 1 : depth, conditions);
     if (matched == false) all = false;
     if (!matched && all == true) all = std::nullopt;
   }
+  if (nested) conditions[heading].verdict = verdict(all);
   return all;
 }
 

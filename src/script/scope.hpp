@@ -20,6 +20,8 @@ class RequestScope {
   bool covers(const ReceivedRequest& request) const;
   /// Whether it is every request.
   bool whole() const { return kind_ == Kind::all; }
+  /// The key's id or description; empty when it is none.
+  std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string describe() const;
 
@@ -34,7 +36,8 @@ class RequestScope {
   std::string value_;
 };
 
-/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header.
+/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
+/// one that carries a credential: its value is masked before anything is compared.
 RequestScope with_header(std::string name, std::string value);
 
 }  // namespace MOCK_GATEWAY_ABI

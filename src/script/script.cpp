@@ -1,27 +1,48 @@
 #include "script.hpp"
 
-#include <algorithm>  // all_of, any_of, find, find_if, sort
+#include <algorithm>  // all_of, any_of, find, for_each, min, sort
 #include <limits>
 #include <utility>
 
 #include "../core/error.hpp"
+#include "excerpts.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace scripts {
 
-/// Of the first matcher that isolates.
-MOCK_GATEWAY_INLINE RequestScope scope_of(const StubPlan& plan) {
-  for (const Matcher& matcher : plan.matchers)
-    if (matcher.node().scope) return *matcher.node().scope;
-  return {};
+void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
+/// Throws GatewayError for what cannot be meant.
+void require_consistent(const StubPlan& plan);
+
+/// Of every matcher that isolates and must match.
+MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
+  const MatcherNode& node = matcher.node();
+  if (node.scope) scopes.push_back(*node.scope);
+  if (node.kind != MatcherNode::Kind::all) return;
+  for (const Matcher& part : node.parts) add_scopes(part, scopes);
 }
 
 MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
   std::size_t limit = plan.at_most.value_or(std::numeric_limits<std::size_t>::max());
   if (plan.nothing_more) limit = std::min(limit, plan.replies.size());
   return limit;
+}
+
+MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
+  if (plan.at_most && *plan.at_most == 0) throw GatewayError("at_most(0) would never answer; never() says so");
+  if (plan.at_most && plan.nothing_more) {
+    throw GatewayError("at_most(…) steps aside and then_nothing_more() does not; choose one");
+  }
+  if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
+    throw GatewayError("never() answers nothing, so at_most and should have no meaning before it");
+  }
+  const std::size_t limit = limit_of(plan);
+  if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
+    throw GatewayError("expect(" + plan.expected_calls->describe() + ") can never be met: the stub answers at most " +
+                       std::to_string(limit) + (limit == 1 ? " request" : " requests"));
+  }
 }
 
 }  // namespace scripts
@@ -34,16 +55,18 @@ MOCK_GATEWAY_INLINE std::string conditions(const StubPlan& plan) {
 }
 
 MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
-    : id_(id), plan_(std::move(plan)), scope_(scripts::scope_of(plan_)), limit_(scripts::limit_of(plan_)) {}
-
-MOCK_GATEWAY_INLINE std::string StubState::describe() const {
-  return plan_.name.empty() ? conditions(plan_) : plan_.name;
+    : id_(id),
+      plan_(std::move(plan)),
+      description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
+      limit_(scripts::limit_of(plan_)) {
+  for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
 }
 
 MOCK_GATEWAY_INLINE std::string StubState::title() const {
   const std::string where = plan_.where.to_string();
-  if (plan_.name.empty()) return where.empty() ? conditions(plan_) : "the stub at " + where;
-  return where.empty() ? '"' + plan_.name + '"' : '"' + plan_.name + "\" (" + where + ")";
+  if (plan_.name.empty()) return where.empty() ? description_ : "the stub at " + where;
+  const std::string name = excerpts::quoted(plan_.name);
+  return where.empty() ? name : name + " (" + where + ")";
 }
 
 MOCK_GATEWAY_INLINE bool StubState::exhausted() const { return calls_ >= limit_; }
@@ -71,7 +94,7 @@ MOCK_GATEWAY_INLINE StubState::Use::~Use() {
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
-  if (plan.at_most && *plan.at_most == 0) throw GatewayError("at_most(0) would never answer; never() says so");
+  scripts::require_consistent(plan);
   const std::lock_guard<std::mutex> lock(mutex_);
   auto stub = std::make_shared<StubState>(next_id_++, std::move(plan));
   auto changed = std::make_shared<Stubs>();
@@ -96,14 +119,18 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
   if (found == changed->end()) return;  // forgotten by a reset
   changed->erase(found);
   stubs_ = std::move(changed);
-  // One that expects nothing has nothing to answer for, and thousands may come and go.
-  if (stub->plan().expected_calls) removed_.push_back(stub);
+  // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+  const std::optional<Range>& expected = stub->plan().expected_calls;
+  if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call) {
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
   Choice choice;
   choice.considered = stubs();
-  const auto foreign = [&](const auto& stub) { return !stub->scope().covers(call.http()); };
+  const auto foreign = [&](const auto& stub) {
+    const auto covers = [&](const RequestScope& scope) { return scope.covers(call.http()); };
+    return !std::all_of(stub->scopes().begin(), stub->scopes().end(), covers);
+  };
   if (std::any_of(choice.considered->begin(), choice.considered->end(), foreign)) {
     auto own = std::make_shared<Stubs>();
     for (const auto& stub : *choice.considered)
@@ -116,7 +143,11 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
     if (!may_answer(*stub)) continue;
     const auto& matchers = stub->plan().matchers;
-    const auto matches = [&](const Matcher& matcher) { return decide(matcher, call, choice.trail); };
+    asking.stub = stub;
+    const auto matches = [&](const Matcher& matcher) {
+      asking.matcher = &matcher;
+      return decide(matcher, call, choice.trail);
+    };
     if (!std::all_of(matchers.begin(), matchers.end(), matches)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub->plan();
@@ -185,13 +216,31 @@ MOCK_GATEWAY_INLINE Script::States Script::states() const {
 }
 
 MOCK_GATEWAY_INLINE void Script::reset() {
+  // Freed after the lock: what the tester's functions hold may take it.
+  std::shared_ptr<const Stubs> mounted = std::make_shared<Stubs>();
+  Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   // A request that is choosing right now must not answer for what is forgotten.
   for (const auto& stub : *stubs_) stub->removed_ = true;
-  stubs_ = std::make_shared<Stubs>();
-  removed_.clear();
+  stubs_.swap(mounted);
+  removed_.swap(removed);
   states_.clear();
   ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
+  std::vector<StubPlan> plans;  // freed after the lock, likewise
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
+    StubPlan held;
+    held.matchers.swap(stub->plan_.matchers);
+    held.validators.swap(stub->plan_.validators);
+    held.replies.swap(stub->plan_.replies);
+    plans.push_back(std::move(held));
+  };
+  std::for_each(stubs_->begin(), stubs_->end(), let_go);
+  std::for_each(removed_.begin(), removed_.end(), let_go);
+  std::for_each(others.begin(), others.end(), let_go);
 }
 
 }  // namespace detail

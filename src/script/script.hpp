@@ -22,8 +22,8 @@
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
-/// A reply made from the request. It runs on the connection's thread; what it throws becomes a 500 on the wire and a
-/// problem that verify() reports.
+/// A reply made from the request. It runs on the connection's thread, of several requests at one time in several; what
+/// it throws becomes a 500 on the wire and a problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 /// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
@@ -34,7 +34,7 @@ inline NothingMore then_nothing_more() { return {}; }
 namespace detail {
 
 /// One element of a stub's sequence.
-using ReplyStep = std::variant<std::shared_ptr<const Reply>, ReplyFunction>;
+using ReplyStep = std::variant<std::shared_ptr<const Reply>, std::shared_ptr<const ReplyFunction>>;
 
 struct ScenarioState {
   std::string scenario;
@@ -54,6 +54,8 @@ struct StubPlan {
   std::vector<ScenarioState> then_states;
   std::string name;
   SourceLocation where;
+  /// The newest exchange when it was mounted: none before it could have been its own.
+  std::uint64_t newest_exchange = 0;
 };
 
 class Script;
@@ -65,10 +67,10 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Of the test that it belongs to, by its isolating matchers; else the whole.
-  const RequestScope& scope() const { return scope_; }
+  /// Of the tests that it belongs to, by its isolating matchers; none: of every one.
+  const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
-  std::string describe() const;
+  const std::string& describe() const { return description_; }
   /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name.
   std::string title() const;
 
@@ -104,7 +106,8 @@ class StubState {
   friend class Script;
   std::uint64_t id_;
   StubPlan plan_;
-  RequestScope scope_;
+  std::string description_;
+  std::vector<RequestScope> scopes_;
   std::size_t limit_;  // of calls
   // Changed under the script's mutex only, so that taking a reply and moving a scenario are one step.
   std::atomic<std::size_t> calls_{0};
@@ -142,13 +145,18 @@ class Script {
   std::shared_ptr<StubState> mount(StubPlan plan);
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
+  /// The matcher that is being asked, for whoever catches what it throws.
+  struct Asking {
+    std::shared_ptr<StubState> stub;
+    const Matcher* matcher = nullptr;
+  };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
   /// Lets a matcher's exception pass.
-  std::optional<Choice> choose(const ChatCall& call);
+  std::optional<Choice> choose(const ChatCall& call, Asking& asking);
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
-  /// Those mounted, and those removed since the last reset that expect something, in order of mounting.
+  /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
   std::string state(const std::string& scenario) const;
@@ -157,6 +165,9 @@ class Script {
   /// How often stubs or states were changed by the test.
   std::uint64_t changes() const { return changes_; }
   void reset();
+  /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
+  /// script.
+  void retire(const Stubs& others);
 
  private:
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
@@ -167,7 +178,7 @@ class Script {
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
   std::shared_ptr<const Stubs> stubs_ = std::make_shared<Stubs>();
-  Stubs removed_;  // that expect something
+  Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;
   std::atomic<std::uint64_t> changes_{0};
