@@ -39,109 +39,109 @@
 //   1687    answer/tokens.hpp
 //   1742    script/scope.hpp
 //   1783    script/matcher.hpp
-//   1917    script/script.hpp
-//   2089    script/forced_failures.hpp
-//   2158    script/matchers.hpp
-//   2274    delivery/outlet.hpp
-//   2307    delivery/delivery.hpp
-//   2378    evidence/journal.hpp
-//   2734    evidence/review.hpp
-//   2827    evidence/diagnosis.hpp
-//   2890    evidence/verification.hpp
-//   3005    gateway/chat_script.hpp
-//   3149    gateway/options.hpp
-//   3273    gateway/gateway.hpp
-//   3360  Implementation
-//   3394    core/macros.hpp
-//   3408    core/text.hpp
-//   3458    core/random.hpp
-//   3491    keys/secrets.hpp
-//   3525    answer/completion.hpp
-//   3652    answer/words.hpp
-//   3671    answer/default_reply.hpp
-//   3690    answer/schema_budget.hpp
-//   3746    answer/schema_instance.hpp
-//   3793    answer/occurrences.hpp
-//   3820    answer/schema_decimal.hpp
-//   3896    answer/schema_value.hpp
-//   3951    answer/schema_format.hpp
-//   3977    answer/schema_pattern.hpp
-//   4117    answer/schema_program.hpp
-//   4259    answer/schema_checker.hpp
-//   4302    script/excerpts.hpp
-//   4333    delivery/framing.hpp
-//   4365    evidence/redaction.hpp
-//   4388    http/sockets.hpp
-//   4447    http/connection.hpp
-//   4559    http/operations.hpp
-//   4600    http/request_reader.hpp
-//   4629    http/service.hpp
-//   4720    http/server.hpp
-//   4751    http/compatibility.hpp
-//   4765    http/response.hpp
-//   4785    http/workers.hpp
-//   4829    core/clock.cpp
-//   5236    core/random.cpp
-//   5287    core/reporter.cpp
-//   5308    core/source_location.cpp
-//   5324    core/text.cpp
-//   5510    core/wait.cpp
-//   5522    model/acceptance.cpp
-//   5574    model/chat_request.cpp
-//   6584    model/failure.cpp
-//   6826    model/finding.cpp
-//   6851    model/plan.cpp
-//   6938    model/profile.cpp
-//   6966    model/range.cpp
-//   7009    model/received_request.cpp
-//   7073    model/reply.cpp
-//   7512    keys/api_key.cpp
-//   7531    keys/key_store.cpp
-//   7854    keys/secrets.cpp
-//   8013    answer/bodies.cpp
-//   8121    answer/completion.cpp
-//   8656    answer/default_reply.cpp
-//   8777    answer/events.cpp
-//   8796    answer/occurrences.cpp
-//   8820    answer/schema_checker.cpp
-//   8981    answer/schema_decimal.cpp
-//   9173    answer/schema_format.cpp
-//   9624    answer/schema_instance.cpp
-//  10423    answer/schema_pattern.cpp
-//  11031    answer/schema_program.cpp
-//  11577    answer/schema_value.cpp
-//  11715    answer/tokens.cpp
-//  11867    answer/words.cpp
-//  11930    script/excerpts.cpp
-//  12037    script/forced_failures.cpp
-//  12123    script/matcher.cpp
-//  12324    script/matchers.cpp
-//  13220    script/scope.cpp
-//  13279    script/script.cpp
-//  13521    delivery/delivery.cpp
-//  13677    delivery/framing.cpp
-//  13713    evidence/diagnosis.cpp
-//  13875    evidence/journal.cpp
-//  14451    evidence/redaction.cpp
-//  14680    evidence/review.cpp
-//  15211    evidence/verification.cpp
-//  15535    http/compatibility.cpp
-//  15647    http/connection.cpp
-//  15923    http/operations.cpp
-//  16024    http/request_reader.cpp
-//  16247    http/response.cpp
-//  16330    http/server.cpp
-//  16549    http/service.cpp
-//  17104    http/sockets.cpp
-//  17282    http/workers.cpp
-//  17369    gateway/chat_script.cpp
-//  17492    gateway/gateway.cpp
-//  17669    gateway/options.cpp
-//  17689  Adapters
-//  17694    core/macros.hpp
-//  17711    adapters/catch2.hpp
-//  17802    adapters/doctest.hpp
-//  17895    adapters/gtest.hpp
+//   1918    script/script.hpp
+//   2106    script/forced_failures.hpp
+//   2175    script/matchers.hpp
+//   2291    delivery/outlet.hpp
+//   2324    delivery/delivery.hpp
+//   2395    evidence/journal.hpp
+//   2751    evidence/review.hpp
+//   2844    evidence/diagnosis.hpp
+//   2907    evidence/verification.hpp
+//   3022    gateway/chat_script.hpp
+//   3167    gateway/options.hpp
+//   3291    gateway/gateway.hpp
+//   3378  Implementation
+//   3412    core/macros.hpp
+//   3426    core/text.hpp
+//   3476    core/random.hpp
+//   3509    keys/secrets.hpp
+//   3543    answer/completion.hpp
+//   3670    answer/words.hpp
+//   3689    answer/default_reply.hpp
+//   3708    answer/schema_budget.hpp
+//   3764    answer/schema_instance.hpp
+//   3811    answer/occurrences.hpp
+//   3838    answer/schema_decimal.hpp
+//   3914    answer/schema_value.hpp
+//   3969    answer/schema_format.hpp
+//   3995    answer/schema_pattern.hpp
+//   4135    answer/schema_program.hpp
+//   4277    answer/schema_checker.hpp
+//   4320    script/excerpts.hpp
+//   4351    delivery/framing.hpp
+//   4383    evidence/redaction.hpp
+//   4406    http/sockets.hpp
+//   4465    http/connection.hpp
+//   4577    http/operations.hpp
+//   4618    http/request_reader.hpp
+//   4647    http/service.hpp
+//   4738    http/server.hpp
+//   4769    http/compatibility.hpp
+//   4783    http/response.hpp
+//   4803    http/workers.hpp
+//   4847    core/clock.cpp
+//   5254    core/random.cpp
+//   5305    core/reporter.cpp
+//   5326    core/source_location.cpp
+//   5342    core/text.cpp
+//   5528    core/wait.cpp
+//   5540    model/acceptance.cpp
+//   5592    model/chat_request.cpp
+//   6602    model/failure.cpp
+//   6844    model/finding.cpp
+//   6869    model/plan.cpp
+//   6956    model/profile.cpp
+//   6984    model/range.cpp
+//   7027    model/received_request.cpp
+//   7091    model/reply.cpp
+//   7530    keys/api_key.cpp
+//   7549    keys/key_store.cpp
+//   7872    keys/secrets.cpp
+//   8031    answer/bodies.cpp
+//   8139    answer/completion.cpp
+//   8674    answer/default_reply.cpp
+//   8795    answer/events.cpp
+//   8814    answer/occurrences.cpp
+//   8838    answer/schema_checker.cpp
+//   8999    answer/schema_decimal.cpp
+//   9191    answer/schema_format.cpp
+//   9642    answer/schema_instance.cpp
+//  10441    answer/schema_pattern.cpp
+//  11049    answer/schema_program.cpp
+//  11595    answer/schema_value.cpp
+//  11733    answer/tokens.cpp
+//  11885    answer/words.cpp
+//  11948    script/excerpts.cpp
+//  12055    script/forced_failures.cpp
+//  12141    script/matcher.cpp
+//  12342    script/matchers.cpp
+//  13238    script/scope.cpp
+//  13297    script/script.cpp
+//  13564    delivery/delivery.cpp
+//  13720    delivery/framing.cpp
+//  13756    evidence/diagnosis.cpp
+//  13918    evidence/journal.cpp
+//  14494    evidence/redaction.cpp
+//  14723    evidence/review.cpp
+//  15254    evidence/verification.cpp
+//  15582    http/compatibility.cpp
+//  15694    http/connection.cpp
+//  15970    http/operations.cpp
+//  16071    http/request_reader.cpp
+//  16294    http/response.cpp
+//  16377    http/server.cpp
+//  16596    http/service.cpp
+//  17151    http/sockets.cpp
+//  17329    http/workers.cpp
+//  17416    gateway/chat_script.cpp
+//  17540    gateway/gateway.cpp
+//  17717    gateway/options.cpp
+//  17737  Adapters
+//  17742    core/macros.hpp
+//  17759    adapters/catch2.hpp
+//  17850    adapters/doctest.hpp
+//  17943    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -1888,14 +1888,15 @@ namespace detail {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
+  // What choosing among many stubs reads comes first, in one line of the cache.
   Kind kind = Kind::leaf;
-  std::string description;
-  /// Of a leaf.
-  std::function<bool(const ChatCall&)> test;
-  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions.
-  std::function<std::string(const ChatCall&)> actual;
   /// Of a leaf: whether no function of the tester's is part of it.
   bool built_in = true;
+  /// Of a leaf.
+  std::function<bool(const ChatCall&)> test;
+  std::string description;
+  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions.
+  std::function<std::string(const ChatCall&)> actual;
   /// Of all, any and negation.
   std::vector<Matcher> parts;
   /// Of a leaf that lets only the requests of one test through.
@@ -2044,8 +2045,9 @@ class Script {
   void remove(const std::shared_ptr<StubState>& stub);
   /// The matcher that is being asked, for whoever catches what it throws.
   struct Asking {
-    std::shared_ptr<StubState> stub;
+    const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
+    std::shared_ptr<const Stubs> considered;  // keeps both
   };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
   /// Lets a matcher's exception pass.
@@ -2067,6 +2069,21 @@ class Script {
   void retire(const Stubs& others);
 
  private:
+  /// A stub as choosing reads it: without looking at what lies elsewhere, which costs more than most matchers.
+  struct Entry {
+    StubState* stub;
+    const MatcherNode* first;  // of its matchers; null without any
+    bool always;               // neither a limit nor a state keeps it from answering
+  };
+  struct Snapshot {
+    Stubs stubs;
+    std::vector<Entry> entries;
+    bool isolated = false;  // some of them belong to one test
+
+    void add(std::shared_ptr<StubState> stub);
+  };
+  static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
+  static bool matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   /// The number of the call, from 0; nothing when another request was faster.
@@ -2074,7 +2091,7 @@ class Script {
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
-  std::shared_ptr<const Stubs> stubs_ = std::make_shared<Stubs>();
+  std::shared_ptr<const Snapshot> mounted_ = std::make_shared<Snapshot>();
   Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;
@@ -2946,7 +2963,7 @@ class [[nodiscard]] Verification {
   const std::vector<VerificationIssue>& issues() const;
   /// What is no mistake by itself: stubs that were never called, or always hidden by others. A line each.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// All of it, as it prints itself.
+  /// As it prints itself: the first 20 issues and the first 20 notes.
   std::string message() const;
 
   /// For the library. `identities` name the issues in `told`.
@@ -3071,6 +3088,7 @@ class [[nodiscard]] StubBuilder {
               SourceLocation where);
   // Defined once, in the library: every test file that names one would compile them again.
   StubBuilder(StubBuilder&&) noexcept;
+  StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
   /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,
@@ -3361,7 +3379,7 @@ class Gateway {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, max, max, min, min, mismatch, find_if, remove_if, find_if, any_of, find_if, min, all_of, any_of, find, for_each, min, sort, min, stable_sort, any_of, count_if, find, find_if, min, none_of, all_of, any_of, min, none_of, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find
+#include <algorithm>  // all_of, max, max, min, min, mismatch, find_if, remove_if, find_if, any_of, find_if, min, all_of, any_of, find, for_each, min, sort, min, stable_sort, any_of, count_if, find, find_if, min, none_of, all_of, any_of, min, none_of, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -13364,18 +13382,36 @@ MOCK_GATEWAY_INLINE StubState::Use::~Use() {
   if (stub_) --stub_->active_;
 }
 
+MOCK_GATEWAY_INLINE void Script::Snapshot::add(std::shared_ptr<StubState> stub) {
+  const StubPlan& plan = stub->plan();
+  const bool always = !plan.at_most && !plan.nothing_more && plan.in_states.empty();
+  entries.push_back({stub.get(), plan.matchers.empty() ? nullptr : &plan.matchers.front().node(), always});
+  isolated = isolated || !stub->scopes().empty();
+  stubs.push_back(std::move(stub));
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Snapshot> Script::covering(const Snapshot& all,
+                                                                             const ReceivedRequest& request) {
+  auto own = std::make_shared<Snapshot>();
+  for (const auto& stub : all.stubs) {
+    const auto covers = [&request](const RequestScope& scope) { return scope.covers(request); };
+    if (std::all_of(stub->scopes().begin(), stub->scopes().end(), covers)) own->add(stub);
+  }
+  return own;
+}
+
 MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
   scripts::require_consistent(plan);
   const std::lock_guard<std::mutex> lock(mutex_);
   auto stub = std::make_shared<StubState>(next_id_++, std::move(plan));
-  auto changed = std::make_shared<Stubs>();
-  changed->reserve(stubs_->size() + 1);
-  const int priority = stub->plan().priority;
-  auto next = stubs_->begin();
-  while (next != stubs_->end() && (*next)->plan().priority > priority) changed->push_back(*next++);
-  changed->push_back(stub);
-  changed->insert(changed->end(), next, stubs_->end());
-  stubs_ = std::move(changed);
+  auto changed = std::make_shared<Snapshot>();
+  changed->stubs.reserve(mounted_->stubs.size() + 1);
+  changed->entries.reserve(mounted_->stubs.size() + 1);
+  auto next = mounted_->stubs.begin();
+  while (next != mounted_->stubs.end() && (*next)->plan().priority > stub->plan().priority) changed->add(*next++);
+  changed->add(stub);
+  while (next != mounted_->stubs.end()) changed->add(*next++);
+  mounted_ = std::move(changed);
   ++changes_;
   return stub;
 }
@@ -13385,50 +13421,57 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
   if (stub->removed_) return;
   stub->removed_ = true;
   ++changes_;
-  auto changed = std::make_shared<Stubs>(*stubs_);
-  const auto found = std::find(changed->begin(), changed->end(), stub);
-  if (found == changed->end()) return;  // forgotten by a reset
-  changed->erase(found);
-  stubs_ = std::move(changed);
+  auto changed = std::make_shared<Snapshot>();
+  for (const auto& mounted : mounted_->stubs)
+    if (mounted != stub) changed->add(mounted);
+  mounted_ = std::move(changed);
   // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
   const std::optional<Range>& expected = stub->plan().expected_calls;
   if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
-  Choice choice;
-  choice.considered = stubs();
-  const auto foreign = [&](const auto& stub) {
-    const auto covers = [&](const RequestScope& scope) { return scope.covers(call.http()); };
-    return !std::all_of(stub->scopes().begin(), stub->scopes().end(), covers);
-  };
-  if (std::any_of(choice.considered->begin(), choice.considered->end(), foreign)) {
-    auto own = std::make_shared<Stubs>();
-    for (const auto& stub : *choice.considered)
-      if (!foreign(stub)) own->push_back(stub);
-    choice.considered = std::move(own);
+  std::shared_ptr<const Snapshot> mounted;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    mounted = mounted_;
   }
-  if (choice.considered->empty()) return std::nullopt;
+  if (mounted->isolated) mounted = covering(*mounted, call.http());
+  Choice choice;
+  choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
+  asking.considered = choice.considered;
+  if (mounted->stubs.empty()) return std::nullopt;
 
-  for (const auto& stub : *choice.considered) {
+  const std::vector<Entry>& entries = mounted->entries;
+  constexpr std::size_t ahead = 4;  // matchers lie scattered: fetched before their turn, they are there in time
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + ahead < entries.size()) __builtin_prefetch(entries[i + ahead].first);
+    const Entry& entry = entries[i];
+    StubState& stub = *entry.stub;
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
-    if (!may_answer(*stub)) continue;
-    const auto& matchers = stub->plan().matchers;
-    asking.stub = stub;
-    const auto matches = [&](const Matcher& matcher) {
-      asking.matcher = &matcher;
-      return decide(matcher, call, choice.trail);
-    };
-    if (!std::all_of(matchers.begin(), matchers.end(), matches)) continue;
+    if (!entry.always && !may_answer(stub)) continue;
+    if (entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in &&
+        !entry.first->test(call)) {
+      continue;
+    }
+    if (!matches(stub, call, choice.trail, asking)) continue;
     // A sequence that has nothing more keeps the request all the same.
-    const StubPlan& plan = stub->plan();
-    const std::optional<std::size_t> turn = take(*stub);
-    if (!turn && !(plan.nothing_more && stub->exhausted() && !stub->removed())) continue;
-    choice.stub = stub;
+    const StubPlan& plan = stub.plan();
+    const std::optional<std::size_t> turn = take(stub);
+    if (!turn && !(plan.nothing_more && stub.exhausted() && !stub.removed())) continue;
+    choice.stub = mounted->stubs[i];
     if (turn && !plan.replies.empty()) choice.reply = plan.replies[std::min(*turn, plan.replies.size() - 1)];
     return choice;
   }
   return choice;
+}
+
+MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking) {
+  asking.stub = &stub;
+  return std::all_of(stub.plan().matchers.begin(), stub.plan().matchers.end(), [&](const Matcher& matcher) {
+    asking.matcher = &matcher;
+    return decide(matcher, call, trail);
+  });
 }
 
 MOCK_GATEWAY_INLINE bool Script::may_answer(const StubState& stub) const {
@@ -13455,7 +13498,7 @@ MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
 
 MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return stubs_;
+  return {mounted_, &mounted_->stubs};
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
@@ -13463,7 +13506,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all = removed_;
-    all.insert(all.end(), stubs_->begin(), stubs_->end());
+    all.insert(all.end(), mounted_->stubs.begin(), mounted_->stubs.end());
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return all;
@@ -13488,12 +13531,12 @@ MOCK_GATEWAY_INLINE Script::States Script::states() const {
 
 MOCK_GATEWAY_INLINE void Script::reset() {
   // Freed after the lock: what the tester's functions hold may take it.
-  std::shared_ptr<const Stubs> mounted = std::make_shared<Stubs>();
+  std::shared_ptr<const Snapshot> mounted = std::make_shared<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   // A request that is choosing right now must not answer for what is forgotten.
-  for (const auto& stub : *stubs_) stub->removed_ = true;
-  stubs_.swap(mounted);
+  for (const auto& stub : mounted_->stubs) stub->removed_ = true;
+  mounted_.swap(mounted);
   removed_.swap(removed);
   states_.clear();
   ++changes_;
@@ -13509,7 +13552,7 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
     held.replies.swap(stub->plan_.replies);
     plans.push_back(std::move(held));
   };
-  std::for_each(stubs_->begin(), stubs_->end(), let_go);
+  std::for_each(mounted_->stubs.begin(), mounted_->stubs.end(), let_go);
   std::for_each(removed_.begin(), removed_.end(), let_go);
   std::for_each(others.begin(), others.end(), let_go);
 }
@@ -15224,6 +15267,8 @@ using Calls = std::vector<RecordedCall>;
 
 /// How many stubs are compared with what came instead: each costs a comparison with every request.
 inline constexpr std::size_t most_explained = 20;
+/// How many issues, and how many notes, a message shows.
+inline constexpr std::size_t most_shown = 20;
 
 MOCK_GATEWAY_INLINE Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   Comparison comparison = compare(stub, recorded.call(), Trail(), {});
@@ -15322,8 +15367,10 @@ MOCK_GATEWAY_INLINE std::string message(const std::vector<VerificationIssue>& is
                                         const std::vector<std::string>& notes) {
   std::string text;
   if (issues.size() > 1) text = std::to_string(issues.size()) + " problems\n\n";
-  for (const VerificationIssue& issue : issues) text += (&issue == &issues.front() ? "" : "\n\n") + issue.text;
-  for (const std::string& note : notes) text += '\n' + note;
+  for (std::size_t i = 0; i < std::min(issues.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + issues[i].text;
+  if (issues.size() > most_shown) text += "\n\nand " + std::to_string(issues.size() - most_shown) + " more";
+  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
+  if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
   return text;
 }
 
@@ -17409,6 +17456,7 @@ MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(std::shared_ptr<detail::Script> scr
 }
 
 MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
+MOCK_GATEWAY_INLINE StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
 MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::at_most(std::size_t count) && {

@@ -806,10 +806,11 @@ TEST_CASE("matchers compose, and a report has a line for each, indented where on
         "✔ user text contains \"Hi\"\n"
         "✘ any of\n"
         "  ✘ has tool \"get_weather\"    actual no tools\n"
-        "  ✘ temperature is at least 1    actual not sent\n"
-        "  ✘ any of\n"
-        "    ✘ stream is true    actual not sent\n"
-        "    ✘ n is 2    actual not sent\n"
+        "  ✘ all of\n"
+        "    ✘ temperature is at least 1    actual not sent\n"
+        "    ✘ any of\n"
+        "      ✘ stream is true    actual not sent\n"
+        "      ✘ n is 2    actual not sent\n"
         "  ✘ model is \"m\"    actual \"mock-model\"");
   CHECK(explain_lines(!(weather || streamed), with(get_weather)) ==
         "✘ not (has tool \"get_weather\" or stream is true)");

@@ -792,6 +792,7 @@ TEST_CASE("more problems than are kept are counted") {
   const Verification verification = gateway.verify();
   CHECK(verification.issues().size() == 101);
   CHECK(verification.issues().back().text == "and 3 more problems of exchanges, not kept");
+  CHECK(verification.message().find("\n\nand 81 more\nnever called: ") != std::string::npos);
 }
 
 }  // namespace verify_test

@@ -1,6 +1,6 @@
 #include "verification.hpp"
 
-#include <algorithm>  // any_of, find
+#include <algorithm>  // any_of, find, min
 #include <cmath>
 #include <ostream>
 
@@ -22,6 +22,8 @@ using Calls = std::vector<RecordedCall>;
 
 /// How many stubs are compared with what came instead: each costs a comparison with every request.
 inline constexpr std::size_t most_explained = 20;
+/// How many issues, and how many notes, a message shows.
+inline constexpr std::size_t most_shown = 20;
 
 MOCK_GATEWAY_INLINE Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   Comparison comparison = compare(stub, recorded.call(), Trail(), {});
@@ -120,8 +122,10 @@ MOCK_GATEWAY_INLINE std::string message(const std::vector<VerificationIssue>& is
                                         const std::vector<std::string>& notes) {
   std::string text;
   if (issues.size() > 1) text = std::to_string(issues.size()) + " problems\n\n";
-  for (const VerificationIssue& issue : issues) text += (&issue == &issues.front() ? "" : "\n\n") + issue.text;
-  for (const std::string& note : notes) text += '\n' + note;
+  for (std::size_t i = 0; i < std::min(issues.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + issues[i].text;
+  if (issues.size() > most_shown) text += "\n\nand " + std::to_string(issues.size() - most_shown) + " more";
+  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
+  if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
   return text;
 }
 

@@ -72,7 +72,7 @@ class [[nodiscard]] Verification {
   const std::vector<VerificationIssue>& issues() const;
   /// What is no mistake by itself: stubs that were never called, or always hidden by others. A line each.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// All of it, as it prints itself.
+  /// As it prints itself: the first 20 issues and the first 20 notes.
   std::string message() const;
 
   /// For the library. `identities` name the issues in `told`.

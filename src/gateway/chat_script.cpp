@@ -45,6 +45,7 @@ MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(std::shared_ptr<detail::Script> scr
 }
 
 MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
+MOCK_GATEWAY_INLINE StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
 MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::at_most(std::size_t count) && {

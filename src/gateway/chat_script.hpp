@@ -83,6 +83,7 @@ class [[nodiscard]] StubBuilder {
               SourceLocation where);
   // Defined once, in the library: every test file that names one would compile them again.
   StubBuilder(StubBuilder&&) noexcept;
+  StubBuilder& operator=(StubBuilder&&) noexcept;
   ~StubBuilder();
 
   /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,

@@ -119,14 +119,15 @@ namespace detail {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
+  // What choosing among many stubs reads comes first, in one line of the cache.
   Kind kind = Kind::leaf;
-  std::string description;
-  /// Of a leaf.
-  std::function<bool(const ChatCall&)> test;
-  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions.
-  std::function<std::string(const ChatCall&)> actual;
   /// Of a leaf: whether no function of the tester's is part of it.
   bool built_in = true;
+  /// Of a leaf.
+  std::function<bool(const ChatCall&)> test;
+  std::string description;
+  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions.
+  std::function<std::string(const ChatCall&)> actual;
   /// Of all, any and negation.
   std::vector<Matcher> parts;
   /// Of a leaf that lets only the requests of one test through.

@@ -93,18 +93,36 @@ MOCK_GATEWAY_INLINE StubState::Use::~Use() {
   if (stub_) --stub_->active_;
 }
 
+MOCK_GATEWAY_INLINE void Script::Snapshot::add(std::shared_ptr<StubState> stub) {
+  const StubPlan& plan = stub->plan();
+  const bool always = !plan.at_most && !plan.nothing_more && plan.in_states.empty();
+  entries.push_back({stub.get(), plan.matchers.empty() ? nullptr : &plan.matchers.front().node(), always});
+  isolated = isolated || !stub->scopes().empty();
+  stubs.push_back(std::move(stub));
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Snapshot> Script::covering(const Snapshot& all,
+                                                                             const ReceivedRequest& request) {
+  auto own = std::make_shared<Snapshot>();
+  for (const auto& stub : all.stubs) {
+    const auto covers = [&request](const RequestScope& scope) { return scope.covers(request); };
+    if (std::all_of(stub->scopes().begin(), stub->scopes().end(), covers)) own->add(stub);
+  }
+  return own;
+}
+
 MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
   scripts::require_consistent(plan);
   const std::lock_guard<std::mutex> lock(mutex_);
   auto stub = std::make_shared<StubState>(next_id_++, std::move(plan));
-  auto changed = std::make_shared<Stubs>();
-  changed->reserve(stubs_->size() + 1);
-  const int priority = stub->plan().priority;
-  auto next = stubs_->begin();
-  while (next != stubs_->end() && (*next)->plan().priority > priority) changed->push_back(*next++);
-  changed->push_back(stub);
-  changed->insert(changed->end(), next, stubs_->end());
-  stubs_ = std::move(changed);
+  auto changed = std::make_shared<Snapshot>();
+  changed->stubs.reserve(mounted_->stubs.size() + 1);
+  changed->entries.reserve(mounted_->stubs.size() + 1);
+  auto next = mounted_->stubs.begin();
+  while (next != mounted_->stubs.end() && (*next)->plan().priority > stub->plan().priority) changed->add(*next++);
+  changed->add(stub);
+  while (next != mounted_->stubs.end()) changed->add(*next++);
+  mounted_ = std::move(changed);
   ++changes_;
   return stub;
 }
@@ -114,50 +132,57 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
   if (stub->removed_) return;
   stub->removed_ = true;
   ++changes_;
-  auto changed = std::make_shared<Stubs>(*stubs_);
-  const auto found = std::find(changed->begin(), changed->end(), stub);
-  if (found == changed->end()) return;  // forgotten by a reset
-  changed->erase(found);
-  stubs_ = std::move(changed);
+  auto changed = std::make_shared<Snapshot>();
+  for (const auto& mounted : mounted_->stubs)
+    if (mounted != stub) changed->add(mounted);
+  mounted_ = std::move(changed);
   // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
   const std::optional<Range>& expected = stub->plan().expected_calls;
   if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
-  Choice choice;
-  choice.considered = stubs();
-  const auto foreign = [&](const auto& stub) {
-    const auto covers = [&](const RequestScope& scope) { return scope.covers(call.http()); };
-    return !std::all_of(stub->scopes().begin(), stub->scopes().end(), covers);
-  };
-  if (std::any_of(choice.considered->begin(), choice.considered->end(), foreign)) {
-    auto own = std::make_shared<Stubs>();
-    for (const auto& stub : *choice.considered)
-      if (!foreign(stub)) own->push_back(stub);
-    choice.considered = std::move(own);
+  std::shared_ptr<const Snapshot> mounted;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    mounted = mounted_;
   }
-  if (choice.considered->empty()) return std::nullopt;
+  if (mounted->isolated) mounted = covering(*mounted, call.http());
+  Choice choice;
+  choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
+  asking.considered = choice.considered;
+  if (mounted->stubs.empty()) return std::nullopt;
 
-  for (const auto& stub : *choice.considered) {
+  const std::vector<Entry>& entries = mounted->entries;
+  constexpr std::size_t ahead = 4;  // matchers lie scattered: fetched before their turn, they are there in time
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + ahead < entries.size()) __builtin_prefetch(entries[i + ahead].first);
+    const Entry& entry = entries[i];
+    StubState& stub = *entry.stub;
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
-    if (!may_answer(*stub)) continue;
-    const auto& matchers = stub->plan().matchers;
-    asking.stub = stub;
-    const auto matches = [&](const Matcher& matcher) {
-      asking.matcher = &matcher;
-      return decide(matcher, call, choice.trail);
-    };
-    if (!std::all_of(matchers.begin(), matchers.end(), matches)) continue;
+    if (!entry.always && !may_answer(stub)) continue;
+    if (entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in &&
+        !entry.first->test(call)) {
+      continue;
+    }
+    if (!matches(stub, call, choice.trail, asking)) continue;
     // A sequence that has nothing more keeps the request all the same.
-    const StubPlan& plan = stub->plan();
-    const std::optional<std::size_t> turn = take(*stub);
-    if (!turn && !(plan.nothing_more && stub->exhausted() && !stub->removed())) continue;
-    choice.stub = stub;
+    const StubPlan& plan = stub.plan();
+    const std::optional<std::size_t> turn = take(stub);
+    if (!turn && !(plan.nothing_more && stub.exhausted() && !stub.removed())) continue;
+    choice.stub = mounted->stubs[i];
     if (turn && !plan.replies.empty()) choice.reply = plan.replies[std::min(*turn, plan.replies.size() - 1)];
     return choice;
   }
   return choice;
+}
+
+MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking) {
+  asking.stub = &stub;
+  return std::all_of(stub.plan().matchers.begin(), stub.plan().matchers.end(), [&](const Matcher& matcher) {
+    asking.matcher = &matcher;
+    return decide(matcher, call, trail);
+  });
 }
 
 MOCK_GATEWAY_INLINE bool Script::may_answer(const StubState& stub) const {
@@ -184,7 +209,7 @@ MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
 
 MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return stubs_;
+  return {mounted_, &mounted_->stubs};
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
@@ -192,7 +217,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all = removed_;
-    all.insert(all.end(), stubs_->begin(), stubs_->end());
+    all.insert(all.end(), mounted_->stubs.begin(), mounted_->stubs.end());
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return all;
@@ -217,12 +242,12 @@ MOCK_GATEWAY_INLINE Script::States Script::states() const {
 
 MOCK_GATEWAY_INLINE void Script::reset() {
   // Freed after the lock: what the tester's functions hold may take it.
-  std::shared_ptr<const Stubs> mounted = std::make_shared<Stubs>();
+  std::shared_ptr<const Snapshot> mounted = std::make_shared<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   // A request that is choosing right now must not answer for what is forgotten.
-  for (const auto& stub : *stubs_) stub->removed_ = true;
-  stubs_.swap(mounted);
+  for (const auto& stub : mounted_->stubs) stub->removed_ = true;
+  mounted_.swap(mounted);
   removed_.swap(removed);
   states_.clear();
   ++changes_;
@@ -238,7 +263,7 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
     held.replies.swap(stub->plan_.replies);
     plans.push_back(std::move(held));
   };
-  std::for_each(stubs_->begin(), stubs_->end(), let_go);
+  std::for_each(mounted_->stubs.begin(), mounted_->stubs.end(), let_go);
   std::for_each(removed_.begin(), removed_.end(), let_go);
   std::for_each(others.begin(), others.end(), let_go);
 }

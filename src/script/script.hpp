@@ -147,8 +147,9 @@ class Script {
   void remove(const std::shared_ptr<StubState>& stub);
   /// The matcher that is being asked, for whoever catches what it throws.
   struct Asking {
-    std::shared_ptr<StubState> stub;
+    const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
+    std::shared_ptr<const Stubs> considered;  // keeps both
   };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
   /// Lets a matcher's exception pass.
@@ -170,6 +171,21 @@ class Script {
   void retire(const Stubs& others);
 
  private:
+  /// A stub as choosing reads it: without looking at what lies elsewhere, which costs more than most matchers.
+  struct Entry {
+    StubState* stub;
+    const MatcherNode* first;  // of its matchers; null without any
+    bool always;               // neither a limit nor a state keeps it from answering
+  };
+  struct Snapshot {
+    Stubs stubs;
+    std::vector<Entry> entries;
+    bool isolated = false;  // some of them belong to one test
+
+    void add(std::shared_ptr<StubState> stub);
+  };
+  static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
+  static bool matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   /// The number of the call, from 0; nothing when another request was faster.
@@ -177,7 +193,7 @@ class Script {
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
-  std::shared_ptr<const Stubs> stubs_ = std::make_shared<Stubs>();
+  std::shared_ptr<const Snapshot> mounted_ = std::make_shared<Snapshot>();
   Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;

@@ -1,9 +1,11 @@
 // Whether memory stays bounded: resident memory after a tenth of the requests and after all of them, each request
-// different, a third of them unmatched, streamed or refused. Arguments: requests (1000000), connections (8).
+// different, a ninth each unmatched, refused, and with a finding; and every hundredth mounts and removes a stub of its
+// own. Arguments: requests (1000000), connections (8), stubs every (0: none).
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,17 +40,31 @@ std::string request(const Gateway& gateway, long number) {
 int main(int argc, char** argv) {
   const long requests = argc > 1 ? std::atol(argv[1]) : 1'000'000;
   const long connections = argc > 2 ? std::atol(argv[2]) : 8;
+  const long stubs_every = argc > 3 ? std::atol(argv[3]) : 0;
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   const Stub stub = gateway.chat().when(user_says("question")).reply("Hello.");
 
+  std::vector<bench::Client> open;
+  for (long client = 0; client < connections; ++client) {
+    open.emplace_back(gateway.port());
+  }
+  for (bench::Client& client : open) client.allow_any_status();
   long sent = 0;
   const auto run_to = [&](long end) {
     std::vector<std::thread> clients;
     const long each = (end - sent) / connections;
     for (long client = 0; client < connections; ++client) {
-      clients.emplace_back([&gateway, first = sent + client * each, each] {
-        bench::Client connection(gateway.port());
+      clients.emplace_back([&gateway, stubs_every, &connection = open[static_cast<std::size_t>(client)],
+                            first = sent + client * each, each] {
         for (long number = first; number < first + each; ++number) {
+          std::optional<ScopedStub> own;
+          if (stubs_every > 0 && number % stubs_every == 0) {
+            own.emplace(gateway.chat()
+                            .when(user_says(equals("question " + std::to_string(number))))
+                            .expect(at_most(1))
+                            .reply("Mine.")
+                            .scoped());
+          }
           connection.send(request(gateway, number));
           connection.receive_response();
         }

@@ -69,7 +69,7 @@ std::size_t Client::receive_response(bool ready_only) {
     response_.append(receive());
     if (total_ == 0 && (head_ = response_.find("\r\n\r\n")) != std::string::npos) {
       head_ += 4;
-      if (response_.compare(0, 12, "HTTP/1.1 200") != 0) give_up("an answer is not 200:\n" + response_);
+      if (!any_status_ && response_.compare(0, 12, "HTTP/1.1 200") != 0) give_up("an answer is not 200:\n" + response_);
       constexpr std::string_view name = "Content-Length: ";
       const std::size_t at = response_.find(name);
       std::size_t length = 0;

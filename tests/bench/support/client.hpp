@@ -24,6 +24,8 @@ class Client {
   /// Reads one response with Content-Length, which is not pipelined; its size with the head. `ready_only`: reads once,
   /// and returns 0 when that was not all.
   std::size_t receive_response(bool ready_only = false);
+  /// Takes answers of every status, where failures are what is measured.
+  void allow_any_status() { any_status_ = true; }
   /// Of the last response that receive_response() read.
   std::string_view body() const;
   int socket() const { return socket_; }
@@ -33,6 +35,7 @@ class Client {
   std::string response_;
   std::size_t head_ = 0;
   std::size_t total_ = 0;  // 0: not known yet
+  bool any_status_ = false;
   char buffer_[65536];
 };
 
