@@ -1,6 +1,6 @@
 // Whether memory stays bounded: resident memory after a tenth of the requests and after all of them, each request
-// different, a ninth each unmatched, refused, and with a finding; and every hundredth mounts and removes a stub of its
-// own. Arguments: requests (1000000), connections (8), stubs every (0: none).
+// different, a ninth each unmatched, refused, and with a finding; and, if asked for, every so many that mount and
+// remove a stub of their own. Arguments: requests (1000000), connections (8), stubs every (0: none).
 
 #include <cstdio>
 #include <cstdlib>
