@@ -54,94 +54,94 @@
 //   3378  Implementation
 //   3412    core/macros.hpp
 //   3426    core/text.hpp
-//   3476    core/random.hpp
-//   3509    keys/secrets.hpp
-//   3543    answer/completion.hpp
-//   3670    answer/words.hpp
-//   3689    answer/default_reply.hpp
-//   3708    answer/schema_budget.hpp
-//   3764    answer/schema_instance.hpp
-//   3811    answer/occurrences.hpp
-//   3838    answer/schema_decimal.hpp
-//   3914    answer/schema_value.hpp
-//   3969    answer/schema_format.hpp
-//   3995    answer/schema_pattern.hpp
-//   4135    answer/schema_program.hpp
-//   4277    answer/schema_checker.hpp
-//   4320    script/excerpts.hpp
-//   4351    delivery/framing.hpp
-//   4383    evidence/redaction.hpp
-//   4406    http/sockets.hpp
-//   4465    http/connection.hpp
-//   4577    http/operations.hpp
-//   4618    http/request_reader.hpp
-//   4647    http/service.hpp
-//   4738    http/server.hpp
-//   4769    http/compatibility.hpp
-//   4783    http/response.hpp
-//   4803    http/workers.hpp
-//   4847    core/clock.cpp
-//   5254    core/random.cpp
-//   5305    core/reporter.cpp
-//   5326    core/source_location.cpp
-//   5342    core/text.cpp
-//   5528    core/wait.cpp
-//   5540    model/acceptance.cpp
-//   5592    model/chat_request.cpp
-//   6602    model/failure.cpp
-//   6844    model/finding.cpp
-//   6869    model/plan.cpp
-//   6956    model/profile.cpp
-//   6984    model/range.cpp
-//   7027    model/received_request.cpp
-//   7091    model/reply.cpp
-//   7530    keys/api_key.cpp
-//   7549    keys/key_store.cpp
-//   7872    keys/secrets.cpp
-//   8031    answer/bodies.cpp
-//   8139    answer/completion.cpp
-//   8674    answer/default_reply.cpp
-//   8795    answer/events.cpp
-//   8814    answer/occurrences.cpp
-//   8838    answer/schema_checker.cpp
-//   8999    answer/schema_decimal.cpp
-//   9191    answer/schema_format.cpp
-//   9642    answer/schema_instance.cpp
-//  10441    answer/schema_pattern.cpp
-//  11049    answer/schema_program.cpp
-//  11595    answer/schema_value.cpp
-//  11733    answer/tokens.cpp
-//  11885    answer/words.cpp
-//  11948    script/excerpts.cpp
-//  12055    script/forced_failures.cpp
-//  12141    script/matcher.cpp
-//  12342    script/matchers.cpp
-//  13238    script/scope.cpp
-//  13297    script/script.cpp
-//  13564    delivery/delivery.cpp
-//  13720    delivery/framing.cpp
-//  13756    evidence/diagnosis.cpp
-//  13918    evidence/journal.cpp
-//  14494    evidence/redaction.cpp
-//  14723    evidence/review.cpp
-//  15254    evidence/verification.cpp
-//  15582    http/compatibility.cpp
-//  15694    http/connection.cpp
-//  15970    http/operations.cpp
-//  16071    http/request_reader.cpp
-//  16294    http/response.cpp
-//  16377    http/server.cpp
-//  16596    http/service.cpp
-//  17151    http/sockets.cpp
-//  17329    http/workers.cpp
-//  17416    gateway/chat_script.cpp
-//  17540    gateway/gateway.cpp
-//  17717    gateway/options.cpp
-//  17737  Adapters
-//  17742    core/macros.hpp
-//  17759    adapters/catch2.hpp
-//  17850    adapters/doctest.hpp
-//  17943    adapters/gtest.hpp
+//   3479    core/random.hpp
+//   3512    keys/secrets.hpp
+//   3546    answer/completion.hpp
+//   3673    answer/words.hpp
+//   3692    answer/default_reply.hpp
+//   3711    answer/schema_budget.hpp
+//   3767    answer/schema_instance.hpp
+//   3814    answer/occurrences.hpp
+//   3841    answer/schema_decimal.hpp
+//   3917    answer/schema_value.hpp
+//   3972    answer/schema_format.hpp
+//   3998    answer/schema_pattern.hpp
+//   4138    answer/schema_program.hpp
+//   4280    answer/schema_checker.hpp
+//   4323    script/excerpts.hpp
+//   4354    delivery/framing.hpp
+//   4386    evidence/redaction.hpp
+//   4409    http/sockets.hpp
+//   4468    http/connection.hpp
+//   4580    http/operations.hpp
+//   4621    http/request_reader.hpp
+//   4650    http/service.hpp
+//   4741    http/server.hpp
+//   4772    http/compatibility.hpp
+//   4786    http/response.hpp
+//   4806    http/workers.hpp
+//   4850    core/clock.cpp
+//   5257    core/random.cpp
+//   5308    core/reporter.cpp
+//   5329    core/source_location.cpp
+//   5345    core/text.cpp
+//   5535    core/wait.cpp
+//   5547    model/acceptance.cpp
+//   5599    model/chat_request.cpp
+//   6609    model/failure.cpp
+//   6851    model/finding.cpp
+//   6876    model/plan.cpp
+//   6958    model/profile.cpp
+//   6986    model/range.cpp
+//   7029    model/received_request.cpp
+//   7093    model/reply.cpp
+//   7532    keys/api_key.cpp
+//   7551    keys/key_store.cpp
+//   7874    keys/secrets.cpp
+//   8033    answer/bodies.cpp
+//   8141    answer/completion.cpp
+//   8676    answer/default_reply.cpp
+//   8797    answer/events.cpp
+//   8816    answer/occurrences.cpp
+//   8840    answer/schema_checker.cpp
+//   9001    answer/schema_decimal.cpp
+//   9193    answer/schema_format.cpp
+//   9644    answer/schema_instance.cpp
+//  10443    answer/schema_pattern.cpp
+//  11051    answer/schema_program.cpp
+//  11597    answer/schema_value.cpp
+//  11735    answer/tokens.cpp
+//  11887    answer/words.cpp
+//  11950    script/excerpts.cpp
+//  12057    script/forced_failures.cpp
+//  12143    script/matcher.cpp
+//  12344    script/matchers.cpp
+//  13236    script/scope.cpp
+//  13295    script/script.cpp
+//  13562    delivery/delivery.cpp
+//  13718    delivery/framing.cpp
+//  13754    evidence/diagnosis.cpp
+//  13912    evidence/journal.cpp
+//  14481    evidence/redaction.cpp
+//  14710    evidence/review.cpp
+//  15236    evidence/verification.cpp
+//  15564    http/compatibility.cpp
+//  15676    http/connection.cpp
+//  15952    http/operations.cpp
+//  16053    http/request_reader.cpp
+//  16276    http/response.cpp
+//  16359    http/server.cpp
+//  16578    http/service.cpp
+//  17133    http/sockets.cpp
+//  17311    http/workers.cpp
+//  17398    gateway/chat_script.cpp
+//  17522    gateway/gateway.cpp
+//  17699    gateway/options.cpp
+//  17719  Adapters
+//  17724    core/macros.hpp
+//  17741    adapters/catch2.hpp
+//  17832    adapters/doctest.hpp
+//  17925    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -3453,6 +3453,9 @@ void append_utf8(std::string& out, char32_t code_point);
 /// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
+/// "1 event", "2 events".
+std::string counted(std::size_t count, std::string_view noun);
+
 /// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
 
@@ -5454,6 +5457,10 @@ MOCK_GATEWAY_INLINE std::string excerpt(std::string_view text, std::size_t max_b
   return std::string(text.substr(0, end)) + "…";
 }
 
+MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view utf8) {
   constexpr std::string_view digits = "0123456789abcdef";
   out.push_back('"');
@@ -6875,15 +6882,10 @@ namespace plan_check {
 
 /// `number`, or GatewayError when it is 0.
 std::size_t counted_from_one(std::size_t number, const char* function);
-std::string counted(std::size_t number, const char* noun);
 
 MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function) {
   if (number == 0) throw GatewayError(std::string(function) + " counts from 1");
   return number;
-}
-
-MOCK_GATEWAY_INLINE std::string counted(std::size_t number, const char* noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 }  // namespace plan_check
@@ -6893,8 +6895,8 @@ MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
   switch (kind_) {
     case Kind::before_headers: return "before headers";
     case Kind::after_headers: return "after headers";
-    case Kind::after_events: return "after " + detail::plan_check::counted(count_, "event");
-    case Kind::after_tokens: return "after " + detail::plan_check::counted(count_, "token");
+    case Kind::after_events: return "after " + detail::text::counted(count_, "event");
+    case Kind::after_tokens: return "after " + detail::text::counted(count_, "token");
     case Kind::before_done: return "before [DONE]";
     case Kind::at_end: return "at the end";
   }
@@ -12384,10 +12386,6 @@ MOCK_GATEWAY_INLINE std::string and_text(const TextMatcher& text) {
   return is_any_text(text) ? std::string() : " and its text " + text.describe();
 }
 
-MOCK_GATEWAY_INLINE std::string counted(std::size_t count, const char* noun) {
-  return excerpts::grouped(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 /// The texts in one line, cut where it becomes long.
 MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<std::string_view>& texts) {
   std::string list;
@@ -12470,8 +12468,8 @@ MOCK_GATEWAY_INLINE Matcher some_message(std::string description, const char* no
         }
         const std::string said = shown(text, chosen->text());
         if (messages.size() == 1) return said;
-        return counted(messages.size(), noun) + ", " + (chosen == messages.back() ? "the last" : "one") + " of role " +
-               excerpts::plain(chosen->role) + ": " + said;
+        return text::counted(messages.size(), noun) + ", " + (chosen == messages.back() ? "the last" : "one") +
+               " of role " + excerpts::plain(chosen->role) + ": " + said;
       });
 }
 
@@ -12930,7 +12928,7 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
       [position, role, text](const ChatCall& call) {
         const Message* message = message_at(call.chat(), position);
         if (message == nullptr) {
-          return "only " + detail::matchers::counted(call.chat().messages.size(), "message");
+          return "only " + detail::text::counted(call.chat().messages.size(), "message");
         }
         return "role " + detail::excerpts::plain(message->role) + ": " +
                (message->role == role ? detail::matchers::shown(text, message->text())
@@ -13760,16 +13758,12 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace diagnoses {
 
-MOCK_GATEWAY_INLINE std::string calls_made(std::size_t calls) {
-  return std::to_string(calls) + (calls == 1 ? " call" : " calls");
-}
-
 /// Why the stub may not answer, as far as that does not depend on the request.
 MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
   const StubPlan& plan = stub.plan();
   if (stub.removed()) return "removed";
-  if (stub.exhausted() && plan.nothing_more) return "nothing more after " + calls_made(stub.calls());
-  if (stub.exhausted()) return "exhausted after " + calls_made(stub.calls());
+  if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
+  if (stub.exhausted()) return "exhausted after " + text::counted(stub.calls(), "call");
   for (const ScenarioState& wanted : plan.in_states) {
     const auto found = states.find(wanted.scenario);
     const std::string& state = found == states.end() ? "started" : found->second;
@@ -13923,8 +13917,6 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace journal {
 
-/// "1 event", "2 events".
-std::string counted(std::size_t count, std::string_view noun);
 /// The text in a line of at most `most` bytes, without control characters.
 std::string one_line(std::string_view text, std::size_t most);
 /// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
@@ -13946,10 +13938,6 @@ std::string target_arguments(const std::string& root_url, const std::string& tar
 bool fits_argument(std::string_view body);
 /// A command that prints the bytes, whatever they are.
 std::string print_command(std::string_view bytes);
-
-MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
   std::string line = text::excerpt(text.substr(0, text.find_first_of("\r\n")), most);
@@ -14084,7 +14072,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& o
   out << outcome.kind;
   // Of a whole answer the number says nothing; of a broken one it is the question.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return out;
-  return out << " after " << detail::journal::counted(outcome.events, "event");
+  return out << " after " << detail::text::counted(outcome.events, "event");
 }
 
 namespace detail {
@@ -14466,8 +14454,8 @@ MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
 MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {
   std::size_t recorded = 0;
   const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
-  if (fulfilled) return Wait::fulfilled(detail::journal::counted(recorded, "exchange") + " recorded");
-  return Wait::timed_out(std::to_string(recorded) + " of " + detail::journal::counted(count, "exchange") +
+  if (fulfilled) return Wait::fulfilled(detail::text::counted(recorded, "exchange") + " recorded");
+  return Wait::timed_out(std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
                          (count == 1 ? " was recorded" : " were recorded"));
 }
 
@@ -14475,8 +14463,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
   std::size_t under_way = 0;
   const bool idle = state_->wait(timeout, [&] { return (under_way = state_->under_way_while_locked()) == 0; });
   if (idle) return Wait::fulfilled("no request is under way");
-  std::string message =
-      detail::journal::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
+  std::string message = detail::text::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
   std::size_t named = 0;
   for (const Exchange& exchange : all()) {
     if (exchange.outcome(Duration::zero()) != Outcome::Kind::pending) continue;
@@ -14754,7 +14741,6 @@ struct Seen {
 };
 using Group = std::vector<const Seen*>;
 
-std::string counted(std::size_t count, std::string_view noun);
 /// "0.5 s": whole milliseconds, rounded down.
 std::string seconds(Duration duration);
 /// A number of `unit`s; nothing when it is no plain decimal number.
@@ -14788,10 +14774,6 @@ void judge_same(const Group& same, std::vector<Finding>& findings);
 void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 void judge_alone(const Seen& seen, std::vector<Finding>& findings);
 void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
-MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 MOCK_GATEWAY_INLINE std::string seconds(Duration duration) {
   const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(duration, Duration{0})).count();
@@ -15188,14 +15170,14 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   std::string rest;
   const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
   if (evicted_ > 0) {
-    add(detail::review::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
+    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
   }
-  if (open_ > 0) add(detail::review::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
+  if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
   if (findings_.empty()) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
     const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
-                                            : detail::review::counted(judged_, "exchange") + of_scope + " judged";
+                                            : detail::text::counted(judged_, "exchange") + of_scope + " judged";
     return "clean: " + judged + (rest.empty() ? "" : "; " + rest);
   }
   std::string lines;

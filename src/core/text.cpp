@@ -116,6 +116,10 @@ MOCK_GATEWAY_INLINE std::string excerpt(std::string_view text, std::size_t max_b
   return std::string(text.substr(0, end)) + "…";
 }
 
+MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view utf8) {
   constexpr std::string_view digits = "0123456789abcdef";
   out.push_back('"');

@@ -35,6 +35,9 @@ void append_utf8(std::string& out, char32_t code_point);
 /// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
+/// "1 event", "2 events".
+std::string counted(std::size_t count, std::string_view noun);
+
 /// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
 

@@ -3,6 +3,7 @@
 #include <algorithm>  // min, stable_sort
 #include <utility>
 
+#include "../core/text.hpp"
 #include "../model/failure.hpp"
 #include "../model/operation.hpp"
 #include "../script/excerpts.hpp"
@@ -12,16 +13,12 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace diagnoses {
 
-MOCK_GATEWAY_INLINE std::string calls_made(std::size_t calls) {
-  return std::to_string(calls) + (calls == 1 ? " call" : " calls");
-}
-
 /// Why the stub may not answer, as far as that does not depend on the request.
 MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
   const StubPlan& plan = stub.plan();
   if (stub.removed()) return "removed";
-  if (stub.exhausted() && plan.nothing_more) return "nothing more after " + calls_made(stub.calls());
-  if (stub.exhausted()) return "exhausted after " + calls_made(stub.calls());
+  if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
+  if (stub.exhausted()) return "exhausted after " + text::counted(stub.calls(), "call");
   for (const ScenarioState& wanted : plan.in_states) {
     const auto found = states.find(wanted.scenario);
     const std::string& state = found == states.end() ? "started" : found->second;

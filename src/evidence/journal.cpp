@@ -20,8 +20,6 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace journal {
 
-/// "1 event", "2 events".
-std::string counted(std::size_t count, std::string_view noun);
 /// The text in a line of at most `most` bytes, without control characters.
 std::string one_line(std::string_view text, std::size_t most);
 /// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
@@ -43,10 +41,6 @@ std::string target_arguments(const std::string& root_url, const std::string& tar
 bool fits_argument(std::string_view body);
 /// A command that prints the bytes, whatever they are.
 std::string print_command(std::string_view bytes);
-
-MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
   std::string line = text::excerpt(text.substr(0, text.find_first_of("\r\n")), most);
@@ -181,7 +175,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& o
   out << outcome.kind;
   // Of a whole answer the number says nothing; of a broken one it is the question.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return out;
-  return out << " after " << detail::journal::counted(outcome.events, "event");
+  return out << " after " << detail::text::counted(outcome.events, "event");
 }
 
 namespace detail {
@@ -563,8 +557,8 @@ MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
 MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {
   std::size_t recorded = 0;
   const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
-  if (fulfilled) return Wait::fulfilled(detail::journal::counted(recorded, "exchange") + " recorded");
-  return Wait::timed_out(std::to_string(recorded) + " of " + detail::journal::counted(count, "exchange") +
+  if (fulfilled) return Wait::fulfilled(detail::text::counted(recorded, "exchange") + " recorded");
+  return Wait::timed_out(std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
                          (count == 1 ? " was recorded" : " were recorded"));
 }
 
@@ -572,8 +566,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
   std::size_t under_way = 0;
   const bool idle = state_->wait(timeout, [&] { return (under_way = state_->under_way_while_locked()) == 0; });
   if (idle) return Wait::fulfilled("no request is under way");
-  std::string message =
-      detail::journal::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
+  std::string message = detail::text::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
   std::size_t named = 0;
   for (const Exchange& exchange : all()) {
     if (exchange.outcome(Duration::zero()) != Outcome::Kind::pending) continue;

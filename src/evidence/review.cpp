@@ -51,7 +51,6 @@ struct Seen {
 };
 using Group = std::vector<const Seen*>;
 
-std::string counted(std::size_t count, std::string_view noun);
 /// "0.5 s": whole milliseconds, rounded down.
 std::string seconds(Duration duration);
 /// A number of `unit`s; nothing when it is no plain decimal number.
@@ -85,10 +84,6 @@ void judge_same(const Group& same, std::vector<Finding>& findings);
 void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 void judge_alone(const Seen& seen, std::vector<Finding>& findings);
 void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
-MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 MOCK_GATEWAY_INLINE std::string seconds(Duration duration) {
   const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(duration, Duration{0})).count();
@@ -485,14 +480,14 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   std::string rest;
   const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
   if (evicted_ > 0) {
-    add(detail::review::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
+    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
   }
-  if (open_ > 0) add(detail::review::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
+  if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
   if (findings_.empty()) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
     const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
-                                            : detail::review::counted(judged_, "exchange") + of_scope + " judged";
+                                            : detail::text::counted(judged_, "exchange") + of_scope + " judged";
     return "clean: " + judged + (rest.empty() ? "" : "; " + rest);
   }
   std::string lines;

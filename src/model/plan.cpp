@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/text.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -11,15 +12,10 @@ namespace plan_check {
 
 /// `number`, or GatewayError when it is 0.
 std::size_t counted_from_one(std::size_t number, const char* function);
-std::string counted(std::size_t number, const char* noun);
 
 MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function) {
   if (number == 0) throw GatewayError(std::string(function) + " counts from 1");
   return number;
-}
-
-MOCK_GATEWAY_INLINE std::string counted(std::size_t number, const char* noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 }  // namespace plan_check
@@ -29,8 +25,8 @@ MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
   switch (kind_) {
     case Kind::before_headers: return "before headers";
     case Kind::after_headers: return "after headers";
-    case Kind::after_events: return "after " + detail::plan_check::counted(count_, "event");
-    case Kind::after_tokens: return "after " + detail::plan_check::counted(count_, "token");
+    case Kind::after_events: return "after " + detail::text::counted(count_, "event");
+    case Kind::after_tokens: return "after " + detail::text::counted(count_, "token");
     case Kind::before_done: return "before [DONE]";
     case Kind::at_end: return "at the end";
   }

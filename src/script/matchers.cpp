@@ -57,10 +57,6 @@ MOCK_GATEWAY_INLINE std::string and_text(const TextMatcher& text) {
   return is_any_text(text) ? std::string() : " and its text " + text.describe();
 }
 
-MOCK_GATEWAY_INLINE std::string counted(std::size_t count, const char* noun) {
-  return excerpts::grouped(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 /// The texts in one line, cut where it becomes long.
 MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<std::string_view>& texts) {
   std::string list;
@@ -143,8 +139,8 @@ MOCK_GATEWAY_INLINE Matcher some_message(std::string description, const char* no
         }
         const std::string said = shown(text, chosen->text());
         if (messages.size() == 1) return said;
-        return counted(messages.size(), noun) + ", " + (chosen == messages.back() ? "the last" : "one") + " of role " +
-               excerpts::plain(chosen->role) + ": " + said;
+        return text::counted(messages.size(), noun) + ", " + (chosen == messages.back() ? "the last" : "one") +
+               " of role " + excerpts::plain(chosen->role) + ": " + said;
       });
 }
 
@@ -603,7 +599,7 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
       [position, role, text](const ChatCall& call) {
         const Message* message = message_at(call.chat(), position);
         if (message == nullptr) {
-          return "only " + detail::matchers::counted(call.chat().messages.size(), "message");
+          return "only " + detail::text::counted(call.chat().messages.size(), "message");
         }
         return "role " + detail::excerpts::plain(message->role) + ": " +
                (message->role == role ? detail::matchers::shown(text, message->text())
