@@ -1,6 +1,7 @@
 // The gateway as a local endpoint, installed as mock-gateway: for curl, a debugger, and clients in other languages.
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -197,6 +198,15 @@ void introduce(const Gateway& gateway, const Flags& flags) {
             << "ready" << std::endl;
 }
 
+/// Each connection takes a descriptor, and what a shell allows is often 1024. A test's process may use select(), which
+/// knows no more, so that the library leaves its limit alone; nothing here does.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// Runs until SIGINT or SIGTERM, of which all threads but this one know nothing.
 void serve(const Flags& flags) {
   sigset_t ends;
@@ -206,6 +216,7 @@ void serve(const Flags& flags) {
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
   if (!flags.port_file.empty()) std::remove(flags.port_file.c_str());  // of an earlier run
+  raise_descriptor_limit();
   Gateway gateway(options_from(flags));
   for (const std::string& spec : flags.failures) force(gateway, spec);
   if (flags.reply) {

@@ -706,7 +706,7 @@ TEST_CASE("what can never happen to a raw reply is refused where it is written")
   for (const Trigger& trigger : {after_events(1), after_tokens(1), before_done()}) {
     CHECK(refused([&] { return raw.fail(trigger, close_connection()); }) ==
           "a raw reply has no events, so \"" + trigger.to_string() +
-              "\" never comes; use before_headers, after_headers or at_end");
+              "\" never comes; use before_headers, after_headers, after_bytes or at_end");
   }
   CHECK(refused([&] { return raw.every(1ms); }) == "a raw reply leaves in one piece; first_token_after delays it");
   CHECK(refused([&] { return raw.hold(gate, before_token(1)); }) ==
@@ -766,7 +766,7 @@ TEST_CASE("numbers and fields that no reply can have are refused, with what to d
 TEST_CASE("what belongs to the whole is refused on one of several choices, and taken on the whole") {
   const std::string message =
       "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra fields, "
-      "verbatim, headers and dialect on the whole: choices(…).every(…)";
+      "verbatim, headers, dialect and writes on the whole: choices(…).every(…)";
   const Reply a = text("a");
   for (const Reply& part : {a.usage(1, 1), a.extra({{"a", 1}}), a.extra_message({{"a", 1}}), a.model("m"), a.verbatim(),
                             a.header("a", "b"), a.every(1ms), a.sse(SseDialect{"\r"})}) {

@@ -102,6 +102,43 @@ MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
+MOCK_GATEWAY_INLINE std::size_t deltas_of(const CompletionChoice& choice) {
+  std::size_t count = choice.thinking.deltas() + choice.text.deltas() + choice.refusal.deltas();
+  for (const CompletionToolCall& call : choice.tool_calls) count += call.arguments.deltas();
+  return count;
+}
+
+/// The ends of the deltas of each part of a scripted choice.
+struct ScriptedCuts {
+  std::vector<std::size_t> thinking;
+  std::vector<std::size_t> text;
+  std::vector<std::size_t> refusal;
+  std::vector<std::vector<std::size_t>> arguments;
+};
+
+MOCK_GATEWAY_INLINE std::vector<ScriptedCuts> cut_by_pieces(const std::vector<ScriptedChoice>& choices,
+                                                            const std::vector<std::string>& pieces) {
+  std::vector<ScriptedCuts> all;
+  PieceCutter cutter(pieces);
+  for (const ScriptedChoice& choice : choices) {
+    ScriptedCuts& cuts = all.emplace_back();
+    cuts.thinking = cutter.cut(choice.thinking);
+    cuts.text = cutter.cut(choice.text.value_or(""));
+    cuts.refusal = cutter.cut(choice.refusal.value_or(""));
+    for (const ScriptedToolCall& call : choice.tool_calls) cuts.arguments.push_back(cutter.cut(call.arguments));
+  }
+  cutter.require_end();
+  return all;
+}
+
+/// Adds deltas that end at `cuts`, counted from byte `start`, as far as the text goes.
+MOCK_GATEWAY_INLINE void add_cuts(TokenizedText& text, const std::vector<std::size_t>& cuts, std::size_t start) {
+  for (const std::size_t cut : cuts) {
+    const std::size_t last = text.cuts.empty() ? 0 : text.cuts.back();
+    if (last < text.text.size()) text.cuts.push_back(std::min(start + cut, text.text.size()));
+  }
+}
+
 /// `,"name":`, or without the comma at the start of an object.
 MOCK_GATEWAY_INLINE void append_name(std::string& out, std::string_view name) {
   if (out.back() != '{') out += ',';
@@ -327,7 +364,7 @@ MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, 
 }  // namespace completions
 
 MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request,
-                                           const AnswerContext& context, const Tokens& tokens)
+                                           const AnswerContext& context, const Tokens& tokens, const Chunking* chunking)
     : context_(context),
       model_(reply.model.empty() ? request.model : reply.model),
       include_usage_(request.include_usage),
@@ -343,15 +380,46 @@ MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatReq
     count = reply.choices.empty() ? 0 : static_cast<std::size_t>(std::max<std::int64_t>(request.n, 1));
   }
   choices_.reserve(count);
+  std::size_t token_count = 0;
   std::size_t reasoning = 0;
   for (std::size_t index = 0; index < count; ++index) {
     const ScriptedChoice& scripted = reply.choices[index % reply.choices.size()];
     choices_.push_back(completions::make_choice(scripted, index, limits, context_, tokens));
     if (logprobs_) choices_.back().logprobs = scripted.logprobs;
-    token_count_ += completions::tokens_of(choices_.back());
+    token_count += completions::tokens_of(choices_.back());
     reasoning += choices_.back().thinking.size();
   }
-  usage_ = completions::make_usage(reply.usage, tokens.count_prompt(request), token_count_, reasoning);
+  usage_ = completions::make_usage(reply.usage, tokens.count_prompt(request), token_count, reasoning);
+  delta_count_ = token_count;
+  if (!chunking) return;
+  cut(reply, *chunking);
+  delta_count_ = 0;
+  for (const CompletionChoice& choice : choices_) delta_count_ += completions::deltas_of(choice);
+}
+
+MOCK_GATEWAY_INLINE void Completion::cut(const ReplyData& reply, const Chunking& chunking) {
+  if (chunking.kind() != Chunking::Kind::pieces) {
+    for (CompletionChoice& choice : choices_) {
+      for (TokenizedText* const text : {&choice.thinking, &choice.text, &choice.refusal})
+        cut_into_deltas(*text, chunking, false);
+      for (CompletionToolCall& call : choice.tool_calls) cut_into_deltas(call.arguments, chunking, true);
+    }
+    return;
+  }
+  const auto scripted = completions::cut_by_pieces(reply.choices, chunking.pieces());
+  for (std::size_t index = 0; index < choices_.size(); ++index) {
+    CompletionChoice& choice = choices_[index];
+    const completions::ScriptedCuts& cuts = scripted[index % scripted.size()];
+    completions::add_cuts(choice.thinking, cuts.thinking, 0);
+    completions::add_cuts(choice.text, cuts.text, 0);
+    // A refusal without a field of its own follows the text.
+    if (choice.has_refusal)
+      completions::add_cuts(choice.refusal, cuts.refusal, 0);
+    else
+      completions::add_cuts(choice.text, cuts.refusal, cuts.text.empty() ? 0 : cuts.text.back());
+    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+      completions::add_cuts(choice.tool_calls[call].arguments, cuts.arguments[call], 0);
+  }
 }
 
 MOCK_GATEWAY_INLINE std::string Completion::body() const {
@@ -398,7 +466,7 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
   usage_on_finish_ = completion_.include_usage() && profile == Profile::deepseek;
   usage_due_ = completion_.include_usage() && !usage_on_finish_;
   has_extra_ = completion_.has_extra();
-  deltas_left_ = completion_.token_count();
+  deltas_left_ = completion_.delta_count();
   for (const CompletionChoice& choice : completion_.choices()) deltas_left_ += 1 + choice.tool_calls.size();
 
   completions::append_envelope(head_, completion_, "chat.completion.chunk");
@@ -452,31 +520,31 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
     return true;
   }
   position -= 1;
-  if (position < choice.thinking.size()) {
+  if (position < choice.thinking.deltas()) {
     begin(index, event);
-    write_token(thinking_open_, choice.thinking.token(position), "}", event);
+    write_token(thinking_open_, choice.thinking, position, "}", event);
     event.data += rest_;
     return true;
   }
-  position -= choice.thinking.size();
-  if (position < choice.text.size()) {
+  position -= choice.thinking.deltas();
+  if (position < choice.text.deltas()) {
     begin(index, event);
-    write_token(R"({"content":)", choice.text.token(position), text_close_, event);
-    end_with_logprobs(index, position, event);
+    write_token(R"({"content":)", choice.text, position, text_close_, event);
+    end_with_logprobs(index, 0, choice.text, position, event);
     return true;
   }
-  position -= choice.text.size();
-  if (position < choice.refusal.size()) {
+  position -= choice.text.deltas();
+  if (position < choice.refusal.deltas()) {
     begin(index, event);
-    write_token(R"({"refusal":)", choice.refusal.token(position), "}", event);
-    end_with_logprobs(index, choice.text.size() + position, event);
+    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
+    end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
     return true;
   }
-  position -= choice.refusal.size();
+  position -= choice.refusal.deltas();
   for (std::size_t number = 0; number < choice.tool_calls.size(); ++number) {
     const CompletionToolCall& call = choice.tool_calls[number];
-    if (position > call.arguments.size()) {
-      position -= 1 + call.arguments.size();
+    if (position > call.arguments.deltas()) {
+      position -= 1 + call.arguments.deltas();
       continue;
     }
     begin(index, event);
@@ -486,7 +554,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
       event.token = false;
       completions::append_call(event.data, call, "");
     } else {
-      write_token(R"(,"function":{"arguments":)", call.arguments.token(position - 1), "}}", event);
+      write_token(R"(,"function":{"arguments":)", call.arguments, position - 1, "}}", event);
     }
     event.data += "]}";
     event.data += rest_;
@@ -503,21 +571,25 @@ MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent&
   event.data += R"(,"delta":)";
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, std::string_view token,
-                                                       std::string_view close, StreamEvent& event) {
+MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, const TokenizedText& text,
+                                                       std::size_t delta, std::string_view close, StreamEvent& event) {
   event.token = true;
+  event.share = text.share(delta);
   event.data += open;
-  text::append_json_string(event.data, token);
+  text::append_json_string(event.data, text.delta(delta));
   event.data += close;
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t number,
+MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before,
+                                                             const TokenizedText& text, std::size_t delta,
                                                              StreamEvent& event) {
-  if (!completion_.logprobs()) {
+  const auto [first, last] =
+      completion_.logprobs() ? text.tokens_ending_in(delta) : std::pair<std::size_t, std::size_t>{};
+  if (first == last) {
     event.data += rest_;
     return;
   }
-  completions::append_logprobs(event.data, completion_, index, number, number + 1);
+  completions::append_logprobs(event.data, completion_, index, before + first, before + last);
   event.data += R"(,"finish_reason":null})";
   event.data += tail_;
 }

@@ -31,7 +31,7 @@ struct AnswerContext {
 struct CompletionToolCall {
   std::string id;
   std::string name;
-  TokenizedText arguments;  // a token is a streamed fragment
+  TokenizedText arguments;  // a delta is a streamed fragment
 };
 
 /// A choice as the client will see it: stop, max_tokens and profile applied.
@@ -63,13 +63,14 @@ struct Usage {
 /// have followed. Calls for which no token is left are not made. A verbatim reply obeys neither, nor `n`.
 class Completion {
  public:
-  /// Lets a GatewayError of `tokens` pass.
-  Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context, const Tokens& tokens);
+  /// In deltas as `chunking` says; null: a token each. Throws GatewayError when that fails; lets one of `tokens` pass.
+  Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context, const Tokens& tokens,
+             const Chunking* chunking);
 
   /// The body of a plain answer.
   std::string body() const;
   /// Content deltas in all: what the pace counts, whatever the usage says.
-  std::size_t token_count() const { return token_count_; }
+  std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
@@ -88,8 +89,10 @@ class Completion {
   bool include_usage_ = false;
   bool logprobs_ = false;
   std::int64_t top_logprobs_ = 0;
+  void cut(const ReplyData& reply, const Chunking& chunking);
+
   std::vector<CompletionChoice> choices_;
-  std::size_t token_count_ = 0;
+  std::size_t delta_count_ = 0;
   Usage usage_;
   std::vector<Json> extra_;
   std::vector<Json> extra_message_;
@@ -109,12 +112,15 @@ class CompletionEvents final : public EventSource {
   /// The next event as the profile has it.
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
-  void write_token(std::string_view open, std::string_view token, std::string_view close, StreamEvent& event);
+  void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
+                   StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
   /// Writes the start of the chunk of one choice, up to and including `"delta":`.
   void begin(std::size_t index, StreamEvent& event);
-  /// Writes what follows a delta: the logprobs of a token of text or refusal, by its number in the choice.
-  void end_with_logprobs(std::size_t index, std::size_t number, StreamEvent& event);
+  /// Writes what follows a delta of text or refusal: the logprobs of the tokens that end in it. `before` is the number
+  /// of the choice's tokens before `text`.
+  void end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text, std::size_t delta,
+                         StreamEvent& event);
 
   const Completion& completion_;
   std::vector<std::size_t> positions_;  // of each choice, in its deltas

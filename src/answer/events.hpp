@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,17 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+/// A token, where parts of one are counted: at one token a second, a share is its time in nanoseconds.
+inline constexpr std::uint64_t whole_token = 1'000'000'000;
+
 /// One event of a stream.
 struct StreamEvent {
   /// What stands after `data: `, or all bytes of a raw one.
   std::string data;
   /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
   bool token = false;
+  /// Of such a delta: how many tokens it holds, each counted as `whole_token`.
+  std::uint64_t share = whole_token;
   /// Whether the bytes are sent as they are, without the framing of an event.
   bool raw = false;
 };

@@ -103,7 +103,88 @@ MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::st
   return tokenized;
 }
 
+/// Where the delta that begins at `start` ends, by characters or bytes. `start` lies before the end of the text.
+MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
+  const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
+  std::size_t end = start;
+  for (std::size_t taken = 0; end < text.size() && taken < chunking.count();) {
+    const std::size_t length = text::next_code_point(text, end);
+    taken += by_bytes ? length : 1;
+    if (taken > chunking.count() && end != start) break;
+    end += length;
+  }
+  return end;
+}
+
 }  // namespace tokens
+
+MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
+  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // that the border falls into
+  const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
+  if (token == ends.end()) return whole;
+  const std::size_t start = token == ends.begin() ? 0 : *(token - 1);
+  return whole + whole_token * (bytes - start) / (*token - start);
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share(std::size_t delta) const {
+  if (cuts.empty()) return whole_token;
+  return share_of_first(cuts[delta]) - (delta == 0 ? 0 : share_of_first(cuts[delta - 1]));
+}
+
+MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> TokenizedText::tokens_ending_in(std::size_t delta) const {
+  if (cuts.empty()) return {delta, delta + 1};
+  const auto within = [this](std::size_t bytes) {
+    return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), bytes) - ends.begin());
+  };
+  return {delta == 0 ? 0 : within(cuts[delta - 1]), within(cuts[delta])};
+}
+
+MOCK_GATEWAY_INLINE void cut_into_deltas(TokenizedText& text, const Chunking& chunking, bool is_tool_arguments) {
+  const std::size_t count = chunking.count();
+  const auto keep_every = [&](const std::vector<std::size_t>& ends) {
+    for (std::size_t index = 0; index < ends.size(); ++index)
+      if ((index + 1) % count == 0 || index + 1 == ends.size()) text.cuts.push_back(ends[index]);
+  };
+  switch (chunking.kind()) {
+    case Chunking::Kind::pieces: return;
+    case Chunking::Kind::tokens:
+      if (count > 1) keep_every(text.ends);
+      return;
+    case Chunking::Kind::words:
+      keep_every(tokens::split_by(is_tool_arguments ? tokens::argument_end : tokens::word_end, text.text).ends);
+      return;
+    case Chunking::Kind::characters:
+    case Chunking::Kind::bytes: break;
+  }
+  for (std::size_t end = 0; end < text.text.size();) {
+    end = tokens::characters_end(text.text, end, chunking);
+    text.cuts.push_back(end);
+  }
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::size_t> PieceCutter::cut(std::string_view part) {
+  std::vector<std::size_t> cuts;
+  for (std::size_t end = 0; end < part.size();) {
+    const std::string_view rest = part.substr(end);
+    if (used_ == pieces_.size())
+      throw GatewayError("by_pieces: nothing is left for \"" + text::excerpt(rest, 60) + "\"; add the missing pieces");
+    const std::string& piece = pieces_[used_++];
+    if (rest.substr(0, piece.size()) != piece) {
+      throw GatewayError("by_pieces: piece " + std::to_string(used_) + " is \"" + text::excerpt(piece, 60) +
+                         "\", but the reply goes on with \"" + text::excerpt(rest, 60) +
+                         "\"; pieces spell reasoning, text, refusal and tool arguments, in this order");
+    }
+    end += piece.size();
+    cuts.push_back(end);
+  }
+  return cuts;
+}
+
+MOCK_GATEWAY_INLINE void PieceCutter::require_end() const {
+  if (used_ == pieces_.size()) return;
+  throw GatewayError("by_pieces: the reply ends before piece " + std::to_string(used_ + 1) + ", \"" +
+                     text::excerpt(pieces_[used_], 60) + "\"; leave out what it does not say");
+}
 
 MOCK_GATEWAY_INLINE void TokenizedText::keep_tokens(std::size_t count) {
   if (count >= ends.size()) return;

@@ -27,6 +27,7 @@ class ClockState {
   virtual void settle(Timeline& timeline) = 0;
   /// Whether a wait is ended by another thread rather than by time.
   virtual bool wakes() const { return false; }
+  virtual bool is_instant() const { return false; }
 };
 
 class RealClockState : public ClockState {
@@ -58,6 +59,7 @@ class InstantClockState final : public RealClockState {
     timeline.offset_ += std::max(Duration{0}, wait.deadline_ - timeline.now());
   }
   bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max(); }
+  bool is_instant() const override { return true; }
 };
 
 class ManualClockState final : public ClockState {
@@ -243,6 +245,8 @@ MOCK_GATEWAY_INLINE Timeline::~Timeline() { clock_->settle(*this); }
 MOCK_GATEWAY_INLINE TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
 
 MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
+
+MOCK_GATEWAY_INLINE bool Timeline::is_instant() const { return clock_->is_instant(); }
 
 MOCK_GATEWAY_INLINE ClockWait::ClockWait(Timeline& timeline, TimePoint deadline, std::string name)
     : timeline_(timeline), deadline_(deadline), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {

@@ -55,6 +55,8 @@ class Timeline {
   TimePoint now() const;
   /// To be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
+  /// Whether a wait for a moment takes no time.
+  bool is_instant() const;
 
  private:
   friend class ClockWait;

@@ -1,5 +1,7 @@
 #include "random.hpp"
 
+#include <cmath>
+
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -37,6 +39,12 @@ MOCK_GATEWAY_INLINE std::int64_t Random::between(std::int64_t low, std::int64_t 
 }
 
 MOCK_GATEWAY_INLINE double Random::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+MOCK_GATEWAY_INLINE double Random::normal() {  // Box and Muller
+  constexpr double full_turn = 6.283185307179586;
+  const double radius = std::sqrt(-2 * std::log(1 - unit()));
+  return radius * std::cos(full_turn * unit());
+}
 
 MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
   constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -27,6 +27,9 @@ class Random {
   std::int64_t between(std::int64_t low, std::int64_t high);
   /// Uniform in [0, 1).
   double unit();
+  /// From the normal distribution of mean 0 and deviation 1. The functions of <cmath> that it takes differ from library
+  /// to library in the last bit at most.
+  double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
 

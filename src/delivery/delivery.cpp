@@ -1,14 +1,49 @@
 #include "delivery.hpp"
 
-#include "framing.hpp"
+#include <algorithm>
+
+#include "../answer/bodies.hpp"
+#include "../core/text.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+namespace delivery {
 
-MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start,
-                                       DeliveryProgress& progress)
+/// A wait that ends with the first of two.
+class EitherOf final : public Pending {
+ public:
+  EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
+
+  bool over() override { return one_.over() || other_.over(); }
+  std::optional<Duration> look_again_in() override {
+    const std::optional<Duration> one = one_.look_again_in();
+    const std::optional<Duration> other = other_.look_again_in();
+    return one && other ? std::min(*one, *other) : one ? one : other;
+  }
+  bool needs_wake() const override { return one_.needs_wake() || other_.needs_wake(); }
+
+ private:
+  Pending& one_;
+  Pending& other_;
+};
+
+/// The offset after the first byte of the first character of several bytes; 0 when there is none.
+MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const std::size_t length = text::next_code_point(bytes, offset);
+    if (length > 1) return offset + 1;
+    offset += length;
+  }
+  return 0;
+}
+
+}  // namespace delivery
+
+MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline,
+                                       TimePoint start, DeliveryProgress& progress)
     : plan_(plan),
+      pace_(std::move(pace)),
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
@@ -25,13 +60,24 @@ Delivery::Result Delivery::run(const Steps& steps) {
   }
 }
 
+MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
+  auto length = static_cast<std::int64_t>(size);
+  for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
+    const Effect& effect = plan_.faults[i].effect;
+    if (effect.kind() != Effect::Kind::wrong_content_length) continue;
+    reached_[i] = true;
+    length += effect.difference();
+  }
+  return length < 0 ? 0 : static_cast<std::size_t>(length);
+}
+
 MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std::string_view body,
                                                      std::size_t token_count) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     for (const Hold& hold : plan_.holds)
       if (hold.place.kind() == Place::Kind::event || hold.place.number() <= token_count) pass(hold.gate);
-    wait_until(due(token_count == 0 ? 1 : token_count), "the whole reply");
+    wait_until(later(start_, pace_.last(token_count)), "the whole reply");
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
     if (plan_.faults.empty() && body.size() <= small) {
@@ -41,10 +87,13 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
       send(head);
       strike(Trigger::Kind::after_headers, 0);
       announce_last_bytes();
-      send(body);
+      send_body(body, 0);
+      if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
     }
-    progress_.tokens = token_count;
+    sent_.tokens = token_count;
+    publish();
     strike(Trigger::Kind::at_end, 0);
+    flush();
   });
 }
 
@@ -52,69 +101,193 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     send(head);
+    framing_.emplace(plan_.sse, chunked);
+    plan_pings();
     strike(Trigger::Kind::after_headers, 0);
-    EventFraming framing(plan_.sse, chunked);
-    StreamEvent event;
-    std::size_t events = 0;
-    std::size_t tokens = 0;
-    while (source.next(event)) {
-      ++events;
-      hold(Place::Kind::event, events);
-      if (event.token) {
-        ++tokens;
-        hold(Place::Kind::token, tokens);
-        wait_until(due(tokens), "a token");
-      }
-      send(event.raw ? framing.bare(event.data) : framing.frame(event.data));
-      progress_.events.store(events, std::memory_order_relaxed);
-      if (event.token) progress_.tokens.store(tokens, std::memory_order_relaxed);
-      strike(Trigger::Kind::after_events, events);
-      if (event.token) strike(Trigger::Kind::after_tokens, tokens);
-    }
+    if (plan_.sse.byte_order_mark) send_between("\xEF\xBB\xBF");
+    send_events(source);
     strike(Trigger::Kind::before_done, 0);
-    if (plan_.sse.done) {
-      hold(Place::Kind::event, ++events);
-      announce_last_bytes();
-      send(framing.frame("[DONE]"));
-      progress_.events = events;
-      progress_.done_at = std::chrono::steady_clock::now();
-      progress_.done = true;
-      strike(Trigger::Kind::after_events, events);
-    }
+    if (plan_.sse.done) send_done();
     strike(Trigger::Kind::at_end, 0);
-    if (!plan_.sse.done) announce_last_bytes();
-    send(framing.terminator());
+    announce_last_bytes();
+    end_body();
   });
 }
 
-MOCK_GATEWAY_INLINE TimePoint Delivery::due(std::size_t token) const {
-  const Pace& pace = plan_.pace;
-  const auto gaps = static_cast<Duration::rep>(token - 1);
-  if (pace.gap > Duration{0} && gaps > Duration::max() / pace.gap) return TimePoint::max();
-  return later(later(start_, pace.first_token), pace.gap * gaps);
+MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
+  const bool simply = framing_->is_plain() && plan_.faults.empty();
+  // Only such a stream must know its last event beforehand.
+  const bool looks_ahead = !plan_.sse.done && !plan_.sse.final_blank_line;
+  StreamEvent event;
+  StreamEvent following;
+  bool more = source.next(event);
+  while (more) {
+    if (looks_ahead) more = source.next(following);
+    ++events_;
+    hold(Place::Kind::event, events_);
+    if (event.token) {
+      ++tokens_;
+      hold(Place::Kind::token, tokens_);
+      wait_until(later(start_, pace_.next(event.share)), "a token");
+    }
+    if (simply) {
+      send(event.raw ? framing_->wrap(event.data) : framing_->frame(event.data));
+      ++sent_.events;
+      if (event.token) ++sent_.tokens;
+      publish();
+    } else {
+      send_event(event, looks_ahead && !more);
+      strike(Trigger::Kind::after_events, events_);
+      if (event.token) strike(Trigger::Kind::after_tokens, tokens_);
+    }
+    if (looks_ahead)
+      std::swap(event, following);
+    else
+      more = source.next(event);
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_done() {
+  const auto send_last = [this](const std::string& data, bool last) {
+    hold(Place::Kind::event, ++events_);
+    announce_last_bytes();
+    StreamEvent event;
+    event.data = data;
+    send_event(event, last);
+    strike(Trigger::Kind::after_events, events_);
+  };
+  send_last("[DONE]", plan_.sse.after_done.empty());
+  if (!plan_.sse.after_done.empty()) send_last(plan_.sse.after_done, true);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool last) {
+  std::size_t copies = 1;
+  for (const std::size_t fault : on_next_event_) {
+    reached_[fault] = true;
+    copies = plan_.faults[fault].effect.kind() == Effect::Kind::skip_event ? 0 : copies + 1;
+  }
+  on_next_event_.clear();
+  for (; copies > 0; --copies) {
+    if (!framing_->comment().empty()) send_between(framing_->comment());
+    send_body(event.raw ? std::string_view(event.data) : framing_->event(event.data, events_, last), events_);
+    ++sent_.events;
+    if (event.token) ++sent_.tokens;
+    if (!event.raw && event.data == "[DONE]") sent_.done = true;
+    publish();
+    strike(Trigger::Kind::after_bytes, body_bytes_);
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
+  send_body(bytes, 0);
+  strike(Trigger::Kind::after_bytes, body_bytes_);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::end_body() {
+  if (plan_.sse.open_after_done) {
+    flush();
+    wait_for_client_to_leave("a stream left open");
+    outlet_.end(Outlet::Ending::close);
+  } else {
+    send(framing_->terminator());
+    flush();
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t event) {
+  std::size_t sent = 0;
+  const auto send_up_to = [&](std::size_t end, std::size_t missing) {
+    if (end > sent || missing > 0) {
+      const std::string_view part = bytes.substr(sent, end - sent);
+      send(framing_ ? framing_->wrap(part, missing) : part);
+    }
+    body_bytes_ += end - sent;
+    sent = end;
+  };
+  for (const Cut& cut : cuts_in(bytes, event)) {
+    const bool truncates = plan_.faults[cut.fault].effect.kind() == Effect::Kind::truncate;
+    send_up_to(cut.offset, truncates ? bytes.size() - cut.offset : 0);
+    inside_event_ = true;
+    strike(cut.fault);
+    inside_event_ = false;
+  }
+  send_up_to(bytes.size(), 0);
+}
+
+MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_view bytes, std::size_t event) const {
+  std::vector<Cut> cuts;
+  for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
+    const Trigger& trigger = plan_.faults[i].trigger;
+    std::size_t offset = 0;
+    if (trigger.kind() == Trigger::Kind::after_bytes) {
+      if (trigger.count() > body_bytes_) offset = trigger.count() - body_bytes_;
+    } else if (event == 0 || trigger.count() != event) {
+      continue;
+    } else if (trigger.kind() == Trigger::Kind::inside_event) {
+      offset = trigger.byte();
+    } else if (trigger.kind() == Trigger::Kind::inside_character) {
+      offset = delivery::inside_first_long_character(bytes);
+    }
+    if (offset > 0 && offset < bytes.size() && !reached_[i]) cuts.push_back({offset, i});
+  }
+  std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.offset < b.offset; });
+  return cuts;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
+  switch (plan_.writes.kind) {
+    case Writes::Kind::as_they_come: return write(bytes);
+    case Writes::Kind::together: gathered_.append(bytes); return;
+    case Writes::Kind::sliced:
+      for (; !bytes.empty(); bytes.remove_prefix(std::min(plan_.writes.size, bytes.size())))
+        write(bytes.substr(0, plan_.writes.size));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::flush() {
+  if (gathered_.empty()) return;
+  write(gathered_);
+  gathered_.clear();
+  publish();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::write(std::string_view bytes) {
   if (!bytes.empty() && !outlet_.write(bytes)) throw Ended{Result::broken_off};
+}
+
+MOCK_GATEWAY_INLINE void Delivery::publish() {
+  if (!gathered_.empty()) return;
+  progress_.events.store(sent_.events, std::memory_order_relaxed);
+  progress_.tokens.store(sent_.tokens, std::memory_order_relaxed);
+  if (!sent_.done || progress_.done) return;
+  progress_.done_at = std::chrono::steady_clock::now();
+  progress_.done = true;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
   if (before_last_bytes_) before_last_bytes_();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_view purpose) {
-  if (deadline == start_) return;  // no pace
-  ClockWait pending(timeline_, deadline, std::string(purpose));
-  wait(pending, Outlet::OnClientClosed::go_on);
-}
-
 MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind kind, std::size_t count) {
   for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
-    const Fault& fault = plan_.faults[i];
-    if (fault.trigger.kind() != kind || fault.trigger.count() != count) continue;
-    reached_[i] = true;
-    strike(fault.effect);
+    const Trigger& trigger = plan_.faults[i].trigger;
+    if (trigger.kind() == kind && trigger.count() == count && !reached_[i]) strike(i);
   }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::strike(std::size_t fault) {
+  const Effect& effect = plan_.faults[fault].effect;
+  switch (effect.kind()) {
+    case Effect::Kind::wrong_content_length: return;  // announced_length() did it
+    case Effect::Kind::skip_event:
+    case Effect::Kind::duplicate_event: on_next_event_.push_back(fault); return;
+    case Effect::Kind::error_event:
+      if (!framing_) return;  // a plain reply has no events, and so has not reached this
+      break;
+    default: break;
+  }
+  reached_[fault] = true;
+  happen(effect);
 }
 
 MOCK_GATEWAY_INLINE std::vector<Fault> Delivery::not_reached() const {
@@ -124,16 +297,69 @@ MOCK_GATEWAY_INLINE std::vector<Fault> Delivery::not_reached() const {
   return faults;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::strike(const Effect& effect) {
-  if (effect.kind() == Effect::Kind::stall) {
-    const bool endless = !effect.duration();
-    ClockWait pending(timeline_, endless ? TimePoint::max() : later(timeline_.now(), *effect.duration()), "a stall");
-    wait(pending, endless ? Outlet::OnClientClosed::give_up : Outlet::OnClientClosed::go_on);
-    return;
+MOCK_GATEWAY_INLINE void Delivery::happen(const Effect& effect) {
+  flush();
+  switch (effect.kind()) {
+    case Effect::Kind::stall:
+      if (effect.gate()) {
+        pass(*effect.gate());
+      } else {
+        const TimePoint deadline = effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max();
+        wait_until(deadline, "a stall",
+                   effect.duration() ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
+      }
+      return;
+    case Effect::Kind::error_event: return send_error(effect);
+    case Effect::Kind::half_close: return half_close();
+    case Effect::Kind::garbage:
+      announce_last_bytes();
+      send(effect.bytes());
+      flush();
+      end_connection(Outlet::Ending::close);
+    case Effect::Kind::reset_connection: end_connection(Outlet::Ending::reset);
+    case Effect::Kind::close_connection:
+    case Effect::Kind::truncate: end_connection(Outlet::Ending::close);
+    case Effect::Kind::skip_event:
+    case Effect::Kind::duplicate_event:
+    case Effect::Kind::wrong_content_length: return;
   }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
   if (!outlet_.drain()) throw Ended{Result::broken_off};
-  outlet_.end(effect.kind() == Effect::Kind::reset_connection ? Outlet::Ending::reset : Outlet::Ending::close);
+  outlet_.end(ending);
   throw Ended{Result::failed_by_script};
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
+  announce_last_bytes();
+  StreamEvent event;
+  event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
+  ++events_;
+  const bool done_follows = plan_.sse.done && !sent_.done;
+  send_event(event, !done_follows);
+  if (done_follows) {
+    ++events_;
+    event.data = "[DONE]";
+    send_event(event, true);
+  }
+  end_body();
+  throw Ended{Result::failed_by_script};
+}
+
+MOCK_GATEWAY_INLINE void Delivery::half_close() {
+  announce_last_bytes();
+  if (!outlet_.drain()) throw Ended{Result::broken_off};
+  outlet_.end_sending();
+  framing_.reset();  // nothing can be sent any more
+  wait_for_client_to_leave("a half-closed connection");
+  outlet_.end(Outlet::Ending::close);
+  throw Ended{Result::failed_by_script};
+}
+
+MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_view purpose) {
+  if (deadline == start_) return;  // no pace
+  wait_until(deadline, purpose, Outlet::OnClientClosed::go_on);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
@@ -141,15 +367,70 @@ MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
     if (hold.place.kind() == kind && hold.place.number() == number) pass(hold.gate);
 }
 
+MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_view purpose,
+                                              Outlet::OnClientClosed on_client_closed) {
+  // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
+  const bool has_end = deadline != TimePoint::max();
+  while (may_ping() && next_ping_ <= deadline && (has_end || !timeline_.is_instant())) {
+    {
+      ClockWait until_ping(timeline_, next_ping_, "a ping");
+      wait(until_ping, on_client_closed);
+      if (until_ping.guard_expired()) {
+        if (has_end) outlet_.guard_expired();
+        if (has_end) return;
+        break;
+      }
+    }
+    send_ping();
+  }
+  ClockWait pending(timeline_, deadline, std::string(purpose));
+  wait(pending, on_client_closed);
+  if (pending.guard_expired()) outlet_.guard_expired();
+}
+
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
   GateWait pending(gate.state(), outlet_.waker());
+  while (may_ping() && !timeline_.is_instant() && !pending.over()) {
+    {
+      ClockWait until_ping(timeline_, next_ping_, "a ping");
+      delivery::EitherOf either(pending, until_ping);
+      wait(either, Outlet::OnClientClosed::go_on);
+      if (!until_ping.over() || until_ping.guard_expired()) break;
+    }
+    send_ping();
+  }
   if (!pending.over()) timeline_.settle();
   wait(pending, Outlet::OnClientClosed::go_on);
+  if (pending.guard_expired()) outlet_.guard_expired();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait(Pending& pending, Outlet::OnClientClosed on_client_closed) {
   if (!outlet_.wait(pending, on_client_closed)) throw Ended{Result::broken_off};
-  if (pending.guard_expired()) outlet_.guard_expired();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_ping() {
+  next_ping_ = later(next_ping_, plan_.sse.ping_every);
+  send_between(framing_->ping());
+}
+
+MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(const char* purpose) {
+  try {
+    wait_until(TimePoint::max(), purpose, Outlet::OnClientClosed::give_up);
+  } catch (const Ended& ended) {
+    if (ended.result != Result::broken_off) throw;  // else it is what was waited for
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
+  const Duration interval = plan_.sse.ping_every;
+  if (interval <= Duration::zero()) return;
+  // A moment that has passed before there was a stream has no ping.
+  const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
+  next_ping_ = later(start_ + (passed - passed % interval), interval);
+}
+
+MOCK_GATEWAY_INLINE bool Delivery::may_ping() const {
+  return framing_ && !inside_event_ && next_ping_ != TimePoint::max();
 }
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,8 +12,11 @@
 
 #include "../answer/events.hpp"
 #include "../core/clock.hpp"
+#include "../model/profile.hpp"
 #include "../model/reply.hpp"
+#include "framing.hpp"
 #include "outlet.hpp"
+#include "pace_schedule.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -36,13 +40,18 @@ class Delivery {
     completed,
     /// The outlet gave up: the client left or stalled, or the gateway stops.
     broken_off,
-    /// A fault of the plan ended the connection.
+    /// A fault of the plan ended the reply.
     failed_by_script,
   };
 
   /// The pace counts from `start`.
-  Delivery(const ReplyData& plan, Outlet& outlet, Timeline& timeline, TimePoint start, DeliveryProgress& progress);
+  Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
+           DeliveryProgress& progress);
 
+  /// Whose error bodies error events have.
+  void profile(Profile profile) { profile_ = profile; }
+  /// The Content-Length to announce for a body of `size` bytes.
+  std::size_t announced_length(std::size_t size);
   /// An answer of one piece. It leaves when the last of `token_count` tokens would have.
   Result whole(std::string_view head, std::string_view body, std::size_t token_count);
   /// An answer of events. Head and role event leave at once; each token at its time.
@@ -58,24 +67,78 @@ class Delivery {
     Result result;
   };
 
+  /// A place inside bytes of the body, and the fault whose trigger it is.
+  struct Cut {
+    std::size_t offset;
+    std::size_t fault;
+  };
+  /// How far the delivery has come, for its progress.
+  struct Sent {
+    std::size_t events = 0;
+    std::size_t tokens = 0;
+    bool done = false;
+  };
+
   template <class Steps>
   Result run(const Steps& steps);
-  TimePoint due(std::size_t token) const;
+
+  // What is sent, from the whole to the write.
+  void send_events(EventSource& source);
+  /// `[DONE]`, and what the dialect has after it.
+  void send_done();
+  void send_event(const StreamEvent& event, bool last);
+  /// What is no event, between events.
+  void send_between(std::string_view bytes);
+  void end_body();
+  /// Bytes of the body, those of event `event` or, with 0, others, cut where a fault is to happen inside them.
+  void send_body(std::string_view bytes, std::size_t event);
+  std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
   void send(std::string_view bytes);
+  /// Hands what was gathered to the connection.
+  void flush();
+  void write(std::string_view bytes);
+  /// Tells the progress what has been handed to the connection.
+  void publish();
   void announce_last_bytes() const;
-  void wait_until(TimePoint deadline, std::string_view purpose);
+
+  // Faults.
   void strike(Trigger::Kind kind, std::size_t count);
-  void strike(const Effect& effect);
+  void strike(std::size_t fault);
+  void happen(const Effect& effect);
+  void send_error(const Effect& effect);
+  void half_close();
+  /// Ends the connection when everything sent is acknowledged.
+  [[noreturn]] void end_connection(Outlet::Ending ending);
+
+  // Waits.
+  void wait_until(TimePoint deadline, std::string_view purpose);
   void hold(Place::Kind kind, std::size_t number);
   void pass(const Gate& gate);
+  /// Pings, where the dialect has them, come meanwhile; so in pass().
+  void wait_until(TimePoint deadline, std::string_view purpose, Outlet::OnClientClosed on_client_closed);
   void wait(Pending& pending, Outlet::OnClientClosed on_client_closed);
+  void wait_for_client_to_leave(const char* purpose);
+  void plan_pings();
+  bool may_ping() const;
+  void send_ping();
 
   const ReplyData& plan_;
+  PaceSchedule pace_;
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
   DeliveryProgress& progress_;
-  std::vector<bool> reached_;  // of each fault of the plan
+  Profile profile_ = Profile::documented;
+  std::vector<bool> reached_;               // of each fault of the plan
+  std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
+  std::optional<EventFraming> framing_;     // of a stream whose head has been sent
+  std::size_t events_ = 0;                  // as the reply has them
+  std::size_t tokens_ = 0;
+  std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
+  Sent sent_;
+  std::string gathered_;  // for one write
+  TimePoint next_ping_ = TimePoint::max();
+  bool inside_event_ = false;
   std::function<void()> before_last_bytes_;
 };
 

@@ -1,15 +1,34 @@
 #include "framing.hpp"
 
 #include <charconv>
+#include <chrono>
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
-    : before_(dialect.space_after_colon ? "data: " : "data:"),
+    : dialect_(dialect),
+      before_(dialect.space_after_colon ? "data: " : "data:"),
       after_(dialect.line_end + dialect.line_end),
-      chunked_(chunked) {}
+      chunked_(chunked),
+      plain_(!dialect.byte_order_mark && dialect.event.empty() && !dialect.ids && !dialect.retry &&
+             !dialect.multi_line_data && dialect.comment.empty() && dialect.final_blank_line && !dialect.gzip) {
+  if (!dialect.comment.empty()) {
+    append_line("", dialect.comment);
+    comment_ = text_ + dialect.line_end;
+  }
+  if (dialect.ping_every > Duration::zero()) {
+    for (const char byte : dialect.ping) {
+      if (byte == '\n')
+        ping_.append(dialect.line_end);
+      else
+        ping_ += byte;
+    }
+    ping_.append(after_);
+  }
+  if (dialect.gzip) gzip_.emplace();
+}
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) {
   begin_chunk(before_.size() + data.size() + after_.size());
@@ -18,11 +37,53 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) 
   return buffer_;
 }
 
-MOCK_GATEWAY_INLINE std::string_view EventFraming::bare(std::string_view bytes) {
-  begin_chunk(bytes.size());
-  buffer_.append(bytes);
-  if (chunked_) buffer_.append("\r\n");
+MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
+  if (gzip_) {
+    constexpr std::size_t member_head = 10;
+    begin_chunk(GzipStream::coded_size(bytes.size()) + GzipStream::coded_size(missing) +
+                (gzip_->begun() ? 0 : member_head));
+    gzip_->begin(buffer_);
+    gzip_->append(buffer_, bytes);
+  } else {
+    begin_chunk(bytes.size() + missing);
+    buffer_.append(bytes);
+  }
+  if (chunked_ && missing == 0) buffer_.append("\r\n");
   return buffer_;
+}
+
+MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
+  if (!gzip_) return chunked_ ? "0\r\n\r\n" : "";
+  std::string end;
+  gzip_->begin(end);
+  gzip_->end(end);
+  begin_chunk(end.size());
+  buffer_.append(end);
+  if (chunked_) buffer_.append("\r\n0\r\n\r\n");
+  return buffer_;
+}
+
+MOCK_GATEWAY_INLINE std::string_view EventFraming::event(std::string_view data, std::size_t number, bool last) {
+  text_.clear();
+  if (!dialect_.event.empty()) append_line("event", dialect_.event);
+  if (dialect_.ids) append_line("id", std::to_string(number));
+  if (dialect_.retry && number == 1) {
+    append_line("retry",
+                std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*dialect_.retry).count()));
+  }
+  if (dialect_.multi_line_data && data.size() >= 2 && data.front() == '{') {
+    append_line("data", data.substr(0, 1));
+    if (data.size() > 2) append_line("data", data.substr(1, data.size() - 2));
+    append_line("data", data.substr(data.size() - 1));
+  } else {
+    append_line("data", data);
+  }
+  if (!last || dialect_.final_blank_line) text_.append(dialect_.line_end);
+  return text_;
+}
+
+MOCK_GATEWAY_INLINE void EventFraming::append_line(std::string_view field, std::string_view value) {
+  text_.append(field).append(dialect_.space_after_colon ? ": " : ":").append(value).append(dialect_.line_end);
 }
 
 MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {

@@ -25,6 +25,8 @@ class Outlet {
   /// Waits until `pending` is over; false as for write.
   virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   virtual void end(Ending ending) = 0;
+  /// Sends FIN now; the client may go on sending.
+  virtual void end_sending() = 0;
   /// What wakes this connection's thread.
   virtual std::shared_ptr<Wake> waker() = 0;
   /// A hold or a manual wait ran into its real-time guard.

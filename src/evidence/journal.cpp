@@ -178,6 +178,16 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& o
   return out << " after " << detail::text::counted(outcome.events, "event");
 }
 
+MOCK_GATEWAY_INLINE std::string to_string(Departure::How how) {
+  return how == Departure::How::reset ? "reset" : "closed";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Departure::How how) { return out << to_string(how); }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Departure& departure) {
+  return out << departure.how << " after " << detail::text::counted(departure.events, "event");
+}
+
 namespace detail {
 
 MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
@@ -208,10 +218,10 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime 
   answered = real;
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed() {
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how) {
   {
     const auto locked = lock();
-    client_closed_its_side = true;
+    if (!departure) departure = how;
   }
   if (signal) signal->changed.notify_all();
 }
@@ -257,9 +267,7 @@ MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
 }
 
 MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
-  const auto left = [this] {
-    return record_->client_closed_its_side || record_->outcome == Outcome::Kind::client_left;
-  };
+  const auto left = [this] { return record_->departure || record_->outcome == Outcome::Kind::client_left; };
   const std::string client = "the client of " + detail::journal::name_of(*record_);
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
@@ -270,7 +278,12 @@ MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) co
 
 MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
-  return record_->client_closed_its_side;
+  return record_->departure.has_value();
+}
+
+MOCK_GATEWAY_INLINE std::optional<Departure> Exchange::departure() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->departure;
 }
 
 MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const { return record_->has_guard_expired(); }
@@ -421,6 +434,17 @@ MOCK_GATEWAY_INLINE void JournalState::dropped() {
   signal_->changed.notify_all();
 }
 
+MOCK_GATEWAY_INLINE void JournalState::hit(ConnectionHit hit) {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  hits_.push_back(std::move(hit));
+  if (hits_.size() > max_entries_) hits_.pop_front();
+}
+
+MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return {hits_.begin(), hits_.end()};
+}
+
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -453,6 +477,7 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     out.swap(records_);
+    hits_.clear();
     bytes_ = 0;
     cleared_ = added_;
     evicted_ = 0;
@@ -547,6 +572,8 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope)
   }
   return exchanges;
 }
+
+MOCK_GATEWAY_INLINE std::vector<ConnectionHit> Journal::connection_hits() const { return state_->hits(); }
 
 MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
   std::set<std::uint64_t> ids;

@@ -19,6 +19,7 @@
 #include "../core/wait.hpp"
 #include "../delivery/delivery.hpp"
 #include "../model/chat_request.hpp"
+#include "../model/connection_fault.hpp"
 #include "../model/received_request.hpp"
 #include "../script/script.hpp"
 
@@ -86,6 +87,39 @@ std::string to_string(Outcome::Kind kind);
 std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
 
+/// How a client left an exchange that was under way, as the gateway saw it: at once while it waits for the clock, a
+/// gate or the end of a stall, else when it next writes.
+struct Departure {
+  enum class How {
+    /// It closed its side (FIN). It may still read.
+    closed,
+    /// It reset the connection (RST), as a client also does that closes with bytes unread.
+    reset,
+  };
+  How how = How::closed;
+  /// Events, content deltas and bytes of the answer handed to the connection until then.
+  std::size_t events = 0;
+  std::size_t tokens = 0;
+  std::size_t bytes = 0;
+  /// Of these bytes, those that the client's kernel has acknowledged; all where the system cannot tell.
+  std::size_t delivered = 0;
+  /// When, on the gateway's clock.
+  TimePoint at{};
+  /// Time on the gateway's clock since the answer's last byte was handed over; 0 when none was.
+  Duration after_last_write{0};
+};
+
+std::string to_string(Departure::How how);
+std::ostream& operator<<(std::ostream& out, Departure::How how);
+/// "reset after 2 events".
+std::ostream& operator<<(std::ostream& out, const Departure& departure);
+
+/// A connection that a fault of Gateway::next_connection struck.
+struct ConnectionHit {
+  std::uint64_t connection_id = 0;
+  ConnectionFault fault;
+};
+
 namespace detail {
 
 /// One for all records of a journal: an outcome is waited for at most by a test's few threads.
@@ -146,6 +180,7 @@ struct ExchangeRecord {
   ChatLimits limits;
   std::vector<Finding> findings;
   std::string root_url;
+  std::optional<ConnectionFault> connection_fault;
   RetryAdvice advice;
   Leaks leaks;
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
@@ -160,7 +195,7 @@ struct ExchangeRecord {
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
-  bool client_closed_its_side = false;
+  std::optional<Departure> departure;
   bool guard_expired = false;
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
@@ -179,7 +214,7 @@ struct ExchangeRecord {
   /// Both moments are from before the byte left: its client may react before the sender goes on.
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
-  void mark_client_closed();
+  void mark_client_closed(const Departure& how);
   void mark_guard_expired();
   bool has_guard_expired() const;
 
@@ -235,6 +270,11 @@ class Exchange {
   /// Waits, in real time, until the client closed its side, reset, or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
   bool client_closed_its_side() const;
+  /// How the client left; nothing while it is there, and when it left after the exchange had ended.
+  std::optional<Departure> departure() const;
+  /// The fault of Gateway::next_connection that struck this request.
+  const std::optional<ConnectionFault>& connection_fault() const& { return record_->connection_fault; }
+  std::optional<ConnectionFault> connection_fault() && { return record_->connection_fault; }
   /// A hold or a wait on the manual clock was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
@@ -288,6 +328,9 @@ class JournalState {
   void began();
   /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
   void dropped();
+  /// Notes that a fault strikes a connection; of too many, the newest are kept.
+  void hit(ConnectionHit hit);
+  std::vector<ConnectionHit> hits() const;
   /// Ends a published exchange; nothing happens the second time.
   void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
 
@@ -323,6 +366,7 @@ class JournalState {
   void keep(const ExchangeRecord& record, Problem problem);  // expects the mutex to be held
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;
+  std::deque<ConnectionHit> hits_;
   std::vector<Problem> problems_;
   struct Count {
     std::size_t kept = 0;
@@ -354,6 +398,9 @@ class Journal {
   Exchange last() const;
   /// By its id. Throws GatewayError when there never was one, or it was evicted.
   Exchange at(std::uint64_t id) const;
+  /// The connections that Gateway::next_connection struck, oldest first, also those on which no request was read; the
+  /// newest, as many as exchanges are kept. Each is there before the client can see it.
+  std::vector<ConnectionHit> connection_hits() const;
   /// How many connections the exchanges that are kept came on.
   std::size_t connections() const;
   /// Of the key with that id, oldest first.

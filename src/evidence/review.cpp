@@ -174,7 +174,7 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
-    seen.client_closed = now.client_closed_its_side;
+    seen.client_closed = now.departure.has_value();
     seen.first_byte = now.first_byte;
     seen.answered = now.answered;
     // On a connection of its own the client may have been writing as soon as it was open.

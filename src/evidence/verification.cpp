@@ -192,8 +192,12 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verificati
 namespace detail {
 
 MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                                       std::shared_ptr<KeyStore> keys)
-    : script_(std::move(script)), journal_(std::move(journal)), keys_(std::move(keys)) {}
+                                       std::shared_ptr<KeyStore> keys,
+                                       std::shared_ptr<ConnectionFaults> connection_faults)
+    : script_(std::move(script)),
+      journal_(std::move(journal)),
+      keys_(std::move(keys)),
+      connection_faults_(std::move(connection_faults)) {}
 
 MOCK_GATEWAY_INLINE void Verifier::reset() { told_->clear(); }
 
@@ -265,6 +269,8 @@ MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope,
                                                       const Calls& calls) const {
   Issues issues;
   add_problems(scope, issues);
+  // Whose connection it waits for cannot be told.
+  if (scope.whole()) add_connection_faults(issues);
   std::size_t unmet = 0;
   for (const auto& stub : stubs) {
     const std::optional<Range>& expected = stub->plan().expected_calls;
@@ -292,6 +298,21 @@ MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Issue
     issues.emplace_back(VerificationIssue{VerificationIssue::Kind::unmatched,
                                           "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
                         "dropped " + std::to_string(dropped));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Issues& issues) const {
+  for (const ConnectionFaults::Queued& queued : connection_faults_->left()) {
+    const std::string count = queued.times == 1
+                                  ? "no connection came to it"
+                                  : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
+    VerificationIssue issue{VerificationIssue::Kind::fault_not_reached,
+                            "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
+                                queued.where.to_string() + ")\n  " + count,
+                            {},
+                            queued.where};
+    issues.emplace_back(std::move(issue),
+                        "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
   }
 }
 

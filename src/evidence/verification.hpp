@@ -11,6 +11,7 @@
 
 #include "../core/source_location.hpp"
 #include "../keys/key_store.hpp"
+#include "../script/connection_faults.hpp"
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
 #include "journal.hpp"
@@ -29,7 +30,7 @@ struct VerificationIssue {
     invalid,
     /// A function of the tester's threw.
     callback_failed,
-    /// A reply ended before the trigger of one of its faults.
+    /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
     fault_not_reached,
     /// A gate, or a wait on a manual clock, was ended by its real-time guard.
     guard_expired,
@@ -93,7 +94,8 @@ namespace detail {
 /// Judges script and journal as they are now.
 class Verifier {
  public:
-  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys);
+  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys,
+           std::shared_ptr<ConnectionFaults> connection_faults);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
@@ -108,6 +110,7 @@ class Verifier {
   using Calls = std::vector<RecordedCall>;
   Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   void add_problems(const RequestScope& scope, Issues& issues) const;
+  void add_connection_faults(Issues& issues) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
@@ -118,6 +121,7 @@ class Verifier {
   std::shared_ptr<Script> script_;
   std::shared_ptr<JournalState> journal_;
   std::shared_ptr<KeyStore> keys_;
+  std::shared_ptr<ConnectionFaults> connection_faults_;
   std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 

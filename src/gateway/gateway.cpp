@@ -21,6 +21,8 @@ MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
   if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
   if (options.host.empty()) refuse("host must not be empty");
   if (options.max_n < 1) refuse("max_n must be at least 1");
+  if (options.pace.chunking() && options.pace.chunking()->kind() == Chunking::Kind::pieces)
+    refuse("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
   if (options.max_body == 0) refuse("max_body must be at least 1");
   if (options.max_head < 1024) refuse("max_head must be at least 1024");
   if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
@@ -42,6 +44,7 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
   settings.chat_limits.max_n = options.max_n;
   settings.chat_limits.reject_temperature_out_of_range = options.profile == Profile::openai;
   settings.tokenizer = options.tokenizer;
+  settings.pace = options.pace;
   settings.on_exchange = options.on_exchange;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
@@ -67,11 +70,11 @@ class Gateway::Impl {
         keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
         script(std::make_shared<detail::Script>()),
         journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
-        verifier(script, journal, keys),
+        verifier(script, journal, keys, connection_faults),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
         service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
-                journal) {
+                journal, connection_faults) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const Options::InitialKey& key : options.keys) console.create(key.description, key.options);
@@ -118,6 +121,7 @@ class Gateway::Impl {
   std::shared_ptr<detail::KeyStore> keys;
   std::shared_ptr<detail::Script> script;
   std::shared_ptr<detail::JournalState> journal;
+  std::shared_ptr<detail::ConnectionFaults> connection_faults = std::make_shared<detail::ConnectionFaults>();
   detail::Verifier verifier;
   bool verify_on_destruction;
   std::vector<std::string> without_findings;
@@ -155,6 +159,14 @@ MOCK_GATEWAY_INLINE void Gateway::clear_failures() { impl_->service.failures().c
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) { impl_->service.failures().clear(scope); }
 
+MOCK_GATEWAY_INLINE void Gateway::next_connection(const ConnectionFault& fault, std::size_t times,
+                                                  SourceLocation where) {
+  impl_->connection_faults->add(fault, times, where);
+}
+
+MOCK_GATEWAY_INLINE void Gateway::refuse_connections() { impl_->server->refuse(); }
+MOCK_GATEWAY_INLINE void Gateway::accept_connections() { impl_->server->accept_again(); }
+
 MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
   impl_->service.operations().mount(method, path, std::move(handler));
 }
@@ -178,6 +190,7 @@ MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& scenario, std::st
 MOCK_GATEWAY_INLINE void Gateway::reset() {
   impl_->service.reset();
   impl_->verifier.reset();
+  impl_->server->accept_again();
 }
 
 MOCK_GATEWAY_INLINE void Gateway::stop() { impl_->server->stop(); }

@@ -11,6 +11,7 @@
 #include "../evidence/review.hpp"
 #include "../evidence/verification.hpp"
 #include "../keys/key_store.hpp"
+#include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
 #include "../model/http_reply.hpp"
 #include "../model/operation.hpp"
@@ -61,6 +62,19 @@ class Gateway {
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
+  /// Strikes the next `times` connections with a fault, in the order in which faults were queued: the first of the
+  /// queue waits until a connection comes to its place, which is the moment it is accepted, its next request once it
+  /// has served one, or any request, as the fault's name says; open connections count. One that no connection came to
+  /// is told by verify(). Journal::connection_hits has those that were struck. `times` at least 1, or GatewayError.
+  void next_connection(const ConnectionFault& fault, std::size_t times = 1,
+                       SourceLocation where = SourceLocation::current());
+  /// Closes the port, so that connecting to it fails with ECONNREFUSED, until accept_connections or reset; how often
+  /// clients tried cannot be known. Open connections go on; those that wait to be accepted at that very moment are
+  /// reset. Nothing happens the second time, or once the gateway is stopped.
+  void refuse_connections();
+  /// Opens the same port again. Throws GatewayError when another program has taken it meanwhile.
+  void accept_connections();
+
   /// Mounts another operation behind the same keys, rights, limits, failures and journal. `path` begins with "/" and
   /// is compared as sent, without the query; a segment `{name}` takes any one segment. The handler runs on the
   /// connection's thread; what it throws becomes a 500 and a line in the exchange's decision. Mounting the same
@@ -81,9 +95,9 @@ class Gateway {
   std::string state(const std::string& scenario) const;
   void set_state(const std::string& scenario, std::string state);
 
-  /// Forgets stubs and states of scenarios, forced failures, the journal, and what verify() found; keys, limits and
-  /// mounted operations stay. A request that arrives late from an earlier test cannot be told from the next test's,
-  /// unless tests have a key or a header of their own (RequestScope).
+  /// Forgets stubs and states of scenarios, forced failures, faults of connections (the port is opened), the journal,
+  /// and what verify() found; keys, limits and mounted operations stay. A request that arrives late from an earlier
+  /// test cannot be told from the next test's, unless tests have a key or a header of their own (RequestScope).
   void reset();
 
   /// Ends every connection and stops listening, within 50 ms; a tester's own function that blocks is waited for, and

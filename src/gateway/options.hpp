@@ -13,6 +13,7 @@
 #include "../evidence/journal.hpp"
 #include "../keys/api_key.hpp"
 #include "../model/acceptance.hpp"
+#include "../model/pace.hpp"
 #include "../model/profile.hpp"
 
 namespace mock_gateway {
@@ -64,8 +65,13 @@ class Options {
   Options& clock(Clock clock) { return values_.clock = std::move(clock), *this; }
   Options& profile(Profile profile) { return values_.profile = profile, *this; }
   Options& acceptance(Acceptance acceptance) { return values_.acceptance = acceptance, *this; }
-  /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token. Unless set, words.
+  /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
+  /// Unless set, words.
   Options& tokenizer(Tokenizer tokenizer) { return values_.tokenizer = std::move(tokenizer), *this; }
+  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It is that of every
+  /// completion and of chunks(), scripted or not, in what they do not set themselves: `every(0s)` is at once. Failures,
+  /// raw replies and other operations have none but their own. by_pieces() fits one reply, so GatewayError for it.
+  Options& pace(Pace pace) { return values_.pace = std::move(pace), *this; }
   /// Largest `n` accepted; 128 unless set.
   Options& max_n(std::int64_t n) { return values_.max_n = n, *this; }
 
@@ -115,6 +121,7 @@ class Options {
     Profile profile = Profile::documented;
     Acceptance acceptance;
     Tokenizer tokenizer;
+    Pace pace;
     std::int64_t max_n = 128;
     std::size_t max_body = std::size_t{16} << 20;
     std::size_t max_head = std::size_t{64} << 10;

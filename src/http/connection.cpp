@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <utility>
+
+#include "workers.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -60,18 +64,55 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
     if (stopping_) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
-    switch (sockets::receive(socket_, bytes, sizeof bytes, count)) {
+    const std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
+    switch (sockets::receive(socket_, bytes, wanted, count)) {
       case sockets::Transfer::done:
         if (count == 0) return stopping_ ? Arrival::broken : Arrival::peer_closed;
         buffer_.append(bytes, count);
         return Arrival::arrived;
+      case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
       case sockets::Transfer::would_block: break;
     }
     const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
     if (left <= Duration{0}) return Arrival::timed_out;
+    if (slow_) slow_->timeline->settle();
     sockets::poll(socket_, sockets::Interest::readable, false, -1, left);
   }
+}
+
+MOCK_GATEWAY_INLINE void Connection::read_slowly(std::size_t step, Duration gap, Timeline& timeline) {
+  slow_ = Slow{step, gap, &timeline};
+  sockets::stop_buffer_growth(socket_);
+}
+
+MOCK_GATEWAY_INLINE std::size_t Connection::takeable() const {
+  const std::size_t received = buffer_.size() - position_;
+  return slow_ ? std::min(received, slow_->allowance) : received;
+}
+
+MOCK_GATEWAY_INLINE void Connection::take(std::size_t size, std::string& out) {
+  out.append(buffer_, position_, size);
+  position_ += size;
+  if (slow_) slow_->allowance -= size;
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival Connection::more() {
+  const std::size_t before = takeable();
+  if (slow_ && before == slow_->allowance) {
+    wait_for_turn();
+    if (takeable() > before) return Arrival::arrived;
+  }
+  return fill(limits_.read_timeout);
+}
+
+MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
+  ClockWait pending(*slow_->timeline, later(slow_->timeline->now(), slow_->gap), "a slow body");
+  const bool go_on = wait(pending, OnClientClosed::give_up);
+  if (pending.guard_expired()) guard_expired();
+  if (!go_on) return slow_.reset();
+  const std::size_t room = std::numeric_limits<std::size_t>::max() - slow_->allowance;
+  slow_->allowance += std::min(slow_->step, room);
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
@@ -115,31 +156,28 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head)
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_exactly(std::size_t size, std::string& out) {
   for (;;) {
-    const std::size_t taken = std::min(size, buffer_.size() - position_);
-    out.append(buffer_, position_, taken);
-    position_ += taken;
+    const std::size_t taken = std::min(size, takeable());
+    take(taken, out);
     size -= taken;
     if (size == 0) return Arrival::arrived;
-    const Arrival arrival = fill(limits_.read_timeout);
+    const Arrival arrival = more();
     if (arrival != Arrival::arrived) return arrival;
   }
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, std::string& out) {
-  for (std::size_t searched = position_;;) {
-    const std::size_t end = buffer_.find('\n', searched);
-    const std::size_t size = (end == std::string::npos ? buffer_.size() : end + 1) - position_;
+  for (std::size_t searched = 0;;) {
+    const std::string_view received = std::string_view(buffer_).substr(position_, takeable());
+    const std::size_t end = received.find('\n', searched);
+    const std::size_t size = end == std::string_view::npos ? received.size() : end + 1;
     if (size > max) return Arrival::too_large;
-    if (end != std::string::npos) {
-      out.append(buffer_, position_, size);
-      position_ += size;
+    if (end != std::string_view::npos) {
+      take(size, out);
       return Arrival::arrived;
     }
-    searched = buffer_.size();
-    const bool restarts = position_ == buffer_.size();
-    const Arrival arrival = fill(limits_.read_timeout);
+    searched = received.size();
+    const Arrival arrival = more();
     if (arrival != Arrival::arrived) return arrival;
-    if (restarts) searched = 0;
   }
 }
 
@@ -147,7 +185,10 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Time
   record_ = &record;
   timeline_ = &timeline;
   record.mark_connection(opened_);
-  if (peer_closed_) record.mark_client_closed();
+  last_write_ = {};
+  is_lean_ = false;
+  if (peer_closed_) record.mark_client_closed(departure(how_));
+  if (std::exchange(guard_expired_, false)) record.mark_guard_expired();
 }
 
 MOCK_GATEWAY_INLINE void Connection::end_exchange() {
@@ -164,8 +205,8 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
     const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     std::size_t count = 0;
     const sockets::Transfer transfer = sockets::send(socket_, bytes.data() + sent, bytes.size() - sent, count);
-    if (transfer == sockets::Transfer::failed) {
-      note_peer_closed();
+    if (transfer == sockets::Transfer::reset || transfer == sockets::Transfer::failed) {
+      note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
       return false;
     }
     if (record_) record_->bytes.fetch_add(count, std::memory_order_relaxed);
@@ -178,6 +219,7 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
       return false;
     }
   }
+  if (record_) last_write_ = timeline_->now();
   return true;
 }
 
@@ -198,7 +240,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
     if (stopping_) return false;
     if (readiness.disconnected) {
-      note_peer_closed();
+      note_disconnected();
       return false;
     }
     if (std::chrono::steady_clock::now() >= deadline) {
@@ -222,20 +264,51 @@ MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_cl
     // No descriptor was left to be woken by: then the wait asks again by itself.
     if (wake < 0 && pending.needs_wake())
       timeout = std::min<Duration>(timeout.value_or(Duration::max()), std::chrono::milliseconds{5});
+    // Once per exchange, and not for a short wait: to take the memory again costs some microseconds.
+    if (record_ && !is_lean_ && (!timeout || *timeout >= std::chrono::milliseconds{100})) {
+      is_lean_ = true;
+      release_unused_stack();
+    }
     const sockets::Readiness readiness =
         sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, timeout);
     if (readiness.woken) wake_->clear();
-    if (readiness.peer_closed || readiness.disconnected) note_peer_closed();
-    if (readiness.disconnected) return false;
+    if (readiness.disconnected) {
+      note_disconnected();
+      return false;
+    }
+    if (readiness.peer_closed) note_peer_closed(Departure::How::closed);
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::guard_expired() { record_->mark_guard_expired(); }
+MOCK_GATEWAY_INLINE void Connection::guard_expired() {
+  if (record_) {
+    record_->mark_guard_expired();
+  } else {
+    guard_expired_ = true;
+  }
+}
 
-MOCK_GATEWAY_INLINE void Connection::note_peer_closed() {
+MOCK_GATEWAY_INLINE void Connection::note_peer_closed(Departure::How how) {
   if (peer_closed_ || stopping_) return;
   peer_closed_ = true;
-  if (record_) record_->mark_client_closed();
+  how_ = how;
+  if (record_) record_->mark_client_closed(departure(how));
+}
+
+MOCK_GATEWAY_INLINE void Connection::note_disconnected() {
+  note_peer_closed(sockets::was_reset(socket_) ? Departure::How::reset : Departure::How::closed);
+}
+
+MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
+  Departure departure;
+  departure.how = how;
+  departure.events = record_->progress.events;
+  departure.tokens = record_->progress.tokens;
+  departure.bytes = record_->bytes;
+  departure.delivered = departure.bytes - std::min(departure.bytes, sockets::unacknowledged(socket_));
+  departure.at = timeline_->now();
+  if (last_write_ != TimePoint{}) departure.after_last_write = departure.at - last_write_;
+  return departure;
 }
 
 MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {

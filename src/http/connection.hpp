@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -67,6 +68,10 @@ class Connection final : public Outlet {
   Arrival read_exactly(std::size_t size, std::string& out);
   /// Appends one line with its line end to `out`; `too_large` beyond `max` bytes.
   Arrival read_line(std::size_t max, std::string& out);
+  /// From now on read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once. A
+  /// client that closes its side ends that.
+  void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
+  void read_at_once() { slow_.reset(); }
   /// Whether bytes have been received that nobody has read.
   bool has_unread() const { return position_ < buffer_.size(); }
 
@@ -77,6 +82,7 @@ class Connection final : public Outlet {
   bool drain() override;
   bool wait(Pending& pending, OnClientClosed on_client_closed) override;
   void end(Ending ending) override { ending_ = ending; }
+  void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
   void guard_expired() override;
 
@@ -97,9 +103,26 @@ class Connection final : public Outlet {
   std::string busy_with() const;
 
  private:
+  /// Slow reading: `step` more bytes may be taken after each gap.
+  struct Slow {
+    std::size_t step;
+    Duration gap;
+    Timeline* timeline;
+    std::size_t allowance = 0;
+  };
+
   Arrival fill(Duration timeout);
+  /// More bytes that may be taken, now or after the gap of slow reading.
+  Arrival more();
+  void wait_for_turn();
+  /// How many received bytes may be taken now.
+  std::size_t takeable() const;
+  void take(std::size_t size, std::string& out);
   bool wait_until_writable();
-  void note_peer_closed();
+  void note_peer_closed(Departure::How how);
+  /// Of a connection that can be used no more.
+  void note_disconnected();
+  Departure departure(Departure::How how) const;
   void take_off_what_still_comes();
 
   int socket_;
@@ -111,8 +134,13 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
+  std::optional<Slow> slow_;
+  bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
+  Departure::How how_ = Departure::How::closed;
+  TimePoint last_write_{};  // of the exchange
   bool stalled_ = false;
+  bool is_lean_ = false;  // during this exchange, the stack's unused memory was returned
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::atomic<bool> stopping_{false};

@@ -190,8 +190,11 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
 
 }  // namespace request_reader
 
-MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge) {
+MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
+                                                                const std::optional<ConnectionFault>& fault,
+                                                                const Clock& clock) {
   IncomingRequest incoming;
+  incoming.fault = fault;
   const auto arrived = [&](Connection::Arrival arrival, const char* what) {
     if (arrival == Connection::Arrival::timed_out)
       incoming.malformed =
@@ -217,9 +220,18 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
         incoming.malformed = request_reader::malformed("request line or headers break the grammar");
     }
   }
-  if (!incoming.malformed && !arrived(request_reader::read_body(connection, incoming), "body")) return std::nullopt;
+  if (!incoming.malformed && !incoming.is_answered_before_body()) {
+    if (fault && fault->kind() == ConnectionFault::Kind::slow_body) {
+      incoming.timeline = std::make_unique<Timeline>(clock.state(), connection.waker());
+      connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
+    }
+    const bool over = arrived(request_reader::read_body(connection, incoming), "body");
+    connection.read_at_once();
+    if (!over) return std::nullopt;
+  }
   const Headers& headers = incoming.request.headers;
-  incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !headers.lists("Connection", "close") &&
+  incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !incoming.is_answered_before_body() &&
+                        !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
   return incoming;
 }

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
 #include "../model/received_request.hpp"
 #include "connection.hpp"
@@ -23,15 +25,24 @@ struct IncomingRequest {
   bool keep_alive = true;
   /// Not HTTP, or never completed: answered before anything else is looked at.
   std::optional<Failure> malformed;
+  /// The gateway cannot serve the connection: answered before anything else is looked at. The body was not read.
+  std::optional<Failure> turned_away;
   /// The body is larger than accepted; it was not read.
   bool body_too_large = false;
+  /// What Gateway::next_connection struck it with. Of a reply before the body, the body was not read.
+  std::optional<ConnectionFault> fault;
+  /// The exchange's, when reading the request took time on the gateway's clock.
+  std::unique_ptr<Timeline> timeline;
+
+  bool is_answered_before_body() const { return fault && fault->failure(); }
 };
 
 /// Whether a head is a valid request, in cpp-httplib's judgement: 0, or the status with which it refuses it.
 using HeadJudge = std::function<int(std::string_view head)>;
 
-/// Reads the next request. Nothing: the connection ended before a request was complete.
-std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge);
+/// Reads the next request, struck by a fault or not. Nothing: the connection ended before a request was complete.
+std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
+                                            const std::optional<ConnectionFault>& fault, const Clock& clock);
 
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI

@@ -2,16 +2,20 @@
 
 #include <httplib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <iostream>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "../core/error.hpp"
+#include "acceptor.hpp"
 #include "compatibility.hpp"
 #include "workers.hpp"
 
@@ -65,26 +69,9 @@ class JudgedHead final : public httplib::Stream {
   std::string written_;
 };
 
-/// Hands accepted connections to threads of ours.
-class ConnectionQueue final : public httplib::TaskQueue {
- public:
-  using Accepted = decltype(std::declval<httplib::TaskQueue&>().enqueue(std::function<void()>{}));
-
-  ConnectionQueue(Workers& workers, std::function<void()> still_waiting)
-      : workers_(workers), still_waiting_(std::move(still_waiting)) {}
-  // void before cpp-httplib 0.15, bool since.
-  Accepted enqueue(std::function<void()> job) override { return static_cast<Accepted>(workers_.run(std::move(job))); }
-  void shutdown() override { workers_.shut_down(std::chrono::seconds{1}, still_waiting_); }
-
- private:
-  Workers& workers_;
-  std::function<void()> still_waiting_;
-};
-
 class Server::Impl final : public httplib::Server {
  public:
   Impl(Service& service, const ConnectionLimits& limits) : service_(service), limits_(limits) {
-    new_task_queue = [this] { return new ConnectionQueue(workers_, [this] { name_the_busy(); }); };
     set_socket_options([this](socket_t listener) {
       // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
       const int on = 1;
@@ -99,6 +86,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void listen_on(const std::string& host, int port, const std::function<void(int port)>& on_bound) {
+    host_ = host;
     port_ = port;
     const bool bound = port == 0 ? (port_ = bind_to_any_port(host)) > 0 : bind_to_port(host, port);
     if (!bound) {
@@ -106,25 +94,37 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " + why +
                          (port == 0 ? "" : "; choose another port, or 0 for a free one"));
     }
-    sockets::enlarge_backlog(listener_);
     on_bound(port_);
-    listening_ = std::thread([this] {
-      listen_after_bind();
-      deaf_ = true;
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!stopping_) std::cerr << "mock_gateway: the system failed to accept a connection; the gateway is deaf now\n";
-    });
+    begin_to_accept();
+    say_if_few_fit();
   }
 
   int port() const { return port_; }
 
+  void refuse() {
+    require_not_turning_away();
+    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
+    if (!acceptor_) return;
+    acceptor_.reset();
+    reserved_ = sockets::reserve(host_, port_);
+  }
+
+  void accept_again() {
+    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
+    if (stopped_ || acceptor_) return;
+    if (reserved_ < 0 || !sockets::listen_on_reserved(reserved_))
+      throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) +
+                         " again: " + sockets::why_not_listen(host_, port_).value_or("the system refused"));
+    listener_ = std::exchange(reserved_, -1);
+    begin_to_accept();
+  }
+
   void stop_all() {
     if (workers_.is_current())
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+    require_not_turning_away();
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
-    if (!listening_.joinable()) return;
-    // A stop before the accepting loop has begun would be lost.
-    while (!is_running() && !deaf_) std::this_thread::sleep_for(std::chrono::microseconds{50});
+    if (std::exchange(stopped_, true)) return;
     // First, so that no thread whose connection ends lies down to wait for the next.
     workers_.retire();
     {
@@ -132,38 +132,126 @@ class Server::Impl final : public httplib::Server {
       stopping_ = true;
       for (Connection* connection : connections_) connection->stop();
     }
-    httplib::Server::stop();
-    listening_.join();
+    acceptor_.reset();
+    workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
+    if (reserved_ >= 0) sockets::close(std::exchange(reserved_, -1));
   }
 
  private:
   static constexpr int accepted = 204;
 
-  // A private virtual of cpp-httplib's, and the one seam at which a connection can be taken over whole.
-  bool process_and_close_socket(socket_t socket) override {
-    Connection connection(socket, ++last_connection_, limits_);
+  void begin_to_accept() {
+    // With room for bursts; cpp-httplib's own is 5 in some versions.
+    sockets::enlarge_backlog(listener_);
+    acceptor_.emplace(
+        listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
+        [](const std::string& why) {
+          std::cerr << "mock_gateway: no connection can be accepted any more: " << why << '\n';
+        });
+  }
+
+  void say_if_few_fit() const {
+    constexpr std::size_t few = 64;
+    const std::optional<std::size_t> limit = sockets::descriptor_limit();
+    if (limit && *limit < static_cast<std::size_t>(listener_) + few)
+      std::cerr << "mock_gateway: this process may have " << *limit << " descriptors (ulimit -n) and has used most; "
+                << "connections for which none is left are answered 503 connection_limit\n";
+  }
+
+  void require_not_turning_away() const {
+    if (turning_away_ == std::this_thread::get_id())
+      throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
+  }
+
+  /// Hands an accepted connection to a thread, with the fault that strikes it: decided here, in the order in which
+  /// connections are accepted.
+  void take(int socket, bool last_descriptor) noexcept {
+    if (last_descriptor) {
+      const std::optional<std::size_t> limit = sockets::descriptor_limit();
+      turn_away(socket, "this process has no descriptor left for another connection: its limit is " +
+                            (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
+      return;
+    }
+    try {
+      const std::optional<ConnectionFault> fault = service_.connection_faults().take_on_accept();
+      if (fault ? workers_.run([this, socket, fault] { serve_and_close(socket, &*fault); })
+                : workers_.run([this, socket] { serve_and_close(socket, nullptr); }))
+        return;
+    } catch (const std::bad_alloc&) {
+    }
+    turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
+  }
+
+  /// Answers a connection that cannot be served, and closes it: on the accepting thread, so briefly.
+  void turn_away(int socket, const std::string& why) noexcept {
+    ConnectionLimits limits = limits_;
+    for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout})
+      *limit = std::min<Duration>(*limit, std::chrono::milliseconds{250});
+    turning_away_ = std::this_thread::get_id();
+    with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
+      const std::string message = why + ", and " + std::to_string(open) + " are open at this gateway";
+      if (!std::exchange(has_turned_away_, true))
+        std::cerr << "mock_gateway: a connection is answered 503 connection_limit: " << message << '\n';
+      const Failure failure(503, "connection_limit", message);
+      const Connection::Arrival arrival = connection.wait_for_request();
+      if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
+      std::optional<IncomingRequest> incoming;
+      service_.journal().began();
+      if (arrival == Connection::Arrival::arrived) {
+        const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
+        incoming = read_request(connection, judge, reply_before_body(failure), service_.clock());
+      }
+      if (!incoming) incoming.emplace();
+      incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
+      incoming->fault.reset();
+      incoming->keep_alive = false;
+      connection.linger();
+      service_.serve(connection, std::move(*incoming), 1);
+    });
+    turning_away_ = std::thread::id();
+  }
+
+  void serve_and_close(int socket, const ConnectionFault* fault) noexcept {
+    with_connection(socket, limits_, [&](Connection& connection, std::size_t) {
+      if (fault)
+        strike(connection, *fault);
+      else
+        serve(connection);
+    });
+  }
+
+  /// Takes the socket over, for `use`, which is told how many connections there were before; then closes it.
+  template <class Use>
+  void with_connection(int socket, const ConnectionLimits& limits, const Use& use) {
+    Connection connection(socket, ++last_connection_, limits);
+    std::size_t others = 0;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (stopping_) return false;
+      if (stopping_) return;
+      others = connections_.size();
       connections_.insert(&connection);
     }
-    serve(connection);
+    use(connection, others);
     connection.finish();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       connections_.erase(&connection);
     }
-    return true;
   }
 
   void serve(Connection& connection) noexcept {
     const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
     for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
       if (connection.wait_for_request() != Connection::Arrival::arrived) return;
+      const std::optional<ConnectionFault> fault = service_.connection_faults().take_on_request(position > 1);
+      if (fault) {
+        if (fault->place() == ConnectionFault::Place::reused) return strike(connection, *fault);
+        note(connection, *fault);
+      }
       service_.journal().began();
       std::optional<IncomingRequest> incoming;
       try {
-        incoming = read_request(connection, judge);
+        incoming = read_request(connection, judge, fault, service_.clock());
       } catch (const std::exception& exception) {  // out of memory, say
         std::cerr << "mock_gateway: a request could not be read: " << exception.what() << '\n';
       }
@@ -173,6 +261,21 @@ class Server::Impl final : public httplib::Server {
       }
       service_.serve(connection, std::move(*incoming), position);
     }
+  }
+
+  void note(const Connection& connection, const ConnectionFault& fault) {
+    service_.journal().hit({connection.id(), fault});
+  }
+
+  /// Ends a connection without a request.
+  void strike(Connection& connection, const ConnectionFault& fault) noexcept {
+    note(connection, fault);
+    const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
+                        fault.kind() == ConnectionFault::Kind::reset_when_reused;
+    if (!fault.bytes().empty()) connection.write(fault.bytes());
+    // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
+    if (!resets) connection.linger();
+    connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   }
 
   /// 0 when cpp-httplib takes the head, else the status with which it refuses it.
@@ -204,16 +307,20 @@ class Server::Impl final : public httplib::Server {
 
   Service& service_;
   ConnectionLimits limits_;
+  std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  std::thread listening_;
-  std::atomic<bool> deaf_{false};  // the accepting loop has ended
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;
   bool stopping_ = false;
+  bool stopped_ = false;  // and what follows: guarded by stop_mutex_
+  int reserved_ = -1;     // keeps the port while it is closed
+  std::atomic<std::thread::id> turning_away_{std::thread::id()};
+  bool has_turned_away_ = false;  // of the accepting thread
   Workers workers_;
+  std::optional<Acceptor> acceptor_;  // nothing while the gateway refuses connections, and after its stop
 };
 
 MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
@@ -225,6 +332,10 @@ MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, in
 MOCK_GATEWAY_INLINE Server::~Server() { stop(); }
 
 MOCK_GATEWAY_INLINE int Server::port() const { return impl_->port(); }
+
+MOCK_GATEWAY_INLINE void Server::refuse() { impl_->refuse(); }
+
+MOCK_GATEWAY_INLINE void Server::accept_again() { impl_->accept_again(); }
 
 MOCK_GATEWAY_INLINE void Server::stop() { impl_->stop_all(); }
 

@@ -11,8 +11,8 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// The listening socket and the connections of one gateway. cpp-httplib listens, accepts and judges the grammar of
-/// requests; the connections are ours.
+/// The listening socket and the connections of one gateway. cpp-httplib binds the socket and judges the grammar of
+/// requests; accepting, and the connections, are ours.
 class Server {
  public:
   /// Listens when it returns; `on_bound` learns the port before the first connection is served. Throws GatewayError,
@@ -24,6 +24,10 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   int port() const;
+  /// Closes the listening socket until accept_again; connections go on.
+  void refuse();
+  /// Throws GatewayError when the port cannot be had any more.
+  void accept_again();
   /// Ends every connection and stops listening; nothing happens the second time.
   void stop();
 

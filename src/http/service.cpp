@@ -104,12 +104,14 @@ struct Service::Asked {
 };
 
 MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys,
-                                     std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal)
+                                     std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
+                                     std::shared_ptr<ConnectionFaults> connection_faults)
     : settings_(std::move(settings)),
       clock_(std::move(clock)),
       keys_(std::move(keys)),
       script_(std::move(script)),
       journal_(std::move(journal)),
+      connection_faults_(std::move(connection_faults)),
       operations_(settings_.acceptance.model_by_id),
       tokens_(settings_.tokenizer),
       started_(service::unix_seconds(clock_.now())) {}
@@ -117,6 +119,7 @@ MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std:
 MOCK_GATEWAY_INLINE void Service::reset() {
   script_->reset();
   failures_.clear();
+  connection_faults_->clear();
   journal_->clear();
   journal_->forget_problems();
   occurrences_.reset();
@@ -142,7 +145,8 @@ MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest 
 MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
                                                     std::size_t position, std::shared_ptr<ExchangeRecord>& published) {
   const std::uint64_t epoch = journal_->epoch();
-  Timeline timeline(clock_.state(), connection.waker());
+  if (!incoming.timeline) incoming.timeline = std::make_unique<Timeline>(clock_.state(), connection.waker());
+  Timeline& timeline = *incoming.timeline;
   const KeyStore::Presented presented =
       keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
 
@@ -160,10 +164,15 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->root_url = settings_.root_url;
   record->leaks = redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
   record->epoch = epoch;
-  record->changes = keys_->changes() + script_->changes() + failures_.changes();
+  record->changes = keys_->changes() + script_->changes() + failures_.changes() + connection_faults_->changes();
+  record->connection_fault = incoming.fault;
 
   Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
-  Answer answer = incoming.malformed ? fail(asked, *incoming.malformed, Decision::Kind::malformed) : decide(asked);
+  Answer answer = incoming.turned_away ? fail(asked, *incoming.turned_away, Decision::Kind::rejected)
+                  : incoming.malformed ? fail(asked, *incoming.malformed, Decision::Kind::malformed)
+                  : incoming.is_answered_before_body()
+                      ? fail(asked, *incoming.fault->failure(), Decision::Kind::forced_failure)
+                      : decide(asked);
   if (asked.chat) {
     record->chat = true;
     record->findings = std::move(asked.chat->findings);
@@ -179,6 +188,9 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
 
   journal_->add(record);
   published = record;
+  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
+  if (incoming.is_answered_before_body()) connection.linger();
   connection.begin_exchange(*record, timeline);
   const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
   connection.end_exchange();
@@ -347,6 +359,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     failed.stub = answer.stub;
     failed.use = std::move(answer.use);
     failed.reply = answer.reply;
+    failed.pace = schedule(asked, reply.pace);
     return failed;
   }
   answer.headers = reply.headers;
@@ -354,8 +367,13 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     answer.status = reply.raw->status;
     answer.content_type = reply.raw->content_type;
     answer.body = reply.raw->body;
+    answer.pace = schedule(asked, reply.pace);
     return answer;
   }
+  std::optional<Pace> merged;
+  if (settings_.pace.sets_anything()) merged = reply.pace.or_else(settings_.pace);
+  const Pace& pace = merged ? *merged : reply.pace;
+  answer.pace = schedule(asked, pace);
   if (reply.chunks) {
     answer.stream = true;
     answer.content_type = reply.sse.content_type;
@@ -369,9 +387,11 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   context.seed = asked.fingerprint;
   std::optional<service::Busy> busy;
   if (settings_.tokenizer) busy.emplace(asked.connection, "the function given to Options::tokenizer");
-  const auto thrown = service::guarded([&] { answer.completion.emplace(reply, chat, context, tokens_); });
+  const auto thrown = service::guarded(
+      [&] { answer.completion.emplace(reply, chat, context, tokens_, pace.chunking() ? &*pace.chunking() : nullptr); });
   if (thrown) {
-    Answer failed = callback_failed(asked, *thrown);
+    const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
+    Answer failed = callback_failed(asked, *thrown + where);
     failed.stub = answer.stub;
     failed.use = std::move(answer.use);
     return failed;
@@ -381,10 +401,21 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     answer.content_type = reply.sse.content_type;
   } else {
     answer.body = answer.completion->body();
-    answer.token_count = answer.completion->token_count();
+    answer.token_count = answer.completion->delta_count();
+    if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
+      CompletionEvents deltas(*answer.completion);
+      answer.pace.foresee(deltas);
+    }
     answer.completion.reset();  // the text is not held twice while its client reads
   }
   return answer;
+}
+
+MOCK_GATEWAY_INLINE PaceSchedule Service::schedule(const Asked& asked, const Pace& pace) {
+  if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
+  if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
+  const std::uint64_t seed = fingerprint("pace", asked.fingerprint);
+  return {pace, seed, occurrences_.next(seed)};
 }
 
 MOCK_GATEWAY_INLINE void Service::validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const {
@@ -537,11 +568,17 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
     if (!keep_alive) answer.headers.add("Connection", "close");
     if (keep_alive && !incoming.http_1_1) answer.headers.add("Connection", "keep-alive");
   }
-  const std::string head =
-      response_head(answer.status, bodiless ? "" : answer.content_type, framing, answer.body.size(), answer.headers);
   const ReplyData plain;
-  Delivery delivery(answer.reply ? answer.reply->data() : plain, connection, asked.timeline, record.received,
-                    record.progress);
+  const ReplyData& plan = answer.reply ? answer.reply->data() : plain;
+  if (answer.stream && plan.sse.gzip && !answer.headers.has("Content-Encoding"))
+    answer.headers.add("Content-Encoding", "gzip");
+  Delivery delivery(plan, std::move(answer.pace), connection, asked.timeline, record.received, record.progress);
+  delivery.profile(settings_.profile);
+  std::size_t length = answer.body.size();
+  if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
+    length = delivery.announced_length(length);
+  const std::string head =
+      response_head(answer.status, bodiless ? "" : answer.content_type, framing, length, answer.headers);
   delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
   Delivery::Result result;
   if (answer.completion) {

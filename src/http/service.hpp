@@ -17,6 +17,7 @@
 #include "../keys/key_store.hpp"
 #include "../model/acceptance.hpp"
 #include "../model/profile.hpp"
+#include "../script/connection_faults.hpp"
 #include "../script/forced_failures.hpp"
 #include "../script/script.hpp"
 #include "connection.hpp"
@@ -34,6 +35,7 @@ struct ServiceSettings {
   Acceptance acceptance;
   ChatLimits chat_limits;
   Tokenizer tokenizer;
+  Pace pace;
   std::string root_url;
   bool unmatched_get_default_reply = false;
   bool unmatched_are_allowed = false;
@@ -45,16 +47,18 @@ struct ServiceSettings {
 class Service {
  public:
   Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys, std::shared_ptr<Script> script,
-          std::shared_ptr<JournalState> journal);
+          std::shared_ptr<JournalState> journal, std::shared_ptr<ConnectionFaults> connection_faults);
 
   /// One exchange, from the request read to the last byte of its answer. Throws nothing.
   void serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
 
   ForcedFailures& failures() { return failures_; }
+  ConnectionFaults& connection_faults() { return *connection_faults_; }
   Operations& operations() { return operations_; }
   JournalState& journal() { return *journal_; }
+  const Clock& clock() const { return clock_; }
   void set_root_url(std::string root_url) { settings_.root_url = std::move(root_url); }
-  /// Forgets stubs, forced failures, the journal, and how often each request came.
+  /// Forgets stubs, forced failures, faults of connections, the journal, and how often each request came.
   void reset();
 
  private:
@@ -67,7 +71,8 @@ class Service {
     std::string body;
     std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
     std::optional<Completion> completion;  // of a streamed chat answer
-    std::size_t token_count = 0;           // of a plain one
+    std::size_t token_count = 0;           // of a plain one: its content deltas
+    PaceSchedule pace;
     bool stream = false;
     std::shared_ptr<StubState> stub;
     StubState::Use use;  // of the stub
@@ -84,6 +89,8 @@ class Service {
   Answer refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const;
   /// Notes what a stub's request is not and should be. Runs the tester's functions.
   void validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const;
+  /// Decides when the tokens of a scripted reply leave.
+  PaceSchedule schedule(const Asked& asked, const Pace& pace);
   Answer answer_models(const Asked& asked) const;
   Answer answer_model(Asked& asked) const;
   Answer answer_mounted(Asked& asked) const;
@@ -101,6 +108,7 @@ class Service {
   std::shared_ptr<KeyStore> keys_;
   std::shared_ptr<Script> script_;
   std::shared_ptr<JournalState> journal_;
+  std::shared_ptr<ConnectionFaults> connection_faults_;
   ForcedFailures failures_;
   Operations operations_;
   Occurrences occurrences_;

@@ -6,17 +6,20 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <limits>
 
 #ifdef __linux__
 #include <linux/sockios.h>
+#include <sys/eventfd.h>
 #endif
 
 namespace mock_gateway {
@@ -38,7 +41,9 @@ inline constexpr short peer_closed_event = 0;
 MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
   if (result >= 0) return Transfer::done;
-  return errno == EAGAIN || errno == EWOULDBLOCK ? Transfer::would_block : Transfer::failed;
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return Transfer::would_block;
+  // After a FIN, Linux says EPIPE in both directions.
+  return errno == ECONNRESET ? Transfer::reset : Transfer::failed;
 }
 
 MOCK_GATEWAY_INLINE void adopt(int socket) {
@@ -97,6 +102,12 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
   return readiness;
 }
 
+MOCK_GATEWAY_INLINE bool was_reset(int socket) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET;
+}
+
 MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
 #ifdef SIOCOUTQ
   int bytes = 0;
@@ -126,7 +137,76 @@ MOCK_GATEWAY_INLINE void reset(int socket) {
   ::close(socket);
 }
 
+MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
+  // Less than was offered would make the system drop what is under way, and the peer send it again after a while.
+  const int bytes = 65536;
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
 MOCK_GATEWAY_INLINE void enlarge_backlog(int listener) { ::listen(listener, 4096); }
+
+MOCK_GATEWAY_INLINE void never_block(int descriptor) { ::fcntl(descriptor, F_SETFL, O_NONBLOCK); }
+
+MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
+#ifdef __linux__
+  socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+#else
+  socket = ::accept(listener, nullptr, nullptr);
+#endif
+  if (socket >= 0) return Acceptance::accepted;
+  switch (errno) {
+    case EMFILE: return Acceptance::no_descriptor;
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM: return Acceptance::exhausted;
+    case EBADF:
+    case EINVAL:
+    case ENOTSOCK: return Acceptance::failed;
+    default: return Acceptance::nobody_waits;  // or its connection broke before it was accepted
+  }
+}
+
+MOCK_GATEWAY_INLINE int duplicate(int descriptor) { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
+
+MOCK_GATEWAY_INLINE std::optional<std::size_t> descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return static_cast<std::size_t>(limit.rlim_cur);
+}
+
+MOCK_GATEWAY_INLINE std::string last_error() { return std::strerror(errno); }
+
+MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* addresses = nullptr;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &addresses) != 0) return -1;
+  int reserved = -1;
+  for (const addrinfo* address = addresses; address && reserved < 0; address = address->ai_next) {
+    reserved = ::socket(address->ai_family, address->ai_socktype, address->ai_protocol);
+    if (reserved < 0) continue;
+    ::fcntl(reserved, F_SETFD, FD_CLOEXEC);
+    const int on = 1;
+    ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (::bind(reserved, address->ai_addr, address->ai_addrlen) == 0) {
+      // Sharing is for the connections that are still open. A listener could share the address too.
+      const int off = 0;
+      ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
+      continue;
+    }
+    ::close(reserved);
+    reserved = -1;
+  }
+  ::freeaddrinfo(addresses);
+  return reserved;
+}
+
+MOCK_GATEWAY_INLINE bool listen_on_reserved(int reserved) {
+  const int on = 1;
+  ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  return ::listen(reserved, 4096) == 0;
+}
 
 MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string& host, int port) {
   addrinfo hints{};
@@ -138,7 +218,10 @@ MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string&
   std::optional<std::string> reason = "no address of \"" + host + "\" can be used";
   for (const addrinfo* address = addresses; address && reason; address = address->ai_next) {
     const int probe = ::socket(address->ai_family, address->ai_socktype, address->ai_protocol);
-    if (probe < 0) continue;
+    if (probe < 0) {
+      reason = last_error();
+      continue;
+    }
     const int on = 1;
     ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(probe, address->ai_addr, address->ai_addrlen) == 0 && ::listen(probe, 1) == 0) {
@@ -159,6 +242,10 @@ MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string&
 }
 
 MOCK_GATEWAY_INLINE WakePair open_wake() {
+#ifdef __linux__
+  const int counter = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return {counter, counter};
+#else
   int ends[2] = {-1, -1};
   if (::pipe(ends) != 0) return {};
   for (const int end : ends) {
@@ -166,12 +253,13 @@ MOCK_GATEWAY_INLINE WakePair open_wake() {
     ::fcntl(end, F_SETFL, O_NONBLOCK);
   }
   return {ends[0], ends[1]};
+#endif
 }
 
 MOCK_GATEWAY_INLINE void signal_wake(const WakePair& wake) {
-  const char byte = 0;
+  const std::uint64_t once = 1;  // of a size that an eventfd wants, and a pipe takes
   ssize_t result;
-  do result = ::write(wake.writing, &byte, 1);
+  do result = ::write(wake.writing, &once, sizeof once);
   while (result < 0 && errno == EINTR);  // a full pipe is as readable as can be
 }
 
@@ -183,7 +271,7 @@ MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
 
 MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
   if (wake.reading >= 0) ::close(wake.reading);
-  if (wake.writing >= 0) ::close(wake.writing);
+  if (wake.writing >= 0 && wake.writing != wake.reading) ::close(wake.writing);
 }
 
 }  // namespace sockets

@@ -12,7 +12,8 @@ namespace detail {
 /// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
 namespace sockets {
 
-enum class Transfer { done, would_block, failed };
+/// `reset`: the peer sent RST while its side was open. `failed`: any other way in which nothing more can pass.
+enum class Transfer { done, would_block, reset, failed };
 
 /// Close-on-exec (a forked child that holds the descriptor defeats RST), no delay, no SIGPIPE.
 void adopt(int socket);
@@ -32,6 +33,8 @@ struct Readiness {
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 
+/// Of a disconnected socket: whether the peer sent RST while its side was open. Tells it once.
+bool was_reset(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
@@ -43,12 +46,39 @@ void close(int socket);
 /// Closes with RST (SO_LINGER 0, no shutdown before it).
 void reset(int socket);
 
+/// Keeps the system from buffering more than it has offered the peer so far.
+void stop_buffer_growth(int socket);
+
 /// Listens on with room for bursts of connections.
 void enlarge_backlog(int listener);
+enum class Acceptance {
+  accepted,
+  nobody_waits,
+  /// This process has no descriptor left.
+  no_descriptor,
+  /// The system has none left, or no memory: it may later.
+  exhausted,
+  /// The listener is of no use any more.
+  failed,
+};
+/// Takes the next connection of a listener that never_block was called for.
+Acceptance accept(int listener, int& socket);
+void never_block(int descriptor);
+/// A descriptor more for the same thing; -1 when there is none.
+int duplicate(int descriptor);
+/// How many descriptors this process may have; nothing: without a limit, or unknown.
+std::optional<std::size_t> descriptor_limit();
+/// Why the calling thread's last call failed, in the system's words.
+std::string last_error();
+/// Takes an address without listening on it: connections to it are refused, and nobody else can listen there. -1 when
+/// it cannot be had.
+int reserve(const std::string& host, int port);
+/// Listens on a reserved address. False when the system refuses.
+bool listen_on_reserved(int reserved);
 /// Why nobody can listen there, in words; nothing when one can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
 
-/// A descriptor that one thread polls and others make readable.
+/// A descriptor that one thread polls and others make readable; where the system can, both are the same one.
 struct WakePair {
   int reading = -1;
   int writing = -1;

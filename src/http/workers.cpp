@@ -1,7 +1,14 @@
 #include "workers.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <system_error>
+
+#ifdef __linux__
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -13,6 +20,7 @@ MOCK_GATEWAY_INLINE Workers::~Workers() {
 
 MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
   Threads finished;
+  bool has_thread = true;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     finished.swap(retired_);
@@ -25,15 +33,13 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
         *self = std::thread([this, self] { work(self); });
       } catch (const std::system_error&) {
         threads_.erase(self);
-        if (threads_.empty()) {
-          jobs_.pop_back();
-          return false;
-        }
+        jobs_.pop_back();
+        has_thread = false;
       }
     }
   }
   for (std::thread& thread : finished) thread.join();
-  return true;
+  return has_thread;
 }
 
 MOCK_GATEWAY_INLINE const Workers*& Workers::current() {
@@ -82,6 +88,24 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
     finished.swap(retired_);
   }
   for (std::thread& thread : finished) thread.join();
+}
+
+MOCK_GATEWAY_INLINE void release_unused_stack() {
+#if defined(__linux__) && defined(__GLIBC__)
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  const bool known = ::pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  ::pthread_attr_destroy(&attributes);
+  if (!known) return;
+  // The stack grows downwards; some of it is left to the call below. Not the address of a variable, which
+  // the address sanitizer may keep elsewhere.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(lowest) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 1024) / page * page;
+  if (begin < end && end < begin + size) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
 }
 
 }  // namespace detail

@@ -22,7 +22,7 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// False when the system gives no thread and none is left to take the job later.
+  /// False when the system gives no thread: then the job will not run. It never waits for another to end.
   bool run(std::function<void()> job);
   /// Whether the caller is one of these threads.
   bool is_current() const { return current() == this; }
@@ -47,6 +47,10 @@ class Workers {
   std::size_t idle_ = 0;
   bool ending_ = false;
 };
+
+/// Returns to the system the memory of the calling thread's stack that is not in use now: to read and judge a request
+/// takes more than to wait does, and thousands wait. Does nothing where the system has no way.
+void release_unused_stack();
 
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI

@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -27,6 +28,10 @@ MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
     case Kind::after_headers: return "after headers";
     case Kind::after_events: return "after " + detail::text::counted(count_, "event");
     case Kind::after_tokens: return "after " + detail::text::counted(count_, "token");
+    case Kind::after_bytes: return "after " + detail::text::counted(count_, "byte") + " of the body";
+    case Kind::inside_event:
+      return "inside event " + std::to_string(count_) + ", after " + detail::text::counted(byte_, "byte");
+    case Kind::inside_character: return "inside a character of event " + std::to_string(count_);
     case Kind::before_done: return "before [DONE]";
     case Kind::at_end: return "at the end";
   }
@@ -45,6 +50,19 @@ MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) {
   return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens"));
 }
 
+MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) {
+  return Trigger(Trigger::Kind::after_bytes, detail::plan_check::counted_from_one(count, "after_bytes"));
+}
+
+MOCK_GATEWAY_INLINE Trigger inside_event(std::size_t event, std::size_t byte) {
+  detail::plan_check::counted_from_one(event, "inside_event");
+  return Trigger(Trigger::Kind::inside_event, event, detail::plan_check::counted_from_one(byte, "inside_event"));
+}
+
+MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) {
+  return Trigger(Trigger::Kind::inside_character, detail::plan_check::counted_from_one(event, "inside_character"));
+}
+
 MOCK_GATEWAY_INLINE Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
 
 MOCK_GATEWAY_INLINE Trigger at_end() { return Trigger(Trigger::Kind::at_end, 0); }
@@ -53,7 +71,17 @@ MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
   switch (kind_) {
     case Kind::close_connection: return "close the connection";
     case Kind::reset_connection: return "reset the connection";
+    case Kind::half_close: return "half-close the connection";
+    case Kind::truncate: return "truncate the body";
+    case Kind::garbage: return "send " + detail::text::counted(bytes_.size(), "byte") + " of garbage";
+    case Kind::error_event: return "send an error event";
+    case Kind::skip_event: return "skip an event";
+    case Kind::duplicate_event: return "duplicate an event";
+    case Kind::wrong_content_length:
+      return "announce a Content-Length wrong by " + std::string(difference_ > 0 ? "+" : "") +
+             std::to_string(difference_);
     case Kind::stall:
+      if (gate_) return "stall until a gate opens";
       if (!duration_) return "stall";
       return "stall for " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*duration_).count()) +
              " ms";
@@ -61,17 +89,47 @@ MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
   return "unknown effect";
 }
 
-MOCK_GATEWAY_INLINE Effect close_connection() { return Effect(Effect::Kind::close_connection, std::nullopt); }
+MOCK_GATEWAY_INLINE Effect close_connection() { return Effect(Effect::Kind::close_connection); }
 
-MOCK_GATEWAY_INLINE Effect reset_connection() { return Effect(Effect::Kind::reset_connection, std::nullopt); }
+MOCK_GATEWAY_INLINE Effect reset_connection() { return Effect(Effect::Kind::reset_connection); }
 
-MOCK_GATEWAY_INLINE Effect stall() { return Effect(Effect::Kind::stall, std::nullopt); }
+MOCK_GATEWAY_INLINE Effect half_close() { return Effect(Effect::Kind::half_close); }
+
+MOCK_GATEWAY_INLINE Effect truncate() { return Effect(Effect::Kind::truncate); }
+
+MOCK_GATEWAY_INLINE Effect garbage(std::string bytes) {
+  if (bytes.empty()) throw GatewayError("garbage needs at least one byte; close_connection() sends none");
+  return Effect(Effect::Kind::garbage, std::move(bytes));
+}
+
+MOCK_GATEWAY_INLINE Effect stall() { return Effect(Effect::Kind::stall); }
 
 MOCK_GATEWAY_INLINE Effect stall(Duration duration) {
   if (duration <= Duration::zero()) {
     throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
   }
   return Effect(Effect::Kind::stall, duration);
+}
+
+MOCK_GATEWAY_INLINE Effect stall(Gate gate) { return Effect(Effect::Kind::stall, std::move(gate)); }
+
+MOCK_GATEWAY_INLINE Effect error_event(const Json& data) {
+  try {
+    return Effect(Effect::Kind::error_event, data.dump());
+  } catch (const Json::exception& error) {
+    throw GatewayError(std::string("the data of error_event cannot be written as JSON: ") + error.what());
+  }
+}
+
+MOCK_GATEWAY_INLINE Effect error_event(const Failure& failure) { return Effect(Effect::Kind::error_event, failure); }
+
+MOCK_GATEWAY_INLINE Effect skip_event() { return Effect(Effect::Kind::skip_event); }
+
+MOCK_GATEWAY_INLINE Effect duplicate_event() { return Effect(Effect::Kind::duplicate_event); }
+
+MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
+  if (difference == 0) throw GatewayError("wrong_content_length needs a difference that is not 0");
+  return Effect(Effect::Kind::wrong_content_length, difference);
 }
 
 MOCK_GATEWAY_INLINE Place before_event(std::size_t number) {
@@ -82,5 +140,46 @@ MOCK_GATEWAY_INLINE Place before_token(std::size_t number) {
   return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token"));
 }
 
+namespace detail {
+
+MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
+  if (dialect.line_end != "\n" && dialect.line_end != "\r\n" && dialect.line_end != "\r")
+    throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
+  const auto require_one_line = [](const std::string& value, const char* member) {
+    if (value.find_first_of("\r\n") != std::string::npos)
+      throw GatewayError(std::string("SseDialect::") + member + " is one line; it must not hold CR or LF");
+  };
+  require_one_line(dialect.event, "event");
+  require_one_line(dialect.comment, "comment");
+  require_one_line(dialect.after_done, "after_done");
+  if (dialect.retry && *dialect.retry < Duration::zero())
+    throw GatewayError("SseDialect::retry needs a duration that is not negative");
+  if (dialect.ping_every < Duration::zero())
+    throw GatewayError("SseDialect::ping_every needs a duration that is not negative");
+  if (dialect.ping.empty() || dialect.ping.find('\r') != std::string::npos) {
+    throw GatewayError(
+        "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
+        "it");
+  }
+  if (dialect.after_done.empty()) return;
+  if (!dialect.done) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");
+  if (!dialect.final_blank_line) {
+    throw GatewayError(
+        "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
+        "final_blank_line true");
+  }
+}
+
+MOCK_GATEWAY_INLINE bool same_dialect(const SseDialect& left, const SseDialect& right) {
+  const auto members = [](const SseDialect& dialect) {
+    return std::tie(dialect.line_end, dialect.space_after_colon, dialect.done, dialect.content_type,
+                    dialect.byte_order_mark, dialect.event, dialect.ids, dialect.retry, dialect.multi_line_data,
+                    dialect.comment, dialect.ping_every, dialect.ping, dialect.final_blank_line, dialect.after_done,
+                    dialect.open_after_done, dialect.gzip);
+  };
+  return members(left) == members(right);
+}
+
+}  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/text.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -26,7 +27,12 @@ double checked_logprob(double logprob);
 std::int64_t checked_count(std::int64_t tokens, const char* what);
 /// Throws GatewayError for a fault that can never happen.
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-void require_not_negative(Duration duration, const char* setter);
+void require_countable(const Trigger& trigger);
+/// Empty when the trigger, or the effect at such a trigger, may come.
+std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count);
+std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect);
+/// Throws GatewayError when the reply has nothing that comes at this pace.
+void require_paceable(const ReplyData& data, const Pace& pace);
 /// Throws GatewayError for what cannot be one of several choices.
 void require_part(const ReplyData& part);
 /// Whether the data of an event would reach a client's user.
@@ -94,21 +100,111 @@ MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* 
   return tokens;
 }
 
+MOCK_GATEWAY_INLINE void require_countable(const Trigger& trigger) {
+  switch (trigger.kind()) {
+    case Trigger::Kind::before_headers:
+    case Trigger::Kind::after_headers:
+    case Trigger::Kind::before_done:
+    case Trigger::Kind::at_end: return;
+    case Trigger::Kind::inside_event:
+      if (trigger.byte() == 0) throw GatewayError("bytes of a trigger count from 1");
+      break;
+    case Trigger::Kind::after_events:
+    case Trigger::Kind::after_tokens:
+    case Trigger::Kind::after_bytes:
+    case Trigger::Kind::inside_character: break;
+  }
+  if (trigger.count() == 0) throw GatewayError("events, tokens and bytes of a trigger count from 1");
+}
+
+MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
+  if (!data.failure && !data.raw) return "";
+  const std::string reply = data.failure ? "a failure" : "a raw reply";
+  switch (kind) {
+    case Trigger::Kind::before_headers:
+    case Trigger::Kind::after_headers:
+    case Trigger::Kind::at_end: return "";
+    case Trigger::Kind::after_bytes: {
+      const int status = data.failure ? data.failure->status() : data.raw->status;
+      if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
+      const std::string* const body = data.raw                   ? &data.raw->body
+                                      : data.failure->raw_body() ? &*data.failure->raw_body()
+                                                                 : nullptr;
+      if (!body || count <= body->size()) return "";
+      return "the body has " + text::counted(body->size(), "byte");
+    }
+    // Neither is ever streamed, not even to a request that asked for a stream.
+    case Trigger::Kind::after_events:
+    case Trigger::Kind::after_tokens:
+    case Trigger::Kind::inside_event:
+    case Trigger::Kind::inside_character:
+    case Trigger::Kind::before_done: return reply + " has no events";
+  }
+  return "";
+}
+
+MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind,
+                                                       const Effect& effect) {
+  const bool never_streamed = data.failure || data.raw;
+  switch (effect.kind()) {
+    case Effect::Kind::close_connection:
+    case Effect::Kind::reset_connection:
+    case Effect::Kind::half_close:
+    case Effect::Kind::stall:
+    case Effect::Kind::garbage: return "";
+    case Effect::Kind::truncate:
+      if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
+      if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
+      if (never_streamed && kind == Trigger::Kind::at_end)
+        return "nothing of the body is left then; use after_bytes or after_headers";
+      return "";
+    case Effect::Kind::wrong_content_length: {
+      if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
+      if (data.chunks) return "chunks are always streamed, without a Content-Length";
+      const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
+      if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
+      return "";
+    }
+    case Effect::Kind::error_event:
+    case Effect::Kind::skip_event:
+    case Effect::Kind::duplicate_event: break;
+  }
+  if (never_streamed) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
+  switch (kind) {
+    case Trigger::Kind::before_headers: return "no stream has begun; use after_headers()";
+    case Trigger::Kind::after_bytes:
+    case Trigger::Kind::inside_event:
+    case Trigger::Kind::inside_character:
+      return "an event does not stand inside another; use after_events or after_tokens";
+    case Trigger::Kind::at_end: return "no event comes then; use before_done()";
+    case Trigger::Kind::after_headers:
+    case Trigger::Kind::after_events:
+    case Trigger::Kind::after_tokens:
+    case Trigger::Kind::before_done: break;
+  }
+  return "";
+}
+
 MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  const bool counted = trigger.kind() == Trigger::Kind::after_events || trigger.kind() == Trigger::Kind::after_tokens;
-  if (counted && trigger.count() == 0) throw GatewayError("events and tokens of a trigger count from 1");
+  require_countable(trigger);
   if (effect.duration() && *effect.duration() <= Duration::zero()) {
     throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
   }
-  // Neither is ever streamed, not even to a request that asked for a stream.
-  if ((data.failure || data.raw) && (counted || trigger.kind() == Trigger::Kind::before_done)) {
-    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " has no events, so \"" +
-                       trigger.to_string() + "\" never comes; use before_headers, after_headers or at_end");
+  if (const std::string why = why_trigger_never_comes(data, trigger.kind(), trigger.count()); !why.empty()) {
+    throw GatewayError(why + ", so \"" + trigger.to_string() +
+                       "\" never comes; use before_headers, after_headers, after_bytes or at_end");
   }
+  if (const std::string why = why_effect_never_comes(data, trigger.kind(), effect); !why.empty())
+    throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
 }
 
-MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter) {
-  if (duration < Duration::zero()) throw GatewayError(std::string(setter) + " needs a duration that is not negative");
+MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pace) {
+  if (data.raw && (pace.gap() || pace.rate()))
+    throw GatewayError("a raw reply leaves in one piece; first_token_after delays it");
+  if (!pace.chunking()) return;
+  if (data.failure || data.raw)
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
+  if (data.chunks) throw GatewayError("chunks are cut already: each element is one event");
 }
 
 MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
@@ -116,16 +212,14 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
   }
-  const SseDialect dialect;
-  const bool paced = part.pace.gap != Duration::zero() || part.pace.first_token != Duration::zero();
-  const bool written_otherwise = part.sse.line_end != dialect.line_end || part.sse.done != dialect.done ||
-                                 part.sse.space_after_colon != dialect.space_after_colon ||
-                                 part.sse.content_type != dialect.content_type;
-  if (paced || !part.faults.empty() || !part.holds.empty() || !part.model.empty() || part.verbatim || part.usage ||
-      !part.extra.empty() || !part.extra_message.empty() || !part.headers.empty() || written_otherwise) {
+  const bool written_otherwise =
+      !same_dialect(part.sse, SseDialect()) || part.writes.kind != Writes::Kind::as_they_come;
+  if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
+      part.verbatim || part.usage || !part.extra.empty() || !part.extra_message.empty() || !part.headers.empty() ||
+      written_otherwise) {
     throw GatewayError(
         "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, headers and dialect on the whole: choices(…).every(…)");
+        "fields, verbatim, headers, dialect and writes on the whole: choices(…).every(…)");
   }
 }
 
@@ -357,18 +451,22 @@ MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) con
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::every(Duration gap) const {
-  detail::reply_check::require_not_negative(gap, "every");
-  if (data_.raw) throw GatewayError("a raw reply leaves in one piece; first_token_after delays it");
-  Reply changed = *this;
-  changed.data_.pace.gap = gap;
-  return changed;
+MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
+
+MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) const {
+  return pace(Pace().first_token_after(std::move(delay)));
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Duration delay) const {
-  detail::reply_check::require_not_negative(delay, "first_token_after");
+MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const {
+  return pace(Pace().tokens_per_second(std::move(rate)));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
+
+MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const {
+  detail::reply_check::require_paceable(data_, pace);
   Reply changed = *this;
-  changed.data_.pace.first_token = delay;
+  changed.data_.pace = pace.or_else(data_.pace);
   return changed;
 }
 
@@ -391,12 +489,23 @@ MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, Place place) const {
 
 MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
   if (data_.raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
-  if (dialect.line_end != "\n" && dialect.line_end != "\r\n" && dialect.line_end != "\r") {
-    throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
-  }
+  detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type);
   Reply changed = *this;
   changed.data_.sse = std::move(dialect);
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
+  if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
+  Reply changed = *this;
+  changed.data_.writes = {Writes::Kind::sliced, bytes};
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
+  Reply changed = *this;
+  changed.data_.writes = {Writes::Kind::together, 0};
   return changed;
 }
 

@@ -1,0 +1,71 @@
+#include "gzip.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace gzip {
+
+inline constexpr std::size_t largest_block = 65535;
+inline constexpr std::size_t block_head = 5;
+
+/// The table of CRC-32 as RFC 1952, section 8, makes it.
+constexpr std::array<std::uint32_t, 256> make_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t n = 0; n < 256; ++n) {
+    std::uint32_t c = n;
+    for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xedb88320 ^ (c >> 1) : c >> 1;
+    table[n] = c;
+  }
+  return table;
+}
+
+inline constexpr std::array<std::uint32_t, 256> table = make_table();
+
+MOCK_GATEWAY_INLINE void append_number(std::string& out, std::uint32_t number, int bytes) {
+  for (; bytes > 0; --bytes, number >>= 8) out += static_cast<char>(number & 0xff);
+}
+
+MOCK_GATEWAY_INLINE void append_block(std::string& out, std::string_view bytes, bool last) {
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  out += last ? '\1' : '\0';
+  append_number(out, size, 2);
+  append_number(out, ~size, 2);
+  out.append(bytes);
+}
+
+}  // namespace gzip
+
+MOCK_GATEWAY_INLINE std::size_t GzipStream::coded_size(std::size_t size) {
+  return size + (size + gzip::largest_block - 1) / gzip::largest_block * gzip::block_head;
+}
+
+MOCK_GATEWAY_INLINE void GzipStream::begin(std::string& out) {
+  if (begun_) return;
+  begun_ = true;
+  // Deflate, no flags, no time, system unknown.
+  out.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+}
+
+MOCK_GATEWAY_INLINE void GzipStream::append(std::string& out, std::string_view bytes) {
+  for (const char byte : bytes)
+    checksum_ = gzip::table[(checksum_ ^ static_cast<unsigned char>(byte)) & 0xff] ^ (checksum_ >> 8);
+  size_ += static_cast<std::uint32_t>(bytes.size());
+  while (!bytes.empty()) {
+    const std::string_view block = bytes.substr(0, gzip::largest_block);
+    gzip::append_block(out, block, false);
+    bytes.remove_prefix(block.size());
+  }
+}
+
+MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
+  gzip::append_block(out, {}, true);
+  gzip::append_number(out, ~checksum_, 4);
+  gzip::append_number(out, size_, 4);
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "../core/version.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Writes bytes as one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4): nothing is compressed, and every byte
+/// can be decompressed when it has arrived.
+class GzipStream {
+ public:
+  /// The size of what append() would write for so many bytes, the header of the member not included.
+  static std::size_t coded_size(std::size_t size);
+
+  /// Begins the member unless it has begun.
+  void begin(std::string& out);
+  void append(std::string& out, std::string_view bytes);
+  /// Ends the member.
+  void end(std::string& out);
+  bool begun() const { return begun_; }
+
+ private:
+  bool begun_ = false;
+  std::uint32_t checksum_ = 0xffffffff;
+  std::uint32_t size_ = 0;  // modulo 2^32, as the format has it
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,76 @@
+#include "acceptor.hpp"
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "../core/error.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Serve serve, std::function<void(const std::string& why)> deaf)
+    : listener_(listener), serve_(std::move(serve)), deaf_(std::move(deaf)), wake_(sockets::open_wake()) {
+  const auto give_up = [this](const std::string& why) {
+    sockets::close_wake(wake_);
+    sockets::close(listener_);
+    throw GatewayError("cannot accept connections: " + why);
+  };
+  if (wake_.reading < 0) give_up("this process has no descriptor left (ulimit -n)");
+  reserve_ = sockets::duplicate(wake_.reading);
+  sockets::never_block(listener_);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    if (reserve_ >= 0) sockets::close(reserve_);
+    give_up("the system gives no thread (ulimit -u, or the limit of the container)");
+  }
+}
+
+MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
+  stopping_ = true;
+  sockets::signal_wake(wake_);
+  thread_.join();
+  sockets::close(listener_);
+  sockets::close_wake(wake_);
+  if (reserve_ >= 0) sockets::close(reserve_);
+}
+
+MOCK_GATEWAY_INLINE void Acceptor::run() {
+  // After what may pass by itself: the system's own tables are full, say.
+  constexpr Duration pause = std::chrono::milliseconds{10};
+  while (!stopping_) {
+    int socket = -1;
+    switch (sockets::accept(listener_, socket)) {
+      case sockets::Acceptance::accepted: serve_(socket, false); break;
+      case sockets::Acceptance::nobody_waits:
+        sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
+        break;
+      case sockets::Acceptance::no_descriptor:
+        // The system says so also when nobody waits.
+        if (!sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt).ready) break;
+        accept_on_the_reserve();
+        if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
+        if (reserve_ >= 0) break;
+        [[fallthrough]];
+      case sockets::Acceptance::exhausted:
+        sockets::poll(wake_.reading, sockets::Interest::readable, false, -1, pause);
+        break;
+      case sockets::Acceptance::failed:
+        if (!stopping_) deaf_(sockets::last_error());
+        return;
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE void Acceptor::accept_on_the_reserve() {
+  if (reserve_ < 0) return;
+  sockets::close(std::exchange(reserve_, -1));
+  int socket = -1;
+  if (sockets::accept(listener_, socket) == sockets::Acceptance::accepted) serve_(socket, true);
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

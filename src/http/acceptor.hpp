@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "sockets.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
+/// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
+class Acceptor {
+ public:
+  /// Takes a connection over. `last_descriptor`: it has the reserve, so that no other can be told anything until it is
+  /// closed; it must be before the function returns. Throws nothing.
+  using Serve = std::function<void(int socket, bool last_descriptor)>;
+
+  /// Takes the listener over. `deaf` is told why when no connection can be accepted any more. Throws GatewayError,
+  /// saying why, when it cannot begin.
+  Acceptor(int listener, Serve serve, std::function<void(const std::string& why)> deaf);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+  /// Whether the caller is its thread.
+  bool is_current() const { return std::this_thread::get_id() == thread_.get_id(); }
+
+ private:
+  void run();
+  void accept_on_the_reserve();
+
+  int listener_;
+  Serve serve_;
+  std::function<void(const std::string& why)> deaf_;
+  sockets::WakePair wake_;
+  int reserve_ = -1;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

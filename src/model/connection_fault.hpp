@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "../core/clock.hpp"
+#include "failure.hpp"
+#include "received_request.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
+/// wrong within a reply is a Fault of that reply.
+class ConnectionFault {
+ public:
+  enum class Kind {
+    reset_on_accept,
+    close_on_accept,
+    garbage_on_accept,
+    close_when_reused,
+    reset_when_reused,
+    unsolicited_continue,
+    early_hints,
+    slow_body,
+    reply_before_body,
+  };
+  /// Where a connection must be for the fault to strike.
+  enum class Place {
+    /// Accepted this moment.
+    accepted,
+    /// Served a request before, and the first byte of the next has arrived.
+    reused,
+    /// The first byte of any request has arrived.
+    request,
+  };
+
+  Kind kind() const { return kind_; }
+  Place place() const;
+  /// "reset on accept".
+  std::string to_string() const;
+
+  /// What is sent: the garbage, or the whole interim response.
+  const std::string& bytes() const { return *bytes_; }
+  /// Of a slow body: so many bytes are read after each gap.
+  std::size_t step() const { return step_; }
+  Duration gap() const { return gap_; }
+  /// Of a reply before the body.
+  const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  explicit ConnectionFault(Kind kind) : kind_(kind) {}
+  friend ConnectionFault reset_on_accept();
+  friend ConnectionFault close_on_accept();
+  friend ConnectionFault garbage_on_accept(std::string bytes);
+  friend ConnectionFault close_when_reused();
+  friend ConnectionFault reset_when_reused();
+  friend ConnectionFault unsolicited_continue();
+  friend ConnectionFault early_hints(const Headers& headers);
+  friend ConnectionFault slow_body(std::size_t bytes, Duration gap);
+  friend ConnectionFault reply_before_body(const Failure& failure);
+
+  Kind kind_;
+  std::shared_ptr<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
+  std::size_t step_ = 0;
+  Duration gap_{0};
+  std::optional<Failure> failure_;
+};
+
+/// RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or reads,
+/// and only by a rare chance in connect itself; after a write that told it, a read gives the end of the stream. Never
+/// ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+ConnectionFault reset_on_accept();
+/// FIN at once, not a byte sent. What the client sends is thrown away, so that it sees the FIN and no RST.
+ConnectionFault close_on_accept();
+/// These bytes at once, whatever the client sends or not, then FIN: something that is no HTTP server has the port.
+/// Not empty, or GatewayError.
+ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
+/// The race of every keep-alive: FIN on an idle connection at the moment when the first byte of its next request
+/// arrives. The request is thrown away unread, and is no exchange.
+ConnectionFault close_when_reused();
+/// The same with RST: what a server's kernel answers to a request that reaches a connection already closed.
+ConnectionFault reset_when_reused();
+/// `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
+ConnectionFault unsolicited_continue();
+/// `103 Early Hints` with these headers in front of the reply (RFC 8297). Each is a header field, or GatewayError.
+ConnectionFault early_hints(const Headers& headers);
+/// With `Link: </style.css>; rel=preload; as=style`.
+ConnectionFault early_hints();
+/// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
+/// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
+/// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
+ConnectionFault slow_body(std::size_t bytes, Duration gap);
+/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
+/// or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
+ConnectionFault reply_before_body(const Failure& failure);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

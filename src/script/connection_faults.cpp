@@ -1,0 +1,52 @@
+#include "connection_faults.hpp"
+
+#include "../core/error.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
+  if (times == 0) throw GatewayError("next_connection(fault, 0) would strike nobody");
+  const std::lock_guard<std::mutex> lock(mutex_);
+  queue_.push_back(Queued{fault, times, times, where, ++serial_});
+  any_ = true;
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void ConnectionFaults::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  queue_.clear();
+  any_ = false;
+  ++changes_;
+}
+
+template <class Fits>
+std::optional<ConnectionFault> ConnectionFaults::take(const Fits& fits) {
+  if (!any_) return std::nullopt;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (queue_.empty() || !fits(queue_.front().fault.place())) return std::nullopt;
+  ConnectionFault fault = queue_.front().fault;
+  if (--queue_.front().left == 0) queue_.pop_front();
+  any_ = !queue_.empty();
+  return fault;
+}
+
+MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_accept() {
+  return take([](ConnectionFault::Place place) { return place == ConnectionFault::Place::accepted; });
+}
+
+MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
+  return take([reused](ConnectionFault::Place place) {
+    return place == ConnectionFault::Place::request || (reused && place == ConnectionFault::Place::reused);
+  });
+}
+
+MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::left() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {queue_.begin(), queue_.end()};
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../core/source_location.hpp"
+#include "../model/connection_fault.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
+/// connection that is at its place. Thread-safe.
+class ConnectionFaults {
+ public:
+  struct Queued {
+    ConnectionFault fault;
+    std::size_t times;
+    std::size_t left;
+    SourceLocation where;
+    std::uint64_t serial;
+  };
+
+  /// Throws GatewayError when `times` is 0.
+  void add(const ConnectionFault& fault, std::size_t times, SourceLocation where);
+  void clear();
+
+  std::optional<ConnectionFault> take_on_accept();
+  /// `reused`: whether the request is not the connection's first.
+  std::optional<ConnectionFault> take_on_request(bool reused);
+  /// Those that no connection took, oldest first.
+  std::vector<Queued> left() const;
+  /// How often faults were queued or cleared.
+  std::uint64_t changes() const { return changes_; }
+
+ private:
+  template <class Fits>
+  std::optional<ConnectionFault> take(const Fits& fits);
+
+  mutable std::mutex mutex_;
+  std::deque<Queued> queue_;
+  std::uint64_t serial_ = 0;
+  std::atomic<bool> any_{false};
+  std::atomic<std::uint64_t> changes_{0};
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

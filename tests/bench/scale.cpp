@@ -1,0 +1,242 @@
+// Many paced streams at once: what they cost the gateway, and how late their events are. The client is a process of
+// its own, with one thread, on the same machine. It opens the streams evenly over 4 s; each sends a token a second,
+// beginning a second after its request. Lateness is counted from the moment before the request was sent to the one
+// after the event was received, so that the client's own lateness is in it.
+// Arguments: streams (10000), seconds per stream (10).
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/statistics.hpp"
+
+namespace {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr auto opening = 4s;
+
+/// What the client tells of a run.
+struct Report {
+  long tokens = 0;
+  long whole_streams = 0;
+  double opened_in = 0;  // seconds
+  double median = 0;     // lateness, in ms
+  double p99 = 0;
+  double maximum = 0;
+};
+
+struct Order {
+  int port = 0;
+  long streams = 0;
+  long tokens = 0;
+  char key[128] = {};
+};
+
+/// Raises this process's limit of descriptors as far as it may be raised.
+long raise_descriptor_limit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<long>(std::min<rlim_t>(limit.rlim_cur, 1'000'000));
+}
+
+template <class Value>
+void write_value(int pipe, const Value& value) {
+  if (::write(pipe, &value, sizeof value) != static_cast<ssize_t>(sizeof value)) bench::give_up("a pipe is broken");
+}
+
+template <class Value>
+Value read_value(int pipe) {
+  Value value{};
+  if (::read(pipe, &value, sizeof value) != static_cast<ssize_t>(sizeof value)) bench::give_up("a pipe is broken");
+  return value;
+}
+
+/// One number of /proc/self/status.
+double of_this_process(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.compare(0, name.size() + 1, name + ":") == 0) return std::atof(line.c_str() + name.size() + 1);
+  return 0;
+}
+
+struct Stream {
+  int socket = -1;
+  SteadyClock::time_point sent;
+  long events = 0;
+  std::string tail;  // the last bytes received
+};
+
+/// The client's side: one thread that polls all streams.
+class Streams {
+ public:
+  explicit Streams(const Order& order) : order_(order), streams_(static_cast<std::size_t>(order.streams)) {
+    const Json body{
+        {"model", "mock-model"}, {"stream", true}, {"messages", {{{"role", "user"}, {"content", "Count."}}}}};
+    request_ = bench::chat_request(order.key, body.dump());
+    epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  }
+
+  Report run() {
+    Report report;
+    const auto began = SteadyClock::now();
+    const auto end = began + opening + std::chrono::seconds{order_.tokens} + 10s;
+    const auto step = std::chrono::duration_cast<SteadyClock::duration>(opening) / order_.streams;
+    std::size_t opened = 0;
+    long ended = 0;
+    std::vector<epoll_event> ready(1024);
+    while (ended < order_.streams && SteadyClock::now() < end) {
+      for (; opened < streams_.size() && SteadyClock::now() >= began + step * static_cast<long>(opened); ++opened) {
+        open(streams_[opened], opened);
+        if (opened + 1 == streams_.size())
+          report.opened_in = std::chrono::duration<double>(SteadyClock::now() - began).count();
+      }
+      const int count =
+          ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), opened < streams_.size() ? 1 : 100);
+      for (int i = 0; i < count; ++i)
+        if (!receive(streams_[ready[static_cast<std::size_t>(i)].data.u64])) ++ended;
+    }
+    report.tokens = static_cast<long>(lateness_.size());
+    report.whole_streams = whole_;
+    if (lateness_.empty()) return report;
+    report.median = bench::median(lateness_);
+    report.p99 = bench::quantile(lateness_, 0.99);
+    report.maximum = bench::quantile(lateness_, 1);
+    return report;
+  }
+
+ private:
+  void open(Stream& stream, std::size_t index) {
+    stream.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(order_.port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(stream.socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      bench::give_up("connection " + std::to_string(index + 1) + " was not made");
+    const int on = 1;
+    ::setsockopt(stream.socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = index;
+    ::epoll_ctl(epoll_, EPOLL_CTL_ADD, stream.socket, &event);
+    stream.sent = SteadyClock::now();
+    if (::send(stream.socket, request_.data(), request_.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request_.size()))
+      bench::give_up("a request was not sent");
+  }
+
+  /// Takes what has arrived; false when that was the end.
+  bool receive(Stream& stream) {
+    char bytes[8192];
+    const ssize_t count = ::recv(stream.socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    const auto now = SteadyClock::now();
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    if (count > 0) {
+      constexpr std::string_view event_end = "\n\n";
+      constexpr std::string_view body_end = "\r\n0\r\n\r\n";
+      const std::size_t seen = stream.tail.size();
+      stream.tail.append(bytes, static_cast<std::size_t>(count));
+      for (std::size_t at = seen == 0 ? 0 : seen - 1; (at = stream.tail.find(event_end, at)) != std::string::npos;
+           at += event_end.size()) {
+        // The first event is the role's; then come the tokens.
+        if (const long token = stream.events++; token >= 1 && token <= order_.tokens)
+          lateness_.push_back(
+              std::chrono::duration<double, std::milli>(now - stream.sent - std::chrono::seconds{token}).count());
+      }
+      const bool ended = stream.tail.size() >= body_end.size() &&
+                         stream.tail.compare(stream.tail.size() - body_end.size(), std::string::npos, body_end) == 0;
+      // Short enough that no event end is counted twice: every event is longer.
+      stream.tail.erase(0, stream.tail.size() - std::min(stream.tail.size(), body_end.size()));
+      if (!ended) return true;
+      if (stream.events == order_.tokens + 3) ++whole_;
+    }
+    ::close(stream.socket);
+    return false;
+  }
+
+  Order order_;
+  std::vector<Stream> streams_;
+  std::string request_;
+  int epoll_ = -1;
+  std::vector<double> lateness_;
+  long whole_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Order order;
+  order.streams = argc > 1 ? std::atol(argv[1]) : 10'000;
+  order.tokens = argc > 2 ? std::atol(argv[2]) : 10;
+  const long most = raise_descriptor_limit() - 64;
+  if (most < order.streams) {
+    std::printf("only %ld streams: the limit of descriptors (ulimit -Hn) allows no more\n", most);
+    order.streams = most;
+  }
+
+  // Before the gateway has threads.
+  int orders[2];
+  int reports[2];
+  if (::pipe(orders) != 0 || ::pipe(reports) != 0) bench::give_up("no pipe");
+  const pid_t client = ::fork();
+  if (client == 0) {
+    ::close(orders[1]);
+    write_value(reports[1], Streams(read_value<Order>(orders[0])).run());
+    std::_Exit(0);
+  }
+  ::close(orders[0]);
+  ::close(reports[1]);
+
+  const double before = of_this_process("VmRSS") / 1024;
+  Gateway gateway;
+  std::string text;
+  for (long token = 0; token < order.tokens; ++token) text += token == 0 ? "word" : " word";
+  gateway.chat().reply(mock_gateway::text(text).first_token_after(1s).every(1s));
+  order.port = gateway.port();
+  gateway.api_key().copy(order.key, sizeof order.key - 1);
+  write_value(orders[1], order);
+
+  // When all are open and none has ended.
+  const bool all_came = bool(gateway.journal().wait_for(static_cast<std::size_t>(order.streams), 60s));
+  const double threads = of_this_process("Threads");
+  const Report report = read_value<Report>(reports[0]);
+  ::waitpid(client, nullptr, 0);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  const double peak = of_this_process("VmHWM") / 1024;
+
+  std::printf("%ld streams at once, %s, a token a second for %ld s: %ld tokens of %ld, %ld streams whole\n",
+              order.streams, all_came ? "all accepted" : "not all accepted", order.tokens, report.tokens,
+              order.streams * order.tokens, report.whole_streams);
+  std::printf("lateness in ms: median %.2f, 99th percentile %.2f (aim below 5), maximum %.2f; opened in %.1f s\n",
+              report.median, report.p99, report.maximum, report.opened_in);
+  std::printf("the gateway: %.0f MB resident at most (aim below 400; %.0f before), %.0f threads, %.1f s of CPU\n", peak,
+              before, threads, seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  const bool held = report.tokens == order.streams * order.tokens && report.whole_streams == order.streams &&
+                    report.p99 < 5 && peak < 400;
+  return held ? 0 : 1;
+}
