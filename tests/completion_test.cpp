@@ -545,6 +545,20 @@ TEST_CASE("a schema of which no instance can be promised is a 400 that names the
   CHECK(Http(gateway).chat(tools).status == 200);  // nothing is made of it
 }
 
+TEST_CASE("an integer that no signed one can hold is no negative number to a schema") {
+  Gateway gateway;
+  const auto instance_of = [&](const Json& integer) {
+    const Json schema = {{"type", "object"}, {"required", {"a"}}, {"properties", {{"a", integer}}}};
+    return Http(gateway).chat(
+        {{"response_format", {{"type", "json_schema"}, {"json_schema", {{"name", "x"}, {"schema", schema}}}}}});
+  };
+  constexpr std::uint64_t largest = 18446744073709551615u;
+  CHECK(instance_of({{"enum", {-1}}, {"const", largest}}).status == 400);
+  const Response found = instance_of({{"enum", {largest}}, {"not", {{"const", -1}}}});
+  CHECK(found.status == 200);
+  CHECK(Json::parse(found.text())["a"] == largest);
+}
+
 TEST_CASE("enable_thinking puts reasoning before the content") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();

@@ -521,6 +521,10 @@ TEST_CASE("a scope that can cover nothing is refused") {
   Gateway gateway;
   CHECK_THROWS_AS(static_cast<void>(gateway.verify("no such key")), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(with_header("authorization", "Bearer x")), GatewayError);
+  for (const char* masked : {"Proxy-Authorization", "cookie", "x-api-key", "X-Goog-Api-Key", "x-auth-token"}) {
+    INFO(masked);
+    CHECK_THROWS_AS(static_cast<void>(with_header(masked, "1")), GatewayError);
+  }
   CHECK_THROWS_AS(static_cast<void>(with_header("x test", "1")), GatewayError);
 }
 

@@ -58,15 +58,7 @@ bool report_to_catch2(const Report& report) {
   return true;
 }
 
-struct Catch2Adapter {
-  Catch2Adapter() { set_reporter(report_to_catch2); }
-  // Once the program ends, or the shared object with this file is unloaded.
-  ~Catch2Adapter() {
-    if (reporter() == report_to_catch2) set_reporter(nullptr);
-  }
-  Catch2Adapter(const Catch2Adapter&) = delete;
-  Catch2Adapter& operator=(const Catch2Adapter&) = delete;
-} catch2_adapter;
+const InstalledReporter catch2_adapter(report_to_catch2);
 
 }  // namespace
 }  // namespace detail

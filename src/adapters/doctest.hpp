@@ -45,15 +45,7 @@ bool report_to_doctest(const Report& report) {
 #endif
 }
 
-struct DoctestAdapter {
-  DoctestAdapter() { set_reporter(report_to_doctest); }
-  // Once the program ends, or the shared object with this file is unloaded.
-  ~DoctestAdapter() {
-    if (reporter() == report_to_doctest) set_reporter(nullptr);
-  }
-  DoctestAdapter(const DoctestAdapter&) = delete;
-  DoctestAdapter& operator=(const DoctestAdapter&) = delete;
-} doctest_adapter;
+const InstalledReporter doctest_adapter(report_to_doctest);
 
 }  // namespace
 }  // namespace detail

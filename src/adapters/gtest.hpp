@@ -34,18 +34,10 @@ bool report_to_gtest(const Report& report) {
   return true;
 }
 
-struct GtestAdapter {
-  GtestAdapter() {
-    testing::UnitTest::GetInstance();  // made before this, it is still there when this goes
-    set_reporter(report_to_gtest);
-  }
-  // Once the program ends, or the shared object with this file is unloaded.
-  ~GtestAdapter() {
-    if (reporter() == report_to_gtest) set_reporter(nullptr);
-  }
-  GtestAdapter(const GtestAdapter&) = delete;
-  GtestAdapter& operator=(const GtestAdapter&) = delete;
-} gtest_adapter;
+const InstalledReporter gtest_adapter([] {
+  testing::UnitTest::GetInstance();  // made before the adapter, it is still there when that goes
+  return &report_to_gtest;
+}());
 
 }  // namespace
 }  // namespace detail

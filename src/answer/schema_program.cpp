@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
 #include "schema_value.hpp"
 
@@ -39,24 +40,6 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> Node::below() const {
   }
   return found;
 }
-
-namespace pointers {
-
-MOCK_GATEWAY_INLINE std::string pointer_token(std::string_view key) {
-  std::string token = "/";
-  for (const char character : key) {
-    if (character == '~') {
-      token += "~0";
-    } else if (character == '/') {
-      token += "~1";
-    } else {
-      token += character;
-    }
-  }
-  return token;
-}
-
-}  // namespace pointers
 
 MOCK_GATEWAY_INLINE Program::Program(const Json& root) : root_(root) {
   intern(root, "", 0, false);
@@ -172,7 +155,7 @@ MOCK_GATEWAY_INLINE void Program::read(std::size_t index) {
 }
 
 MOCK_GATEWAY_INLINE bool Program::read_general(Node& node, const std::string& key, const Json& value) {
-  const std::string path = node.path + pointers::pointer_token(key);
+  const std::string path = node.path + json_pointer::token(key);
   if (key == "type") {
     unsigned bits = 0;
     if (value.is_array() && !value.empty()) {
@@ -232,7 +215,7 @@ MOCK_GATEWAY_INLINE bool Program::read_number(Node& node, const std::string& key
 }
 
 MOCK_GATEWAY_INLINE bool Program::read_string(Node& node, const std::string& key, const Json& value) {
-  const std::string path = node.path + pointers::pointer_token(key);
+  const std::string path = node.path + json_pointer::token(key);
   if (key == "minLength") {
     node.min_length = size_of(node, key, value);
   } else if (key == "maxLength") {
@@ -280,7 +263,7 @@ MOCK_GATEWAY_INLINE bool Program::read_array(Node& node, const std::string& key,
 }
 
 MOCK_GATEWAY_INLINE bool Program::read_object(Node& node, const std::string& key, const Json& value) {
-  const std::string path = node.path + pointers::pointer_token(key);
+  const std::string path = node.path + json_pointer::token(key);
   const auto need_object = [&] {
     if (!value.is_object()) throw Unsupported{path, "\"" + key + "\" must be an object, not " + quoted(value) + "."};
   };
@@ -288,17 +271,16 @@ MOCK_GATEWAY_INLINE bool Program::read_object(Node& node, const std::string& key
     need_object();
     for (auto item = value.begin(); item != value.end(); ++item) {
       const bool is_new =
-          node.properties.emplace(item.key(), child(node, *item, "/properties" + pointers::pointer_token(item.key())))
+          node.properties.emplace(item.key(), child(node, *item, "/properties" + json_pointer::token(item.key())))
               .second;
       if (is_new) node.names.push_back(item.key());
     }
   } else if (key == "patternProperties") {
     need_object();
     for (auto item = value.begin(); item != value.end(); ++item) {
-      const std::string place = path + pointers::pointer_token(item.key());
-      node.pattern_properties.emplace_back(
-          pattern_of(place, item.key()),
-          child(node, *item, "/patternProperties" + pointers::pointer_token(item.key())));
+      const std::string place = path + json_pointer::token(item.key());
+      node.pattern_properties.emplace_back(pattern_of(place, item.key()),
+                                           child(node, *item, "/patternProperties" + json_pointer::token(item.key())));
     }
   } else if (key == "additionalProperties") {
     node.additional = child(node, value, "/additionalProperties");
@@ -309,7 +291,7 @@ MOCK_GATEWAY_INLINE bool Program::read_object(Node& node, const std::string& key
   } else if (key == "dependentRequired") {
     need_object();
     for (auto item = value.begin(); item != value.end(); ++item) {
-      node.dependents[item.key()] = strings_of(path + pointers::pointer_token(item.key()), item.key(), *item);
+      node.dependents[item.key()] = strings_of(path + json_pointer::token(item.key()), item.key(), *item);
     }
   } else if (key == "minProperties") {
     node.min_properties = size_of(node, key, value);
@@ -344,7 +326,7 @@ MOCK_GATEWAY_INLINE void Program::refuse_unsupported(const Node& node, const std
       "contentSchema",
   };
   if (std::find(std::begin(refused), std::end(refused), key) != std::end(refused)) {
-    throw Unsupported{node.path + pointers::pointer_token(key), "The keyword \"" + key + "\" is not supported."};
+    throw Unsupported{node.path + json_pointer::token(key), "The keyword \"" + key + "\" is not supported."};
   }
 }
 
@@ -383,29 +365,12 @@ MOCK_GATEWAY_INLINE std::size_t Program::resolve(const Node& node, const std::st
     const std::size_t end = std::min(pointer->find('/', start), pointer->size());
     const std::string_view raw = std::string_view(*pointer).substr(start, end - start);
     start = end + 1;
-    std::string token;
-    for (std::size_t index = 0; index < raw.size(); ++index) {
-      if (raw[index] != '~') {
-        token += raw[index];
-        continue;
-      }
-      const char escape = index + 1 < raw.size() ? raw[++index] : ' ';
-      if (escape != '0' && escape != '1') throw unresolved("'~' must be followed by 0 or 1");
-      token += escape == '0' ? '~' : '/';
-    }
-    const Json* next = nullptr;
-    if (target->is_object()) {
-      next = member_of(*target, token);
-    } else if (target->is_array()) {
-      const bool is_index = !token.empty() && token.size() <= 9 &&
-                            token.find_first_not_of("0123456789") == std::string::npos &&
-                            (token == "0" || token[0] != '0');
-      const std::size_t index = is_index ? static_cast<std::size_t>(std::stoul(token)) : none;
-      if (index < target->size()) next = &(*target)[index];
-    }
-    if (next == nullptr) throw unresolved("there is no " + quoted(Json(token)));
+    const std::optional<std::string> token = json_pointer::name_of(raw);
+    if (!token) throw unresolved("'~' must be followed by 0 or 1");
+    const Json* const next = target->is_object() ? member_of(*target, *token) : json_pointer::child(*target, *token);
+    if (next == nullptr) throw unresolved("there is no " + quoted(Json(*token)));
     target = next;
-    target_path += pointers::pointer_token(token);
+    target_path += json_pointer::token(*token);
     ++depth;
     if (start <= pointer->size() && target->is_object()) {
       const Json* id = member_of(*target, "$id");

@@ -26,6 +26,20 @@ void set_reporter(Reporter reporter);
 /// Null unless one was set.
 Reporter reporter();
 
+/// A reporter that is set until the program ends, or the shared object that the adapter is part of is unloaded.
+class InstalledReporter {
+ public:
+  explicit InstalledReporter(Reporter installed) : installed_(installed) { set_reporter(installed); }
+  ~InstalledReporter() {
+    if (reporter() == installed_) set_reporter(nullptr);
+  }
+  InstalledReporter(const InstalledReporter&) = delete;
+  InstalledReporter& operator=(const InstalledReporter&) = delete;
+
+ private:
+  Reporter installed_;
+};
+
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

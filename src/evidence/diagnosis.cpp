@@ -20,8 +20,7 @@ MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script:
   if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
   if (stub.exhausted()) return "exhausted after " + text::counted(stub.calls(), "call");
   for (const ScenarioState& wanted : plan.in_states) {
-    const auto found = states.find(wanted.scenario);
-    const std::string& state = found == states.end() ? "started" : found->second;
+    const std::string& state = Script::state_in(states, wanted.scenario);
     if (state != wanted.state)
       return "scenario \"" + wanted.scenario + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
   }

@@ -411,11 +411,6 @@ MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
   ++epoch_;
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t JournalState::epoch() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return epoch_;
-}
-
 MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return added_;
@@ -515,23 +510,19 @@ MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::functio
 }
 
 MOCK_GATEWAY_INLINE void JournalState::wait_until_idle(const RequestScope& scope, Duration patience) const {
-  if (scope.whole()) {
-    static_cast<void>(wait(patience, [this] { return under_way_while_locked() == 0; }));
-    return;
-  }
-  const auto pending = [&scope](const auto& record) {
-    return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
-  };
-  static_cast<void>(wait(patience, [&] { return std::none_of(records_.begin(), records_.end(), pending); }));
+  static_cast<void>(wait(patience, [&] { return open_while_locked(scope) == 0; }));
 }
 
 MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return open_while_locked(scope);
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
   if (scope.whole()) return under_way_;
-  const auto pending = [&scope](const auto& record) {
+  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&scope](const auto& record) {
     return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
-  };
-  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), pending));
+  }));
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
@@ -591,7 +582,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) 
 
 MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
   std::size_t under_way = 0;
-  const bool idle = state_->wait(timeout, [&] { return (under_way = state_->under_way_while_locked()) == 0; });
+  const bool idle = state_->wait(timeout, [&] { return (under_way = state_->open_while_locked({})) == 0; });
   if (idle) return Wait::fulfilled("no request is under way");
   std::string message = detail::text::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
   std::size_t named = 0;

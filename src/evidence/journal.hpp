@@ -321,7 +321,7 @@ class JournalState {
   /// Also those of exchanges that are under way.
   void forget_problems();
   /// Counts forget_problems; a record carries what it was when its request was complete.
-  std::uint64_t epoch() const;
+  std::uint64_t epoch() const { return epoch_; }
   /// The newest exchange's id; 0 when there was none.
   std::uint64_t newest_id() const;
   /// A request has begun to arrive; balanced by end() or dropped().
@@ -352,7 +352,7 @@ class JournalState {
   std::size_t open(const RequestScope& scope) const;
   // For such conditions: the mutex is held already.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
-  std::size_t under_way_while_locked() const { return under_way_; }
+  std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
   /// The newest record of a stub; null when there is none.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
@@ -373,7 +373,7 @@ class JournalState {
     std::size_t dropped = 0;
   };
   std::map<std::string, Count> problem_counts_;  // by key id
-  std::uint64_t epoch_ = 0;
+  std::atomic<std::uint64_t> epoch_{0};          // changed under the lock
   std::size_t bytes_ = 0;
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;

@@ -25,8 +25,6 @@ struct Foreign {
 };
 using ForeignCredentials = std::vector<Foreign>;
 
-/// Whether a field carries a credential by its nature.
-bool is_sensitive(std::string_view name);
 bool has_scheme(std::string_view name);
 /// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
 std::string_view scheme_of(std::string_view name, std::string_view value);
@@ -48,15 +46,6 @@ void mask_raw_fields(std::string& raw_head);
 
 MOCK_GATEWAY_INLINE bool has_scheme(std::string_view name) {
   return text::equals_ignoring_case(name, "Authorization") || text::equals_ignoring_case(name, "Proxy-Authorization");
-}
-
-MOCK_GATEWAY_INLINE bool is_sensitive(std::string_view name) {
-  constexpr std::string_view suffix = "api-key";  // api-key, x-api-key, x-goog-api-key
-  if (name.size() >= suffix.size() && text::equals_ignoring_case(name.substr(name.size() - suffix.size()), suffix)) {
-    return true;
-  }
-  return has_scheme(name) || text::equals_ignoring_case(name, "Cookie") ||
-         text::equals_ignoring_case(name, "x-auth-token");
 }
 
 MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::string_view value) {
@@ -129,7 +118,7 @@ MOCK_GATEWAY_INLINE ForeignCredentials foreign_credentials(const Headers& header
   const bool known = !presented.key.id.empty();
   if (!known) add_foreign(found, presented.credential);
   for (const Header& header : headers) {
-    if (!is_sensitive(header.name)) continue;
+    if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
     // What else such a field holds may be any word: replacing it in the body would change what the request says.
@@ -185,7 +174,7 @@ MOCK_GATEWAY_INLINE void mask_raw_fields(std::string& raw_head) {
     } else {
       const std::size_t colon = line.find(':');
       const std::string_view name = colon == std::string_view::npos ? line : text::trim(line.substr(0, colon));
-      in_sensitive = colon != std::string_view::npos && is_sensitive(name);
+      in_sensitive = colon != std::string_view::npos && secrets::is_sensitive_header(name);
       if (in_sensitive) {
         const std::string_view value = line.substr(colon + 1);
         const std::size_t lead = value.find_first_not_of(" \t");
@@ -210,7 +199,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   Headers headers;
   for (const Header& header : request.headers) {
     std::string name = header.name;
-    std::string value = redaction::is_sensitive(name) ? redaction::masked_value(name, header.value) : header.value;
+    std::string value = secrets::is_sensitive_header(name) ? redaction::masked_value(name, header.value) : header.value;
     redaction::mask_text(name, foreign, keys);
     redaction::mask_text(value, foreign, keys);
     headers.add(std::move(name), std::move(value));

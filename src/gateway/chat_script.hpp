@@ -36,7 +36,7 @@ class Stub {
   Exchange last_call() const;
   /// Those that it answered and the journal still holds, oldest first.
   std::vector<Exchange> exchanges() const;
-  /// The most requests that it was answering at one time, from choosing it to the end of the exchange.
+  /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
   std::size_t peak_concurrency() const { return state_->peak_concurrency(); }
   /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
   std::string title() const { return state_->title(); }

@@ -32,6 +32,7 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
   stopping_ = true;
   sockets::signal_wake(wake_);
   thread_.join();
+  if (room_maker_.joinable()) room_maker_.join();
   sockets::close(listener_);
   sockets::close_wake(wake_);
   if (reserve_ >= 0) sockets::close(reserve_);
@@ -43,7 +44,10 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
   while (!stopping_) {
     int socket = -1;
     switch (sockets::accept(listener_, socket)) {
-      case sockets::Acceptance::accepted: serve_(socket, false); break;
+      case sockets::Acceptance::accepted:
+        make_room(socket);
+        serve_(socket, false);
+        break;
       case sockets::Acceptance::nobody_waits:
         sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
         break;
@@ -61,6 +65,17 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
         if (!stopping_) deaf_(sockets::last_error());
         return;
     }
+  }
+}
+
+MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
+  if (static_cast<std::size_t>(descriptor) < room_ / 4 * 3) return;
+  room_ *= 4;
+  if (room_maker_.joinable()) room_maker_.join();
+  try {
+    room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
+  } catch (const std::system_error&) {
+    // Then there is a pause, some hundreds of connections later.
   }
 }
 

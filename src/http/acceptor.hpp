@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <thread>
@@ -32,12 +33,16 @@ class Acceptor {
  private:
   void run();
   void accept_on_the_reserve();
+  /// Called with the newest descriptor.
+  void make_room(int descriptor);
 
   int listener_;
   Serve serve_;
   std::function<void(const std::string& why)> deaf_;
   sockets::WakePair wake_;
   int reserve_ = -1;
+  std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
+  std::thread room_maker_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -66,6 +66,10 @@ Acceptance accept(int listener, int& socket);
 void never_block(int descriptor);
 /// A descriptor more for the same thing; -1 when there is none.
 int duplicate(int descriptor);
+/// Lets the process have descriptors up to about this number without a pause. Linux enlarges its table by halting all
+/// other users of it for as long as an RCU grace period takes, tens of milliseconds; those who need no more
+/// descriptors than it has meanwhile are not halted.
+void make_room_for_descriptors(std::size_t number);
 /// How many descriptors this process may have; nothing: without a limit, or unknown.
 std::optional<std::size_t> descriptor_limit();
 /// Why the calling thread's last call failed, in the system's words.

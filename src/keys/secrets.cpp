@@ -3,6 +3,8 @@
 #include <algorithm>  // max, min
 #include <vector>
 
+#include "../core/text.hpp"
+
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -43,6 +45,17 @@ int hex_byte(std::string_view text, std::size_t at);
 void decode(std::string_view text, std::size_t from, std::size_t most, const Reading& reading, Decoded& out);
 /// How many bytes of the text a secret takes that begins at `at`; 0 when none does.
 std::size_t length_at(std::string_view text, std::size_t at, const Known& known, Decoded& decoded);
+
+MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
+  constexpr std::string_view suffix = "api-key";  // api-key, x-api-key, x-goog-api-key
+  if (name.size() >= suffix.size() && text::equals_ignoring_case(name.substr(name.size() - suffix.size()), suffix)) {
+    return true;
+  }
+  for (const std::string_view sensitive : {"Authorization", "Proxy-Authorization", "Cookie", "x-auth-token"}) {
+    if (text::equals_ignoring_case(name, sensitive)) return true;
+  }
+  return false;
+}
 
 MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 

@@ -18,6 +18,9 @@ inline constexpr std::string_view masked = "sk-***";
 /// Whether this has the form of a key: `sk-` and something after it.
 bool looks_like_key(std::string_view text);
 
+/// Whether a header of this name carries a credential by its nature: its value is masked wherever it is recorded.
+bool is_sensitive_header(std::string_view name);
+
 /// What is to be found.
 struct Known {
   /// No secret is longer.

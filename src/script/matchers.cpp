@@ -10,6 +10,7 @@
 
 #include "../answer/schema_pattern.hpp"
 #include "../core/error.hpp"
+#include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
 #include "../model/failure.hpp"
 #include "excerpts.hpp"
@@ -216,21 +217,13 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(std::string description, std::stri
 
 // ---- Fields
 
-MOCK_GATEWAY_INLINE const Json* member(const Json& object, std::string_view name) {
-  if (!object.is_object()) return nullptr;
-  for (const auto& [key, value] : object.get_ref<const Json::object_t&>()) {
-    if (key == name) return &value;
-  }
-  return nullptr;
-}
-
 /// A field of the body as it was sent: the parsed request no longer knows a default from a value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) {
   return value == nullptr ? "not sent" : excerpts::json(*value);
 }
 
 MOCK_GATEWAY_INLINE Actual sent_field(const char* name) {
-  return [name](const ChatCall& call) { return sent(member(call.chat().body, name)); };
+  return [name](const ChatCall& call) { return sent(json_pointer::child(call.chat().body, name)); };
 }
 
 template <class Number>
@@ -273,58 +266,27 @@ MOCK_GATEWAY_INLINE std::string tool_choice(const ToolChoice& choice) {
 
 using Pointer = std::vector<std::string>;
 
-/// The tokens of a JSON pointer. Throws GatewayError.
+/// The names of a JSON pointer. Throws GatewayError.
 MOCK_GATEWAY_INLINE Pointer parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
   };
   if (!source.empty() && source.front() != '/') refuse("it begins with \"/\", or is empty for the whole body");
-  Pointer tokens;
-  for (std::size_t index = 0; index < source.size(); ++index) {
-    if (source[index] == '/') {
-      tokens.emplace_back();
-    } else if (source[index] != '~') {
-      tokens.back() += source[index];
-    } else {
-      const char code = index + 1 < source.size() ? source[index + 1] : '\0';
-      if (code != '0' && code != '1') refuse("\"~\" is written ~0, and \"/\" within a name ~1");
-      tokens.back() += code == '0' ? '~' : '/';
-      ++index;
-    }
+  Pointer names;
+  for (std::size_t start = 1; start <= source.size();) {
+    const std::size_t end = std::min(source.find('/', start), source.size());
+    std::optional<std::string> name = json_pointer::name_of(std::string_view(source).substr(start, end - start));
+    if (!name) refuse("\"~\" is written ~0, and \"/\" within a name ~1");
+    names.push_back(std::move(*name));
+    start = end + 1;
   }
-  return tokens;
-}
-
-MOCK_GATEWAY_INLINE std::string pointer_token(std::string_view name) {
-  std::string token = "/";
-  for (const char character : name) {
-    if (character == '~') {
-      token += "~0";
-    } else if (character == '/') {
-      token += "~1";
-    } else {
-      token += character;
-    }
-  }
-  return token;
-}
-
-/// The element that a pointer's token names; null when it names none.
-MOCK_GATEWAY_INLINE const Json* element(const Json& array, const std::string& token) {
-  constexpr std::size_t most_digits = 9;
-  if (token.empty() || token.size() > most_digits || (token.front() == '0' && token.size() > 1)) return nullptr;
-  std::size_t index = 0;
-  for (const char digit : token) {
-    if (digit < '0' || digit > '9') return nullptr;
-    index = index * 10 + static_cast<std::size_t>(digit - '0');
-  }
-  return index < array.size() ? &array[index] : nullptr;
+  return names;
 }
 
 MOCK_GATEWAY_INLINE const Json* value_at(const Json& root, const Pointer& pointer) {
   const Json* value = &root;
-  for (const std::string& token : pointer) {
-    value = value->is_array() ? element(*value, token) : member(*value, token);
+  for (const std::string& name : pointer) {
+    value = json_pointer::child(*value, name);
     if (value == nullptr) return nullptr;
   }
   return value;
@@ -378,18 +340,18 @@ MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view 
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
                                              ? first_difference(*expected, *actual, extent)
                                              : Difference{{}, expected, actual};
-  if (difference) difference->pointer.insert(0, pointer_token(name));
+  if (difference) difference->pointer.insert(0, json_pointer::token(name));
   return difference;
 }
 
 MOCK_GATEWAY_INLINE std::optional<Difference> first_difference_in_object(const Json& expected, const Json& actual,
                                                                          Extent extent) {
   for (const auto& [name, value] : expected.get_ref<const Json::object_t&>()) {
-    if (auto difference = difference_below(name, &value, member(actual, name), extent)) return difference;
+    if (auto difference = difference_below(name, &value, json_pointer::child(actual, name), extent)) return difference;
   }
   if (extent == Extent::part || expected.size() == actual.size()) return std::nullopt;
   for (const auto& [name, value] : actual.get_ref<const Json::object_t&>()) {
-    if (member(expected, name) == nullptr) return difference_below(name, nullptr, &value, extent);
+    if (json_pointer::child(expected, name) == nullptr) return difference_below(name, nullptr, &value, extent);
   }
   return std::nullopt;
 }
@@ -660,9 +622,9 @@ MOCK_GATEWAY_INLINE Matcher include_usage_is(bool include_usage) {
       std::string("stream_options.include_usage is ") + (include_usage ? "true" : "false"),
       [include_usage](const ChatCall& call) { return call.chat().include_usage == include_usage; },
       [](const ChatCall& call) {
-        const Json* options = detail::matchers::member(call.chat().body, "stream_options");
+        const Json* options = detail::json_pointer::child(call.chat().body, "stream_options");
         return detail::matchers::sent(options == nullptr ? nullptr
-                                                         : detail::matchers::member(*options, "include_usage"));
+                                                         : detail::json_pointer::child(*options, "include_usage"));
       });
 }
 
@@ -734,7 +696,7 @@ MOCK_GATEWAY_INLINE Matcher tool_choice_is(std::string choice) {
         return detail::matchers::tool_choice(call.chat().tool_choice) == choice;
       },
       [](const ChatCall& call) {
-        const bool was_sent = detail::matchers::member(call.chat().body, "tool_choice") != nullptr;
+        const bool was_sent = detail::json_pointer::child(call.chat().body, "tool_choice") != nullptr;
         return detail::excerpts::quoted(detail::matchers::tool_choice(call.chat().tool_choice)) +
                (was_sent ? "" : " (not sent)");
       });
@@ -757,8 +719,8 @@ MOCK_GATEWAY_INLINE Matcher response_format_is(std::string type) {
         return (call.chat().response_format ? call.chat().response_format->kind : Kind::text) == kind;
       },
       [](const ChatCall& call) {
-        const Json* format = detail::matchers::member(call.chat().body, "response_format");
-        const Json* sent_type = format == nullptr ? nullptr : detail::matchers::member(*format, "type");
+        const Json* format = detail::json_pointer::child(call.chat().body, "response_format");
+        const Json* sent_type = format == nullptr ? nullptr : detail::json_pointer::child(*format, "type");
         return detail::matchers::sent(sent_type == nullptr ? format : sent_type);
       });
 }
@@ -775,7 +737,7 @@ MOCK_GATEWAY_INLINE Matcher response_schema_is(std::string name) {
       [](const ChatCall& call) {
         const std::optional<ResponseFormat>& format = call.chat().response_format;
         if (format && format->kind == Kind::json_schema) return detail::excerpts::quoted(format->name);
-        const Json* sent = detail::matchers::member(call.chat().body, "response_format");
+        const Json* sent = detail::json_pointer::child(call.chat().body, "response_format");
         return sent == nullptr ? "response_format not sent" : "response_format " + detail::excerpts::json(*sent);
       });
 }
@@ -789,12 +751,12 @@ MOCK_GATEWAY_INLINE Matcher logprobs_is(bool logprobs) {
 }
 
 MOCK_GATEWAY_INLINE Matcher has_field(std::string name) {
-  using detail::matchers::member;
+  namespace json_pointer = detail::json_pointer;
   return detail::matchers::leaf(
       "has field " + detail::excerpts::quoted(name),
-      [name](const ChatCall& call) { return member(call.chat().body, name) != nullptr; },
+      [name](const ChatCall& call) { return json_pointer::child(call.chat().body, name) != nullptr; },
       [name](const ChatCall& call) {
-        if (const Json* value = member(call.chat().body, name)) return detail::excerpts::json(*value);
+        if (const Json* value = json_pointer::child(call.chat().body, name)) return detail::excerpts::json(*value);
         std::vector<std::string_view> names;
         for (const auto& field : call.chat().body.get_ref<const Json::object_t&>()) names.push_back(field.first);
         return detail::matchers::listed("fields: ", names);

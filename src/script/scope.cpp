@@ -1,6 +1,5 @@
 #include "scope.hpp"
 
-#include <string_view>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -49,11 +48,9 @@ MOCK_GATEWAY_INLINE bool operator==(const RequestScope& a, const RequestScope& b
 
 MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value) {
   detail::require_header_field(name, value);
-  for (const std::string_view masked : {"Authorization", "Proxy-Authorization", "Cookie"}) {
-    if (detail::text::equals_ignoring_case(name, masked)) {
-      throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
-                         "header of its own");
-    }
+  if (detail::secrets::is_sensitive_header(name)) {
+    throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
+                       "header of its own");
   }
   RequestScope scope;
   scope.kind_ = RequestScope::Kind::header;

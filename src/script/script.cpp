@@ -202,8 +202,7 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> Script::take(StubState& stub) {
 
 MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
   return std::all_of(plan.in_states.begin(), plan.in_states.end(), [this](const ScenarioState& wanted) {
-    const auto found = states_.find(wanted.scenario);
-    return (found == states_.end() ? "started" : found->second) == wanted.state;
+    return state_in(states_, wanted.scenario) == wanted.state;
   });
 }
 
@@ -225,8 +224,13 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
 
 MOCK_GATEWAY_INLINE std::string Script::state(const std::string& scenario) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = states_.find(scenario);
-  return found == states_.end() ? "started" : found->second;
+  return state_in(states_, scenario);
+}
+
+MOCK_GATEWAY_INLINE const std::string& Script::state_in(const States& states, const std::string& scenario) {
+  const auto found = states.find(scenario);
+  static const std::string started = "started";
+  return found == states.end() ? started : found->second;
 }
 
 MOCK_GATEWAY_INLINE void Script::set_state(const std::string& scenario, std::string state) {

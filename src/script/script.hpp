@@ -129,6 +129,8 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
+  /// The state of a scenario: "started" until it was moved.
+  static const std::string& state_in(const States& states, const std::string& scenario);
 
   struct Choice {
     /// Null when none answers.
