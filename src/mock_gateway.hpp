@@ -8,4 +8,5 @@
 // MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles cpp-httplib as well, which takes seconds;
 // cpp-httplib ignores SIGPIPE for the whole process.
 
+#include "gateway/catalogue.hpp"
 #include "gateway/gateway.hpp"

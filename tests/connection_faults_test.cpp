@@ -232,6 +232,22 @@ TEST_CASE(
   CHECK(idle.receive_all().end == End::fin);
 }
 
+TEST_CASE("a connection that is reset when reused has delivered its first reply, however late the client reads it") {
+  for (int run = 0; run < repeats; ++run) {
+    Gateway gateway;
+    gateway.chat().reply(raw_reply(200, std::string(1u << 20, 'x')));
+    gateway.next_connection(reset_when_reused());
+    test_support::ConnectionOptions small;
+    small.receive_buffer = 4096;
+    RawConnection connection(gateway, small);
+    const std::string request = Http(gateway).format_chat();
+    connection.send(request + request);
+    REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
+    CHECK(connection.receive_response().complete);
+    CHECK(connection.receive_all().end == End::reset);
+  }
+}
+
 // --- Around a request
 // -------------------------------------------------------------------------------------------------
 
@@ -270,6 +286,21 @@ TEST_CASE(
     }
   }
   CHECK_FALSE(gateway.journal().at(1).connection_fault());
+}
+
+TEST_CASE("an interim response has arrived when a fault takes the place of the reply") {
+  const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
+  for (int run = 0; run < repeats; ++run) {
+    for (const Effect& effect : {close_connection(), reset_connection(), half_close()}) {
+      CAPTURE(effect.to_string());
+      Gateway gateway;
+      gateway.chat().reply(text("a").fail(before_headers(), effect));
+      gateway.next_connection(unsolicited_continue());
+      const auto received = seen(gateway, Http(gateway).format_chat());
+      CHECK(received.bytes == interim);
+      CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+    }
+  }
 }
 
 TEST_CASE("an interim response leaves the connection open for the next request") {
@@ -635,7 +666,8 @@ TEST_CASE("a departure that shows only in writing tells closed from reset too") 
     connection.send(Http(gateway).format_chat());
     REQUIRE(gateway.journal().wait_for(1, 5s));
     const Exchange exchange = gateway.journal().last();
-    REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() > 0; }));
+    // More than the client's kernel takes, which has acknowledged the head before.
+    REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
     // Closing with bytes unread is a reset, too.
     resets ? connection.abort() : connection.close();
     CHECK(exchange.outcome() == Outcome::Kind::client_left);
@@ -644,6 +676,29 @@ TEST_CASE("a departure that shows only in writing tells closed from reset too") 
     CHECK(exchange.departure()->delivered < exchange.departure()->bytes);
     CHECK(exchange.departure()->bytes < flood.size());
   }
+}
+
+TEST_CASE("the time since the last write counts from the last byte, also in the middle of a large body") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(raw_reply(200, std::string(16u << 20, 'x')));
+  test_support::ConnectionOptions small;
+  small.receive_buffer = 4096;
+  RawConnection connection(gateway, small);
+  connection.send(Http(gateway).format_chat());
+  REQUIRE(gateway.journal().wait_for(1, 5s));
+  const Exchange exchange = gateway.journal().last();
+  REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
+  clock.advance(5s);
+  const std::size_t sent = exchange.bytes_sent();
+  // The client's kernel gives room a while after the client has read.
+  REQUIRE(test_support::eventually([&] {
+    connection.receive_until([](std::string_view bytes) { return bytes.size() >= 100'000; });
+    return exchange.bytes_sent() > sent;
+  }));
+  connection.abort();
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.departure()->after_last_write == 0s);
 }
 
 TEST_CASE("who stays has not left") {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +36,14 @@ inline std::string chunk(std::string_view bytes, std::size_t missing = 0) {
 
 /// A gateway whose clock stands, and one connection to it.
 struct Fixture {
-  explicit Fixture(const Reply& reply, bool streamed)
+  using Change = std::function<std::string(std::string request)>;
+
+  explicit Fixture(
+      const Reply& reply, bool streamed, const Change& change = [](std::string request) { return request; })
       : gateway(Options{}.clock(clock).verify_on_destruction(false)),
         stub(gateway.chat().reply(reply)),
         connection(gateway) {
-    connection.send(Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{}));
+    connection.send(change(Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{})));
   }
 
   /// Receives as many bytes as are expected, and makes sure that no more have been sent.
@@ -299,18 +303,113 @@ TEST_CASE("faults of one reply happen in turn, and count what the reply has, not
   CHECK(on.gateway.verify());
 }
 
+inline std::string in_http_1_0(std::string request) { return request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"); }
+
 TEST_CASE("to a client of HTTP/1.0 the body just ends, wherever it was cut") {
   const Whole whole = unbroken(streamed_reply(), true);
   for (const Effect& effect : {close_connection(), truncate()}) {
-    Fixture on(streamed_reply().fail(inside_character(3), effect), true);
-    RawConnection connection(on.gateway);
-    std::string request = Http(on.gateway).format_chat({{"stream", true}});
-    connection.send(request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"));
-    const auto received = connection.receive_all();
+    Fixture on(streamed_reply().fail(inside_character(3), effect), true, in_http_1_0);
+    const auto received = on.connection.receive_all();
     CHECK(received.end == End::fin);
     const std::string body = received.bytes.substr(received.bytes.find("\r\n\r\n") + 4);
     const std::size_t size = whole.pieces[0].size() + whole.pieces[1].size() + whole.pieces[2].find("ü") + 1;
     CHECK(body.size() == size);
+  }
+}
+
+TEST_CASE("each effect on a stream to a client of HTTP/1.0, whose body has no HTTP chunks") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  const std::string before_it = whole.pieces[0] + whole.pieces[1];
+  const std::string after_it = whole.pieces[2] + whole.pieces[3] + whole.pieces[4];
+  const std::string error = "data: {\"error\":1}\n\ndata: [DONE]\n\n";
+  struct Row {
+    Effect effect;
+    std::string follows;
+    End end;
+    Outcome::Kind outcome;
+  };
+  Gate open_gate;
+  open_gate.open();
+  const std::vector<Row> rows = {
+      {close_connection(), "", End::fin, Outcome::Kind::failed_by_script},
+      {reset_connection(), "", End::reset, Outcome::Kind::failed_by_script},
+      {garbage(noise), noise, End::fin, Outcome::Kind::failed_by_script},
+      {truncate(), "", End::fin, Outcome::Kind::failed_by_script},
+      {error_event({{"error", 1}}), error, End::fin, Outcome::Kind::failed_by_script},
+      {stall(open_gate), after_it, End::fin, Outcome::Kind::completed},
+      {skip_event(), whole.pieces[3] + whole.pieces[4], End::fin, Outcome::Kind::completed},
+      {duplicate_event(), whole.pieces[2] + after_it, End::fin, Outcome::Kind::completed},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.effect.to_string());
+    Fixture on(streamed_reply().fail(after_tokens(1), row.effect), true, in_http_1_0);
+    const auto received = on.connection.receive_all();
+    CHECK(received.end == row.end);
+    CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == before_it + row.follows);
+    CHECK(on.stub.last_call().outcome() == row.outcome);
+  }
+}
+
+TEST_CASE("a request that came with a broken one is not answered where the connection ends, and is where it stays") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  const std::string expected = whole.up_to(2, 0);
+  for (const Effect& effect : {close_connection(), reset_connection(), truncate(), garbage(noise), half_close()}) {
+    CAPTURE(effect.to_string());
+    Fixture on(streamed_reply().fail(after_tokens(1), effect), true, [](const std::string& request) {
+      std::string many;
+      for (int i = 0; i < 200; ++i) many += request;  // more than is read from the socket at once
+      return many;
+    });
+    const auto received = on.connection.receive_all();
+    CHECK(received.bytes == expected + effect.bytes());
+    CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+    if (effect.kind() == Effect::Kind::half_close) on.connection.shutdown_write();
+    CHECK(on.gateway.journal().wait_until_idle(5s));
+    CHECK(on.gateway.journal().count() == 1);
+  }
+  for (const Effect& effect : {error_event({{"error", 1}}), skip_event(), duplicate_event()}) {
+    CAPTURE(effect.to_string());
+    Fixture on(streamed_reply().fail(after_tokens(1), effect), true);
+    on.connection.send(Http(on.gateway).format("GET", "/v1/models"));
+    CHECK(on.connection.receive_response().complete);
+    CHECK(on.connection.receive_response().header("Content-Type") == "application/json");
+  }
+}
+
+TEST_CASE("a reply is whole for a client that reads late and has sent more before, though the connection closes") {
+  const std::string body(1u << 20, 'x');
+  for (int run = 0; run < 20; ++run) {
+    Gateway gateway;
+    Stub stub = gateway.chat().reply(raw_reply(200, body));
+    const std::string request = Http(gateway).with_header("Connection", "close").format_chat();
+    RawConnection connection(gateway, {4096});
+    connection.send(request);
+    REQUIRE(stub.wait_for_calls(1, 5s));
+    CHECK(stub.last_call().outcome() == Outcome::Kind::completed);
+    connection.send(request);
+    connection.send(request);
+    const Response response = connection.receive_response();
+    CHECK(response.complete);
+    CHECK(response.body.size() == body.size());
+    CHECK(connection.receive_all().end == End::fin);
+    CHECK(gateway.journal().count() == 1);
+  }
+}
+
+TEST_CASE("a client that tries again when its connection has ended finds the stub free") {
+  for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise), truncate()}) {
+    CAPTURE(effect.to_string());
+    std::promise<void> tried_again;
+    const std::shared_future<void> wait = tried_again.get_future().share();
+    Gateway gateway{Options{}.on_exchange([wait](const Exchange&) { wait.wait_for(5s); })};
+    Stub stub = gateway.chat().reply(streamed_reply().fail(after_tokens(1), effect));
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      RawConnection connection(gateway);
+      connection.send(Http(gateway).format_chat({{"stream", true}}));
+      CHECK(connection.receive_all().end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+    }
+    tried_again.set_value();
+    CHECK(stub.peak_concurrency() == 1);
   }
 }
 
@@ -354,6 +453,34 @@ TEST_CASE("a Content-Length is wrong by what the test says, on replies of any st
       CHECK(on.connection.end() == End::open);
       CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
       CHECK(on.gateway.verify());
+    }
+  }
+}
+
+TEST_CASE("a Content-Length is never wrong by more than it can say") {
+  const auto announced = [](std::int64_t difference) {
+    Fixture on(raw_reply(200, "abc").fail(before_headers(), wrong_content_length(difference)), false);
+    return on.connection.receive_until("\r\n\r\n").bytes;
+  };
+  CHECK(announced(INT64_MAX).find("Content-Length: 9223372036854775807\r\n") != std::string::npos);
+  CHECK(announced(INT64_MIN).find("Content-Length: 0\r\n") != std::string::npos);
+}
+
+TEST_CASE("a reply without a body breaks before and after its head") {
+  for (const int status : {204, 304}) {
+    const Reply reply = raw_reply(status, "");
+    Fixture unbroken_one(reply, false);
+    const std::string head = unbroken_one.connection.receive_response().raw;
+    for (const Trigger& trigger : {before_headers(), after_headers(), at_end()}) {
+      for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise)}) {
+        CAPTURE(status);
+        CAPTURE(trigger.to_string());
+        CAPTURE(effect.to_string());
+        Fixture on(reply.fail(trigger, effect), false);
+        const auto received = on.connection.receive_all();
+        CHECK(received.bytes == (trigger.kind() == Trigger::Kind::before_headers ? "" : head) + effect.bytes());
+        CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+      }
     }
   }
 }
@@ -692,6 +819,23 @@ TEST_CASE("no ping comes inside an event, and none in a plain reply") {
     CHECK(on.clock.advance_to_next_event() == 1min);
     CHECK(on.connection.receive_response().text() == "a");
   }
+}
+
+TEST_CASE("of the pings that a stall inside an event kept back, only the last comes") {
+  const Whole whole = unbroken(text("a b"), true);
+  Fixture on(text("a b").every(1h).fail(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
+  const std::string start = whole.up_to(1, 9);
+  CHECK(on.receive(start.size()) == start);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.clock.advance_to_next_event() == 605s);
+  const std::string ping = chunk(": ping\n\n");
+  const std::string next = chunk(whole.pieces[1].substr(9)) + ping;
+  CHECK(on.receive(next.size()) == next);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.clock.advance_to_next_event() == 10s);  // at 615 s again
+  CHECK(on.receive(ping.size()) == ping);
+  on.connection.abort();
+  CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
 }
 
 TEST_CASE("pings on a clock that nobody moves are no finding") {

@@ -59,6 +59,9 @@ inline doctest::String toString(ToolChoice::Mode mode) { return to_string(mode).
 inline doctest::String toString(ResponseFormat::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Decision::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Outcome::Kind kind) { return to_string(kind).c_str(); }
+inline doctest::String toString(Departure::How how) { return to_string(how).c_str(); }
+inline doctest::String toString(Verdict::Kind kind) { return to_string(kind).c_str(); }
+inline doctest::String toString(Scenario::Expected expected) { return to_string(expected).c_str(); }
 inline doctest::String toString(VerificationIssue::Kind kind) { return to_string(kind).c_str(); }
 
 }  // namespace MOCK_GATEWAY_ABI

@@ -77,6 +77,10 @@ class ManualClockState final : public ClockState {
       wait.fired_ = true;  // and its exchange goes on running
       return;
     }
+    if (wait.timeline_.is_guard_spent() && wait.deadline_ != TimePoint::max()) {
+      wait.fired_ = wait.guard_expired_ = true;
+      return;
+    }
     settle_locked(wait.timeline_);
     if (wait.deadline_ == TimePoint::max()) return;
     pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, nullptr});
@@ -190,6 +194,7 @@ class ManualClockState final : public ClockState {
   }
 
   void run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+    std::size_t stuck = 0;  // exchanges that did not come to rest within the guard
     while (!pending_.empty() && pending_.begin()->first.first <= target) {
       now_ = std::max(now_, pending_.begin()->first.first);
       std::vector<std::shared_ptr<Wake>> wakes;
@@ -214,7 +219,8 @@ class ManualClockState final : public ClockState {
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
       // What this moment set off comes before the next moment, or the deadlines would not be visited in order.
-      changed_.wait_for(lock, guard_, [&] { return running_ == 0; });
+      changed_.wait_for(lock, guard_, [&] { return running_ <= stuck; });
+      stuck = running_;
     }
     now_ = std::max(now_, target);
     changed_.notify_all();
@@ -234,6 +240,8 @@ MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
   if (step > Duration{0} && time > TimePoint::max() - step) return TimePoint::max();
   return time + step;
 }
+
+MOCK_GATEWAY_INLINE bool is_manual(const Clock& clock) { return clock.state()->wakes(); }
 
 MOCK_GATEWAY_INLINE Duration bounded(Duration limit) { return std::min<Duration>(limit, std::chrono::hours{24 * 365}); }
 
@@ -294,6 +302,12 @@ class GateState {
     return wait.released_;
   }
 
+  void note_delivered() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++delivered_;
+    changed_.notify_all();
+  }
+
   Duration guard() const { return guard_; }
 
   void release() {
@@ -329,6 +343,15 @@ class GateState {
     return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
   }
 
+  Wait wait_until_delivered(std::size_t count, Duration timeout) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const bool delivered = changed_.wait_for(lock, bounded(timeout), [&] { return delivered_ >= count; });
+    const std::string message = std::to_string(arrived_) + " of " + std::to_string(count) +
+                                " exchanges have reached the gate, " + std::to_string(delivered_) +
+                                " with everything before it delivered";
+    return delivered ? Wait::fulfilled(message) : Wait::timed_out(message);
+  }
+
  private:
   static std::shared_ptr<Wake> let_go(GateWait& wait) {
     wait.released_ = true;
@@ -339,23 +362,40 @@ class GateState {
   std::condition_variable changed_;
   Duration guard_;
   std::size_t arrived_ = 0;
+  std::size_t delivered_ = 0;
   std::size_t permits_ = 0;
   bool open_ = false;
   std::deque<GateWait*> held_;
 };
 
-MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake)
-    : gate_(std::move(gate)), wake_(std::move(wake)), began_(std::chrono::steady_clock::now()) {
+MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake,
+                                       std::function<bool()> delivered)
+    : gate_(std::move(gate)),
+      wake_(std::move(wake)),
+      delivered_(std::move(delivered)),
+      began_(std::chrono::steady_clock::now()) {
   gate_->arrive(*this);
 }
 
 MOCK_GATEWAY_INLINE GateWait::~GateWait() { gate_->leave(*this); }
 
-MOCK_GATEWAY_INLINE bool GateWait::over() { return gate_->over(*this); }
+MOCK_GATEWAY_INLINE bool GateWait::over() {
+  if (delivered_ && delivered_()) {
+    delivered_ = nullptr;
+    gate_->note_delivered();
+  }
+  return gate_->over(*this);
+}
 
 MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
-  return std::max(Duration{0}, gate_->guard() - spent);
+  const Duration left = std::max(Duration{0}, gate_->guard() - spent);
+  if (!delivered_) return left;
+  // Nothing wakes when an acknowledgement comes. Most come at once, some after tens of milliseconds, the others when
+  // the client reads.
+  constexpr Duration shortest = std::chrono::microseconds{20};
+  constexpr Duration longest = std::chrono::milliseconds{20};
+  return std::min(left, std::clamp<Duration>(spent / 8, shortest, longest));
 }
 
 /// The state behind a handle of ManualClock.
@@ -409,6 +449,12 @@ MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(Duration timeout) const { retu
 
 MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(std::size_t count, Duration timeout) const {
   return state_->wait_until_reached(count, timeout);
+}
+
+MOCK_GATEWAY_INLINE Wait Gate::wait_until_delivered(Duration timeout) const { return wait_until_delivered(1, timeout); }
+
+MOCK_GATEWAY_INLINE Wait Gate::wait_until_delivered(std::size_t count, Duration timeout) const {
+  return state_->wait_until_delivered(count, timeout);
 }
 
 MOCK_GATEWAY_INLINE void Gate::release() { state_->release(); }

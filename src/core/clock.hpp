@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,10 @@ class Timeline {
   void settle();
   /// Whether a wait for a moment takes no time.
   bool is_instant() const;
+  /// A guard has ended a wait of this exchange: the test has failed, and would end no further wait either. From now on
+  /// no wait of this exchange for a moment on the manual clock takes any time.
+  void spend_guard() { guard_spent_ = true; }
+  bool is_guard_spent() const { return guard_spent_; }
 
  private:
   friend class ClockWait;
@@ -66,6 +71,7 @@ class Timeline {
   std::shared_ptr<ClockState> clock_;
   std::shared_ptr<Wake> wake_;
   Duration offset_{0};
+  bool guard_spent_ = false;
   bool running_ = false;  // guarded by the manual clock's mutex
 };
 
@@ -130,7 +136,7 @@ class InstantClock : public Clock {
 /// Time that moves only when the test moves it.
 ///
 /// A wait on it ends after `guard` of real time even if nobody advances, so that a failing test never hangs; the
-/// exchange's record then says so.
+/// exchange's record then says so, and the exchange waits no more on this clock or at a gate.
 class ManualClock : public Clock {
  public:
   struct PendingWait {
@@ -144,8 +150,9 @@ class ManualClock : public Clock {
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
-  /// has happened (bounded by the guard). A client's sleep_for is only woken: what the client then does is for the
-  /// test to wait for, so advance one sleep at a time. Throws GatewayError when `step` is negative.
+  /// has happened (what takes longer than the guard is waited for no more). A client's sleep_for is only woken: what
+  /// the client then does is for the test to wait for, so advance one sleep at a time. Throws GatewayError when `step`
+  /// is negative.
   void advance(Duration step);
   /// Moves to the nearest deadline and returns how far that was. Throws GatewayError when nothing waits.
   Duration advance_to_next_event();
@@ -161,7 +168,8 @@ class ManualClock : public Clock {
 };
 
 /// Holds an exchange at a point of its reply until the test lets it pass. A handle: copies share one gate.
-/// A held exchange passes by itself after `guard` of real time, and its record then says so.
+/// A held exchange passes by itself after `guard` of real time, and its record then says so; nothing holds it after
+/// that.
 class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
@@ -169,6 +177,13 @@ class Gate {
   /// Waits in real time until `count` exchanges in all have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
+  /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have
+  /// acknowledged everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
+  /// that passes earlier is not counted. Reaching the gate alone means that those bytes were handed to the gateway's
+  /// kernel, where they stay while a client with a full receive buffer does not read. Where the system cannot tell what
+  /// is acknowledged, the two are the same.
+  Wait wait_until_delivered(Duration timeout) const;
+  Wait wait_until_delivered(std::size_t count, Duration timeout) const;
   /// Lets one exchange pass: the one held longest, else the next to arrive.
   void release();
   /// Lets everything pass, now and later.
@@ -185,7 +200,8 @@ namespace detail {
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
-  GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake);
+  /// `delivered`: whether everything sent is acknowledged; asked again and again until it is.
+  GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   ~GateWait() override;
   GateWait(const GateWait&) = delete;
   GateWait& operator=(const GateWait&) = delete;
@@ -199,13 +215,16 @@ class GateWait final : public Pending {
 
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
-  bool released_ = false;  // guarded by the gate's mutex
+  std::function<bool()> delivered_;  // null once it was
+  bool released_ = false;            // guarded by the gate's mutex
   bool guard_expired_ = false;
   std::chrono::steady_clock::time_point began_;
 };
 
 /// `time` + `step`, or TimePoint::max() where that overflows.
 TimePoint later(TimePoint time, Duration step);
+/// Whether time moves on it only when the test moves it.
+bool is_manual(const Clock& clock);
 /// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
 Duration bounded(Duration limit);
 

@@ -1,6 +1,7 @@
 #include "delivery.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "../answer/bodies.hpp"
 #include "../core/text.hpp"
@@ -28,6 +29,30 @@ class EitherOf final : public Pending {
   Pending& other_;
 };
 
+/// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
+/// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
+class BetweenWrites final : public Pending {
+ public:
+  explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
+
+  bool over() override {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    // With a client that does not read, the next write waits longer than this.
+    return passed >= moment_ && (outlet_.has_left() || passed >= std::chrono::seconds{1});
+  }
+  std::optional<Duration> look_again_in() override {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    return passed < moment_ ? moment_ - passed : moment_;
+  }
+  bool needs_wake() const override { return false; }
+
+ private:
+  static constexpr Duration moment_ = std::chrono::milliseconds{1};
+
+  const Outlet& outlet_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -48,7 +73,9 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
       timeline_(timeline),
       start_(start),
       progress_(progress),
-      reached_(plan.faults.size()) {}
+      reached_(plan.faults.size()) {
+  if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
+}
 
 template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
@@ -65,10 +92,11 @@ MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
   for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
     const Effect& effect = plan_.faults[i].effect;
     if (effect.kind() != Effect::Kind::wrong_content_length) continue;
-    reached_[i] = true;
-    length += effect.difference();
+    mark_reached(i);
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    length = effect.difference() > most - length ? most : std::max<std::int64_t>(0, length + effect.difference());
   }
-  return length < 0 ? 0 : static_cast<std::size_t>(length);
+  return static_cast<std::size_t>(length);
 }
 
 MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std::string_view body,
@@ -77,14 +105,14 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     strike(Trigger::Kind::before_headers, 0);
     for (const Hold& hold : plan_.holds)
       if (hold.place.kind() == Place::Kind::event || hold.place.number() <= token_count) pass(hold.gate);
-    wait_until(later(start_, pace_.last(token_count)), "the whole reply");
+    if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
-    if (plan_.faults.empty() && body.size() <= small) {
+    if (plan_.faults.empty() && !plan_.traced && body.size() <= small) {
       announce_last_bytes();
       send(std::string(head).append(body));
     } else {
-      send(head);
+      send_head(head);
       strike(Trigger::Kind::after_headers, 0);
       announce_last_bytes();
       send_body(body, 0);
@@ -92,7 +120,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     }
     sent_.tokens = token_count;
     publish();
-    strike(Trigger::Kind::at_end, 0);
+    at_end();
     flush();
   });
 }
@@ -100,22 +128,33 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
 MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bool chunked) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
-    send(head);
+    send_head(head);
     framing_.emplace(plan_.sse, chunked);
+    if (progress_.trace) progress_.trace->streamed = true;
     plan_pings();
     strike(Trigger::Kind::after_headers, 0);
     if (plan_.sse.byte_order_mark) send_between("\xEF\xBB\xBF");
     send_events(source);
     strike(Trigger::Kind::before_done, 0);
     if (plan_.sse.done) send_done();
-    strike(Trigger::Kind::at_end, 0);
+    at_end();
     announce_last_bytes();
     end_body();
   });
 }
 
+MOCK_GATEWAY_INLINE void Delivery::send_head(std::string_view head) {
+  if (progress_.trace) progress_.trace->head = head.size();
+  send(head);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::at_end() {
+  if (progress_.trace) progress_.trace->whole = true;
+  strike(Trigger::Kind::at_end, 0);
+}
+
 MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
-  const bool simply = framing_->is_plain() && plan_.faults.empty();
+  const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced;
   // Only such a stream must know its last event beforehand.
   const bool looks_ahead = !plan_.sse.done && !plan_.sse.final_blank_line;
   StreamEvent event;
@@ -128,7 +167,8 @@ MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
     if (event.token) {
       ++tokens_;
       hold(Place::Kind::token, tokens_);
-      wait_until(later(start_, pace_.next(event.share)), "a token");
+      const TimePoint due = later(start_, pace_.next(event.share));
+      if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
     }
     if (simply) {
       send(event.raw ? framing_->wrap(event.data) : framing_->frame(event.data));
@@ -148,6 +188,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_done() {
+  if (progress_.trace) progress_.trace->done = events_ + 1;
   const auto send_last = [this](const std::string& data, bool last) {
     hold(Place::Kind::event, ++events_);
     announce_last_bytes();
@@ -163,7 +204,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_done() {
 MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool last) {
   std::size_t copies = 1;
   for (const std::size_t fault : on_next_event_) {
-    reached_[fault] = true;
+    mark_reached(fault);
     copies = plan_.faults[fault].effect.kind() == Effect::Kind::skip_event ? 0 : copies + 1;
   }
   on_next_event_.clear();
@@ -195,6 +236,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_body() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t event) {
+  if (progress_.trace && !bytes.empty()) progress_.trace->parts.push_back({event, std::string(bytes)});
   std::size_t sent = 0;
   const auto send_up_to = [&](std::size_t end, std::size_t missing) {
     if (end > sent || missing > 0) {
@@ -237,7 +279,8 @@ MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_vie
 MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
   switch (plan_.writes.kind) {
     case Writes::Kind::as_they_come: return write(bytes);
-    case Writes::Kind::together: gathered_.append(bytes); return;
+    case Writes::Kind::together:
+    case Writes::Kind::split: gathered_.append(bytes); return;
     case Writes::Kind::sliced:
       for (; !bytes.empty(); bytes.remove_prefix(std::min(plan_.writes.size, bytes.size())))
         write(bytes.substr(0, plan_.writes.size));
@@ -246,9 +289,23 @@ MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
 
 MOCK_GATEWAY_INLINE void Delivery::flush() {
   if (gathered_.empty()) return;
-  write(gathered_);
+  std::string_view rest = gathered_;
+  if (plan_.writes.kind == Writes::Kind::split && plan_.writes.size >= written_ &&
+      plan_.writes.size - written_ < rest.size()) {
+    const std::size_t first = plan_.writes.size - written_;
+    write(rest.substr(0, first));
+    pause_between_writes();
+    rest.remove_prefix(first);
+  }
+  write(rest);
+  written_ += gathered_.size();
   gathered_.clear();
   publish();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::pause_between_writes() {
+  delivery::BetweenWrites pause(outlet_);
+  wait(pause, Outlet::OnClientClosed::go_on);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::write(std::string_view bytes) {
@@ -286,15 +343,13 @@ MOCK_GATEWAY_INLINE void Delivery::strike(std::size_t fault) {
       break;
     default: break;
   }
-  reached_[fault] = true;
+  mark_reached(fault);
   happen(effect);
 }
 
-MOCK_GATEWAY_INLINE std::vector<Fault> Delivery::not_reached() const {
-  std::vector<Fault> faults;
-  for (std::size_t i = 0; i < reached_.size(); ++i)
-    if (!reached_[i]) faults.push_back(plan_.faults[i]);
-  return faults;
+MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
+  reached_[fault] = true;
+  if (fault == 0) progress_.first_fault = true;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::happen(const Effect& effect) {
@@ -357,40 +412,35 @@ MOCK_GATEWAY_INLINE void Delivery::half_close() {
   throw Ended{Result::failed_by_script};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_view purpose) {
-  if (deadline == start_) return;  // no pace
-  wait_until(deadline, purpose, Outlet::OnClientClosed::go_on);
-}
-
 MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
   for (const Hold& hold : plan_.holds)
     if (hold.place.kind() == kind && hold.place.number() == number) pass(hold.gate);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string_view purpose,
+MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string purpose,
                                               Outlet::OnClientClosed on_client_closed) {
   // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
   const bool has_end = deadline != TimePoint::max();
-  while (may_ping() && next_ping_ <= deadline && (has_end || !timeline_.is_instant())) {
+  while ((has_end || !timeline_.is_instant()) && ping_comes_by(deadline)) {
     {
       ClockWait until_ping(timeline_, next_ping_, "a ping");
       wait(until_ping, on_client_closed);
       if (until_ping.guard_expired()) {
-        if (has_end) outlet_.guard_expired();
-        if (has_end) return;
-        break;
+        if (!has_end) break;
+        return guard_expired();
       }
     }
     send_ping();
   }
-  ClockWait pending(timeline_, deadline, std::string(purpose));
+  ClockWait pending(timeline_, deadline, std::move(purpose));
   wait(pending, on_client_closed);
-  if (pending.guard_expired()) outlet_.guard_expired();
+  if (pending.guard_expired()) guard_expired();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
-  GateWait pending(gate.state(), outlet_.waker());
-  while (may_ping() && !timeline_.is_instant() && !pending.over()) {
+  GateWait pending(gate.state(), outlet_.waker(), [this] { return outlet_.delivered(); });
+  if (timeline_.is_guard_spent()) return;
+  while (!timeline_.is_instant() && ping_comes_by(TimePoint::max()) && !pending.over()) {
     {
       ClockWait until_ping(timeline_, next_ping_, "a ping");
       delivery::EitherOf either(pending, until_ping);
@@ -401,11 +451,23 @@ MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
   }
   if (!pending.over()) timeline_.settle();
   wait(pending, Outlet::OnClientClosed::go_on);
-  if (pending.guard_expired()) outlet_.guard_expired();
+  if (pending.guard_expired()) guard_expired();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
+  timeline_.spend_guard();
+  outlet_.guard_expired();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait(Pending& pending, Outlet::OnClientClosed on_client_closed) {
   if (!outlet_.wait(pending, on_client_closed)) throw Ended{Result::broken_off};
+}
+
+MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
+  if (!may_ping()) return false;
+  const Duration late = timeline_.now() - next_ping_;
+  if (late >= plan_.sse.ping_every) next_ping_ += late - late % plan_.sse.ping_every;
+  return next_ping_ <= moment;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {

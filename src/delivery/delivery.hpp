@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,24 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+/// What left of an answer, in parts as its client's parser sees them: HTTP's chunks and gzip taken off.
+struct DeliveryTrace {
+  struct Part {
+    /// The event's number; 0: what stands between events, or the body of a reply that is not streamed.
+    std::size_t event;
+    std::string bytes;
+  };
+
+  bool streamed = false;
+  /// Bytes of it.
+  std::size_t head = 0;
+  std::vector<Part> parts;
+  /// The number of the event `[DONE]`; 0: there was none.
+  std::size_t done = 0;
+  /// It came to the end of the body.
+  bool whole = false;
+};
+
 /// How far a delivery has come, for the record of its exchange. Written by the connection's thread, read by any.
 struct DeliveryProgress {
   std::atomic<std::size_t> events{0};
@@ -30,6 +49,10 @@ struct DeliveryProgress {
   std::atomic<bool> done{false};
   /// When, in real time.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
+  /// The plan's first fault has happened.
+  std::atomic<bool> first_fault{false};
+  /// Of a reply that is traced; not to be read before the exchange has ended.
+  std::unique_ptr<DeliveryTrace> trace;
 };
 
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
@@ -58,8 +81,8 @@ class Delivery {
   Result stream(std::string_view head, EventSource& source, bool chunked);
   /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
-  /// The faults of the plan whose trigger has not come.
-  std::vector<Fault> not_reached() const;
+  /// Whether the trigger of the plan's fault of that index has come.
+  bool reached(std::size_t fault) const { return reached_[fault]; }
 
  private:
   /// Thrown and caught inside this class: a delivery can end at any step, and every step would have to say so.
@@ -83,10 +106,12 @@ class Delivery {
   Result run(const Steps& steps);
 
   // What is sent, from the whole to the write.
+  void send_head(std::string_view head);
   void send_events(EventSource& source);
   /// `[DONE]`, and what the dialect has after it.
   void send_done();
   void send_event(const StreamEvent& event, bool last);
+  void at_end();
   /// What is no event, between events.
   void send_between(std::string_view bytes);
   void end_body();
@@ -96,6 +121,7 @@ class Delivery {
   void send(std::string_view bytes);
   /// Hands what was gathered to the connection.
   void flush();
+  void pause_between_writes();
   void write(std::string_view bytes);
   /// Tells the progress what has been handed to the connection.
   void publish();
@@ -104,6 +130,7 @@ class Delivery {
   // Faults.
   void strike(Trigger::Kind kind, std::size_t count);
   void strike(std::size_t fault);
+  void mark_reached(std::size_t fault);
   void happen(const Effect& effect);
   void send_error(const Effect& effect);
   void half_close();
@@ -111,16 +138,19 @@ class Delivery {
   [[noreturn]] void end_connection(Outlet::Ending ending);
 
   // Waits.
-  void wait_until(TimePoint deadline, std::string_view purpose);
   void hold(Place::Kind kind, std::size_t number);
   void pass(const Gate& gate);
   /// Pings, where the dialect has them, come meanwhile; so in pass().
-  void wait_until(TimePoint deadline, std::string_view purpose, Outlet::OnClientClosed on_client_closed);
+  void wait_until(TimePoint deadline, std::string purpose,
+                  Outlet::OnClientClosed on_client_closed = Outlet::OnClientClosed::go_on);
   void wait(Pending& pending, Outlet::OnClientClosed on_client_closed);
   void wait_for_client_to_leave(const char* purpose);
   void plan_pings();
   bool may_ping() const;
+  /// Whether a ping is due no later than that. Of several that are late, all but the last are left out.
+  bool ping_comes_by(TimePoint moment);
   void send_ping();
+  void guard_expired();
 
   const ReplyData& plan_;
   PaceSchedule pace_;
@@ -136,7 +166,8 @@ class Delivery {
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
-  std::string gathered_;  // for one write
+  std::string gathered_;     // for one write, or two
+  std::size_t written_ = 0;  // of what was gathered
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
   std::function<void()> before_last_bytes_;

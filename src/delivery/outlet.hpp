@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "../core/clock.hpp"
@@ -22,6 +23,10 @@ class Outlet {
   virtual bool write(std::string_view bytes) = 0;
   /// Waits until the client's kernel has acknowledged what was written; false as for write.
   virtual bool drain() = 0;
+  /// Whether it has, as far as the system can tell.
+  virtual bool delivered() const { return true; }
+  /// Whether what was written is on its way, as far as the system can tell.
+  virtual bool has_left() const { return true; }
   /// Waits until `pending` is over; false as for write.
   virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   virtual void end(Ending ending) = 0;

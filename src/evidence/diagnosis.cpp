@@ -6,6 +6,7 @@
 #include "../core/text.hpp"
 #include "../model/failure.hpp"
 #include "../model/operation.hpp"
+#include "../script/chaos_rules.hpp"
 #include "../script/excerpts.hpp"
 
 namespace mock_gateway {
@@ -137,6 +138,24 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
     line += "  key " + excerpts::quoted(description.empty() ? problem.request.key_id : description);
   }
   return line + "  exchange " + std::to_string(problem.exchange);
+}
+
+MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal,
+                                           const RequestScope& scope) {
+  if (!chaos.used()) return {};
+  std::size_t requests = 0;
+  std::size_t struck = 0;
+  for (const auto& record : journal.snapshot()) {
+    if (!record->under_chaos || !scope.covers(record->request)) continue;
+    ++requests;
+    if (record->chaos_strikes() > 0) ++struck;
+  }
+  const std::size_t rules = chaos.count();
+  if (rules == 0 && requests == 0) return {};
+  const std::string seed = std::to_string(chaos.seed());
+  return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules any more" : text::counted(rules, "rule")) + ", " +
+         std::to_string(struck) + " of " + text::counted(requests, "request") + " struck; Options{}.seed(" + seed +
+         ") strikes the same again";
 }
 
 MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {

@@ -13,6 +13,8 @@ namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+class ChaosRules;
+
 /// A stub beside a request, condition by condition.
 struct Comparison {
   std::vector<ExplainedCondition> conditions;
@@ -50,6 +52,10 @@ std::string headline(const Problem& problem);
 
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
+
+/// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
+/// of 100 requests struck; Options{}.seed(1) strikes the same again`. Empty where there was none.
+std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 /// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
 class RecordedCall {

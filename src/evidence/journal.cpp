@@ -139,6 +139,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
     case Decision::Kind::default_reply: return "default reply";
     case Decision::Kind::unmatched: return "unmatched";
     case Decision::Kind::forced_failure: return "forced failure";
+    case Decision::Kind::chaos: return "chaos";
     case Decision::Kind::rejected: return "rejected";
     case Decision::Kind::models: return "models";
     case Decision::Kind::handler: return "handler";
@@ -198,6 +199,7 @@ MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
   for (const Finding& finding : findings) {
     total += sizeof(Finding) + sizeof(std::uint64_t) + finding.code.size() + finding.message.size();
   }
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + strike.text.size();
   return total;
 }
 
@@ -229,6 +231,18 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how
 MOCK_GATEWAY_INLINE bool ExchangeRecord::has_guard_expired() const {
   const auto locked = lock();
   return guard_expired;
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
+  const auto locked = lock();
+  chaos[strike].missed = true;
+}
+
+MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::chaos_strikes() const {
+  if (chaos.empty()) return 0;
+  const auto locked = lock();
+  return static_cast<std::size_t>(
+      std::count_if(chaos.begin(), chaos.end(), [](const ChaosStrike& strike) { return !strike.missed; }));
 }
 
 MOCK_GATEWAY_INLINE void ExchangeRecord::mark_guard_expired() {
@@ -286,6 +300,14 @@ MOCK_GATEWAY_INLINE std::optional<Departure> Exchange::departure() const {
   return record_->departure;
 }
 
+MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::chaos() const {
+  std::vector<std::string> texts;
+  if (record_->chaos.empty()) return texts;
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  for (const auto& strike : record_->chaos) texts.push_back(strike.text + (strike.missed ? ": not reached" : ""));
+  return texts;
+}
+
 MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const { return record_->has_guard_expired(); }
 
 MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::first_byte() const {
@@ -328,6 +350,7 @@ MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
        << detail::journal::one_line(record_->request.target, 200) << ' ' << record_->status << ' '
        << Decision{record_->decision.kind, detail::journal::one_line(record_->decision.detail, 200)} << ' '
        << outcome(Duration::zero());
+  for (const std::string& strike : chaos()) line << "; chaos " << detail::journal::one_line(strike, 200);
   return line.str();
 }
 

@@ -37,6 +37,8 @@ struct Decision {
     unmatched,
     /// A forced failure.
     forced_failure,
+    /// A failure of Gateway::chaos; `detail` is status and error code. What else chaos did is in Exchange::chaos.
+    chaos,
     /// A failure of the documented rules: key, limit, path, body, model; `detail` is status and error code.
     rejected,
     /// The models list, or one model.
@@ -165,6 +167,15 @@ struct Problem {
 /// What is known of one exchange. The first block is written before the record is published and never after;
 /// counters are atomic; the rest is guarded by the signal's mutex.
 struct ExchangeRecord {
+  /// A rule of chaos that struck it.
+  struct ChaosStrike {
+    std::string text;
+    /// It broke the reply, or would have.
+    bool fault = false;
+    /// The reply did not come to the fault. Guarded by the signal's mutex.
+    bool missed = false;
+  };
+
   std::uint64_t id = 0;
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
@@ -181,6 +192,8 @@ struct ExchangeRecord {
   std::vector<Finding> findings;
   std::string root_url;
   std::optional<ConnectionFault> connection_fault;
+  bool under_chaos = false;  // there were rules that could strike it
+  std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
   Leaks leaks;
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
@@ -217,6 +230,9 @@ struct ExchangeRecord {
   void mark_client_closed(const Departure& how);
   void mark_guard_expired();
   bool has_guard_expired() const;
+  void mark_chaos_missed(std::size_t strike);
+  /// Without those that came to nothing.
+  std::size_t chaos_strikes() const;
 
  private:
   std::unique_lock<std::mutex> lock() const;
@@ -275,6 +291,10 @@ class Exchange {
   /// The fault of Gateway::next_connection that struck this request.
   const std::optional<ConnectionFault>& connection_fault() const& { return record_->connection_fault; }
   std::optional<ConnectionFault> connection_fault() && { return record_->connection_fault; }
+  /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
+  /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`; with `: not reached` behind
+  /// it once the reply has ended before its trigger. Empty where chaos left it alone.
+  std::vector<std::string> chaos() const;
   /// A hold or a wait on the manual clock was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
@@ -290,7 +310,7 @@ class Exchange {
   /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
   /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl.
   std::string as_curl() const;
-  /// One line: id, method, target, status, decision, outcome.
+  /// One line: id, method, target, status, decision, outcome, and what chaos did.
   std::string summary() const;
 
   const detail::ExchangeRecord& record() const { return *record_; }

@@ -18,6 +18,7 @@
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../script/excerpts.hpp"
+#include "diagnosis.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -48,6 +49,8 @@ struct Seen {
   RealTime over;
   /// Of a client that numbers its tries: 0 for the first.
   std::optional<std::uint64_t> number;
+  /// A fault of chaos struck its answer.
+  bool broken_by_chaos = false;
 };
 using Group = std::vector<const Seen*>;
 
@@ -170,7 +173,7 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
     const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt};
+    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
@@ -180,6 +183,9 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
     // On a connection of its own the client may have been writing as soon as it was open.
     seen.possible = now.position == 1 && now.connected != RealTime{} ? now.connected : now.recorded;
     seen.over = now.over;
+    seen.broken_by_chaos =
+        std::any_of(now.chaos.begin(), now.chaos.end(),
+                    [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; });
     all.push_back(std::move(seen));
   }
   return all;
@@ -254,7 +260,8 @@ MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
 MOCK_GATEWAY_INLINE bool may_be_retry(const Seen& first, const Seen& second) {
   const ExchangeRecord& answer = *first.record;
   // What was not whole the client may not have read.
-  if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered) {
+  if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered ||
+      first.broken_by_chaos) {
     return false;
   }
   const bool numbers_fit =
@@ -449,7 +456,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
 
-MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const RequestScope& scope,
+MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                                        const std::vector<std::string>& switched_off) {
   journal.wait_until_idle(scope, review::patience);
   const std::vector<review::Seen> all = review::look(journal, scope);
@@ -467,14 +474,20 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const Reques
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
-  return Review(std::move(findings), scope.describe(), all.size(), journal.evicted(), open);
+  return Review(std::move(findings), scope.describe(), all.size(), journal.evicted(), open,
+                chaos_line(chaos, journal, scope));
 }
 
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged,
-                                   std::size_t evicted, std::size_t open)
-    : findings_(std::move(findings)), scope_(std::move(scope)), judged_(judged), evicted_(evicted), open_(open) {}
+                                   std::size_t evicted, std::size_t open, std::string chaos)
+    : findings_(std::move(findings)),
+      scope_(std::move(scope)),
+      judged_(judged),
+      evicted_(evicted),
+      open_(open),
+      chaos_(std::move(chaos)) {}
 
 MOCK_GATEWAY_INLINE std::string Review::message() const {
   std::string rest;
@@ -484,11 +497,12 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   }
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
+  const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
   if (findings_.empty()) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
     const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
                                             : detail::text::counted(judged_, "exchange") + of_scope + " judged";
-    return "clean: " + judged + (rest.empty() ? "" : "; " + rest);
+    return "clean: " + judged + (rest.empty() ? "" : "; " + rest) + chaos;
   }
   std::string lines;
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
@@ -505,7 +519,7 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
                std::to_string(others.back()->exchanges.back()) + ")";
     }
   }
-  return rest.empty() ? lines : lines + "\n" + rest;
+  return (rest.empty() ? lines : lines + "\n" + rest) + chaos;
 }
 
 MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {

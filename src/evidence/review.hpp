@@ -53,6 +53,9 @@ inline namespace MOCK_GATEWAY_ABI {
 /// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, less
 /// 2 ms, because timers fire early. Dates have whole seconds and get 1 s; where the machine's clock, by which a client
 /// reads them, is ahead of the gateway's, they count from there.
+///
+/// A failure of Gateway::chaos is judged like any other. One whose answer a fault of chaos struck is not: the client
+/// may not have read it.
 class [[nodiscard]] Review {
  public:
   /// Whether there is no finding.
@@ -66,13 +69,15 @@ class [[nodiscard]] Review {
   std::size_t evicted() const { return evicted_; }
   /// How many of the judged ones had not ended.
   std::size_t open() const { return open_; }
-  /// A finding a line, those that only repeat an earlier one counted behind it; or that it is clean.
+  /// A finding a line, those that only repeat an earlier one counted behind it; or that it is clean. Then a line of
+  /// what chaos did, if it could.
   std::string message() const;
   /// The same without findings of this code. Throws GatewayError, which lists them all, when there is no such code.
   Review without(const std::string& code) const;
 
   /// For the library.
-  Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open);
+  Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open,
+         std::string chaos);
 
  private:
   std::vector<Finding> findings_;
@@ -80,6 +85,7 @@ class [[nodiscard]] Review {
   std::size_t judged_;
   std::size_t evicted_;
   std::size_t open_;
+  std::string chaos_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Review& review);
@@ -89,6 +95,8 @@ const std::vector<std::string>& finding_codes();
 
 namespace detail {
 
+class ChaosRules;
+
 /// Throws GatewayError, which lists the codes, when there is no such code.
 void require_finding_code(const std::string& code);
 
@@ -96,7 +104,7 @@ void require_finding_code(const std::string& code);
 void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers, TimePoint now);
 
 /// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
-Review make_review(const JournalState& journal, const RequestScope& scope,
+Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off);
 
 }  // namespace detail

@@ -43,7 +43,8 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   if (!record.stub) {
     if (record.decision == Decision::Kind::unmatched) return "but no stub answered";
     return "but the answer was " + to_string(record.decision.kind) +
-           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::rejected
+           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
+                    record.decision == Decision::Kind::rejected
                 ? ", " + excerpts::plain(record.decision.detail)
                 : std::string());
   }
@@ -193,11 +194,13 @@ namespace detail {
 
 MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
                                        std::shared_ptr<KeyStore> keys,
-                                       std::shared_ptr<ConnectionFaults> connection_faults)
+                                       std::shared_ptr<ConnectionFaults> connection_faults,
+                                       std::shared_ptr<const ChaosRules> chaos)
     : script_(std::move(script)),
       journal_(std::move(journal)),
       keys_(std::move(keys)),
-      connection_faults_(std::move(connection_faults)) {}
+      connection_faults_(std::move(connection_faults)),
+      chaos_(std::move(chaos)) {}
 
 MOCK_GATEWAY_INLINE void Verifier::reset() { told_->clear(); }
 
@@ -319,6 +322,7 @@ MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Issues& issues) const {
 MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
                                                              const Calls& calls) const {
   std::vector<std::string> notes;
+  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
   for (const auto& stub : stubs) {
     // What an expectation says is told as an issue.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;

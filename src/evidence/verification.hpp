@@ -71,7 +71,8 @@ class [[nodiscard]] Verification {
  public:
   explicit operator bool() const { return issues().empty(); }
   const std::vector<VerificationIssue>& issues() const;
-  /// What is no mistake by itself: stubs that were never called, or always hidden by others. A line each.
+  /// What is no mistake by itself: what chaos did, stubs that were never called, or always hidden by others. A line
+  /// each.
   const std::vector<std::string>& notes() const { return notes_; }
   /// As it prints itself: the first 20 issues and the first 20 notes.
   std::string message() const;
@@ -95,7 +96,7 @@ namespace detail {
 class Verifier {
  public:
   Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys,
-           std::shared_ptr<ConnectionFaults> connection_faults);
+           std::shared_ptr<ConnectionFaults> connection_faults, std::shared_ptr<const ChaosRules> chaos);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
@@ -122,6 +123,7 @@ class Verifier {
   std::shared_ptr<JournalState> journal_;
   std::shared_ptr<KeyStore> keys_;
   std::shared_ptr<ConnectionFaults> connection_faults_;
+  std::shared_ptr<const ChaosRules> chaos_;
   std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 

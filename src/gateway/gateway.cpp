@@ -9,6 +9,7 @@
 #include "../core/reporter.hpp"
 #include "../http/server.hpp"
 #include "../http/service.hpp"
+#include "../script/chaos_rules.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -70,11 +71,12 @@ class Gateway::Impl {
         keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
         script(std::make_shared<detail::Script>()),
         journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
-        verifier(script, journal, keys, connection_faults),
+        chaos(std::make_shared<detail::ChaosRules>(options.seed)),
+        verifier(script, journal, keys, connection_faults, chaos),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
         service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
-                journal, connection_faults) {
+                journal, connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const Options::InitialKey& key : options.keys) console.create(key.description, key.options);
@@ -122,6 +124,7 @@ class Gateway::Impl {
   std::shared_ptr<detail::Script> script;
   std::shared_ptr<detail::JournalState> journal;
   std::shared_ptr<detail::ConnectionFaults> connection_faults = std::make_shared<detail::ConnectionFaults>();
+  std::shared_ptr<detail::ChaosRules> chaos;
   detail::Verifier verifier;
   bool verify_on_destruction;
   std::vector<std::string> without_findings;
@@ -147,6 +150,11 @@ MOCK_GATEWAY_INLINE StubBuilder Gateway::chat(SourceLocation where) {
   return StubBuilder(impl_->script, impl_->journal, where);
 }
 
+MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable,
+                                         const SweepOptions& options, SourceLocation where) {
+  return detail::make_sweep(impl_->script, impl_->journal, impl_->clock, reply, std::move(callable), options, where);
+}
+
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
   impl_->service.failures().add(failure, times, scope);
 }
@@ -158,6 +166,9 @@ MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure, const Fail
 MOCK_GATEWAY_INLINE void Gateway::clear_failures() { impl_->service.failures().clear(); }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) { impl_->service.failures().clear(scope); }
+
+MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) { impl_->chaos->add(rule); }
+MOCK_GATEWAY_INLINE void Gateway::clear_chaos() { impl_->chaos->clear(); }
 
 MOCK_GATEWAY_INLINE void Gateway::next_connection(const ConnectionFault& fault, std::size_t times,
                                                   SourceLocation where) {
@@ -176,7 +187,7 @@ MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) cons
 }
 
 MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
-  return detail::make_review(*impl_->journal, scope, impl_->without_findings);
+  return detail::make_review(*impl_->journal, *impl_->chaos, scope, impl_->without_findings);
 }
 
 MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& scenario) const {

@@ -15,9 +15,11 @@
 #include "../model/failure.hpp"
 #include "../model/http_reply.hpp"
 #include "../model/operation.hpp"
+#include "../script/chaos.hpp"
 #include "../script/forced_failures.hpp"
 #include "chat_script.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -54,6 +56,25 @@ class Gateway {
   /// Begins a stub for POST /v1/chat/completions.
   StubBuilder chat(SourceLocation where = SourceLocation::current());
 
+  /// Breaks a reply at every place, in every way: the callable, which asks with the client under test and returns when
+  /// the client has its answer or has given up, runs once unbroken, then once for each place of that answer and each
+  /// effect that can happen there. The loop makes a step when it comes to it, and its body judges the client:
+  /// `for (const auto& broken : gateway.sweep(reply, [&] { client.stream("go"); })) CHECK(…)`.
+  ///
+  /// Places are: before and after the head, after each event (and so after each token), inside each event in the middle
+  /// and in each character of several bytes, before `[DONE]`, at the end; of a reply that is not streamed, before and
+  /// after the head, inside the body likewise, at the end. Effects are sweep_effects(), on the manual clock without the
+  /// stall, which nobody would end; one that does there what another does too is left out (truncate where it closes).
+  /// splits() breaks nothing, and divides the answer in two writes at each byte.
+  ///
+  /// While the callable runs, and no longer, every chat request gets the reply of the step, whatever stubs there are,
+  /// also when the client tries again; SweepOptions::when limits that. Of several requests of the unbroken run the
+  /// first gives the places. A place that a step did not come to is told by the step, not by verify(); what else is
+  /// wrong is told as ever. Throws GatewayError for a reply with faults of its own and, from begin() or size(), when no
+  /// request of the unbroken run got the reply; what the callable throws passes.
+  Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options = {},
+              SourceLocation where = SourceLocation::current());
+
   /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued.
   /// The scope is everything, an operation, for_key(id) or for_model(id). `times` at least 1, or GatewayError.
   void fail_next(const Failure& failure, std::size_t times = 1, const FailureScope& scope = {});
@@ -61,6 +82,14 @@ class Gateway {
   void fail_always(const Failure& failure, const FailureScope& scope = {});
   void clear_failures();
   void clear_failures(const FailureScope& scope);
+
+  /// Adds a rule of chaos: what goes wrong, in which chat requests, decided by Options::seed; see Chaos. Several rules
+  /// are asked in the order written, and all that strike are applied; a failure ends the list. They strike what a stub
+  /// or the default answers, not what is refused. Each numbers itself from 1. Exchange::chaos says what struck;
+  /// verify() and review() print the seed. That a reply did not come to a fault of chaos is no failure of verify().
+  void chaos(const Chaos& rule);
+  /// Drops the rules of chaos with their counts: the next one is number 1 and counts from the first request on.
+  void clear_chaos();
 
   /// Strikes the next `times` connections with a fault, in the order in which faults were queued: the first of the
   /// queue waits until a connection comes to its place, which is the moment it is accepted, its next request once it
@@ -95,9 +124,9 @@ class Gateway {
   std::string state(const std::string& scenario) const;
   void set_state(const std::string& scenario, std::string state);
 
-  /// Forgets stubs and states of scenarios, forced failures, faults of connections (the port is opened), the journal,
-  /// and what verify() found; keys, limits and mounted operations stay. A request that arrives late from an earlier
-  /// test cannot be told from the next test's, unless tests have a key or a header of their own (RequestScope).
+  /// Forgets stubs and states of scenarios, forced failures, chaos, faults of connections (the port is opened), the
+  /// journal, and what verify() found; keys, limits and mounted operations stay. A request that arrives late from an
+  /// earlier test cannot be told from the next test's, unless tests have a key or a header of their own (RequestScope).
   void reset();
 
   /// Ends every connection and stops listening, within 50 ms; a tester's own function that blocks is waited for, and

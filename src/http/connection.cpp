@@ -109,7 +109,10 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::more() {
 MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
   ClockWait pending(*slow_->timeline, later(slow_->timeline->now(), slow_->gap), "a slow body");
   const bool go_on = wait(pending, OnClientClosed::give_up);
-  if (pending.guard_expired()) guard_expired();
+  if (pending.guard_expired()) {
+    slow_->timeline->spend_guard();
+    guard_expired();
+  }
   if (!go_on) return slow_.reset();
   const std::size_t room = std::numeric_limits<std::size_t>::max() - slow_->allowance;
   slow_->allowance += std::min(slow_->step, room);
@@ -209,7 +212,10 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
       note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
       return false;
     }
-    if (record_) record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    if (record_ && count > 0) {
+      last_write_ = timeline_->now();
+      record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    }
     if (begins && count > 0) record_->mark_first_byte(now, real_now);
     sent += count;
     if (transfer == sockets::Transfer::done) continue;
@@ -219,7 +225,6 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
       return false;
     }
   }
-  if (record_) last_write_ = timeline_->now();
   return true;
 }
 
@@ -234,7 +239,9 @@ MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
 }
 
 MOCK_GATEWAY_INLINE bool Connection::drain() {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.write_timeout;
+  // Longer than any system that has received bytes takes to say so: then the client does not read.
+  constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
+  const auto began = std::chrono::steady_clock::now();
   for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
@@ -243,10 +250,12 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
       note_disconnected();
       return false;
     }
-    if (std::chrono::steady_clock::now() >= deadline) {
+    const auto spent = std::chrono::steady_clock::now() - began;
+    if (spent >= limits_.write_timeout) {
       stalled_ = true;
       return false;
     }
+    if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
   }
   return !stopping_;
 }
@@ -316,18 +325,30 @@ MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
   return stalled_ ? Outcome::Kind::client_stalled : Outcome::Kind::client_left;
 }
 
-MOCK_GATEWAY_INLINE void Connection::finish() {
-  if (ending_ == Ending::reset || stalled_) return;
+MOCK_GATEWAY_INLINE void Connection::send_ending() {
+  if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
+  if (ending_ == Ending::reset) return sockets::send_reset(socket_);
+  // With bytes of the client's unread, or still to come, closing would make the system send RST and throw away what of
+  // the answer has not reached the client.
+  linger_ = linger_ || !delivered();
   sockets::shut_down_sending(socket_);
-  if (linger_) take_off_what_still_comes();
+}
+
+MOCK_GATEWAY_INLINE void Connection::finish() {
+  if (ending_ == Ending::keep_alive) ending_ = Ending::close;
+  send_ending();
+  if (ending_ == Ending::close && linger_ && !stalled_) take_off_what_still_comes();
 }
 
 MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
   const auto deadline = std::chrono::steady_clock::now() + limits_.read_timeout;
+  slow_.reset();
   while (std::chrono::steady_clock::now() < deadline) {
     buffer_.clear();
     position_ = 0;
-    if (fill(std::chrono::seconds{1}) != Arrival::arrived) return;
+    const Arrival arrival = fill(std::min<Duration>(std::chrono::seconds{1}, limits_.read_timeout));
+    if (arrival == Arrival::arrived || (arrival == Arrival::timed_out && !delivered())) continue;
+    return;
   }
 }
 

@@ -80,6 +80,8 @@ class Connection final : public Outlet {
   void end_exchange();
   bool write(std::string_view bytes) override;
   bool drain() override;
+  bool delivered() const override { return sockets::unacknowledged(socket_) == 0; }
+  bool has_left() const override { return sockets::unsent(socket_) == 0; }
   bool wait(Pending& pending, OnClientClosed on_client_closed) override;
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
@@ -90,8 +92,11 @@ class Connection final : public Outlet {
   /// Why write, drain or wait gave up.
   Outcome::Kind failure() const;
   /// The body of the request was not read: before the connection closes, what the client still sends is taken off
-  /// it for a while, so that it gets to read its answer.
+  /// it for a while, so that it gets to read its answer. So it is of itself where the answer is not all delivered.
   void linger() { linger_ = true; }
+  /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
+  /// finds the connection closed.
+  void send_ending();
   /// Says goodbye as ending() wants it. The descriptor stays open, for stop() to reach, until the destructor.
   void finish();
 
@@ -134,6 +139,7 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
+  bool ending_is_sent_ = false;
   std::optional<Slow> slow_;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;

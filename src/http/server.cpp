@@ -274,7 +274,10 @@ class Server::Impl final : public httplib::Server {
                         fault.kind() == ConnectionFault::Kind::reset_when_reused;
     if (!fault.bytes().empty()) connection.write(fault.bytes());
     // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
-    if (!resets) connection.linger();
+    if (resets)
+      connection.drain();  // a reset would throw away what has not arrived of the reply before
+    else
+      connection.linger();
     connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   }
 

@@ -100,18 +100,21 @@ struct Service::Asked {
   Route route{};
   std::optional<ChatRequest> chat{};
   std::uint64_t fingerprint = 0;
+  bool under_chaos = false;
   std::vector<Problem> problems{};
 };
 
 MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys,
                                      std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                                     std::shared_ptr<ConnectionFaults> connection_faults)
+                                     std::shared_ptr<ConnectionFaults> connection_faults,
+                                     std::shared_ptr<ChaosRules> chaos)
     : settings_(std::move(settings)),
       clock_(std::move(clock)),
       keys_(std::move(keys)),
       script_(std::move(script)),
       journal_(std::move(journal)),
       connection_faults_(std::move(connection_faults)),
+      chaos_(std::move(chaos)),
       operations_(settings_.acceptance.model_by_id),
       tokens_(settings_.tokenizer),
       started_(service::unix_seconds(clock_.now())) {}
@@ -120,6 +123,7 @@ MOCK_GATEWAY_INLINE void Service::reset() {
   script_->reset();
   failures_.clear();
   connection_faults_->clear();
+  chaos_->reset();
   journal_->clear();
   journal_->forget_problems();
   occurrences_.reset();
@@ -164,7 +168,8 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->root_url = settings_.root_url;
   record->leaks = redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
   record->epoch = epoch;
-  record->changes = keys_->changes() + script_->changes() + failures_.changes() + connection_faults_->changes();
+  record->changes =
+      keys_->changes() + script_->changes() + failures_.changes() + connection_faults_->changes() + chaos_->changes();
   record->connection_fault = incoming.fault;
 
   Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
@@ -181,6 +186,11 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   redact(record->decision.detail, presented, *keys_);
   record->problems = std::move(asked.problems);
   for (Problem& problem : record->problems) redact(problem.text, presented, *keys_);
+  record->under_chaos = asked.under_chaos;
+  for (const ChaosRules::Hit& hit : answer.chaos) {
+    record->chaos.push_back({hit.text, hit.fault.has_value(), false});
+    redact(record->chaos.back().text, presented, *keys_);
+  }
   record->stub = answer.stub;
   record->status = answer.status;
   add_profile_headers(asked, answer);
@@ -190,10 +200,13 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   published = record;
   // An interim response is no part of the answer. When it cannot be written, neither can the answer.
   if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
+  if (!answer.interim.empty()) connection.write(answer.interim);
   if (incoming.is_answered_before_body()) connection.linger();
   connection.begin_exchange(*record, timeline);
   const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
   connection.end_exchange();
+  answer.use = StubState::Use();  // before the client can see the end, and try again
+  connection.send_ending();
   journal_->end(*record, outcome, timeline.now());
   if (settings_.on_exchange) {
     const service::Busy busy(connection, "the function given to Options::on_exchange");
@@ -308,8 +321,17 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   asked.fingerprint = fingerprint(std::to_string(content_fingerprint(chat)), settings_.seed ^ fingerprint(""));
   Answer answer;
   const ChatCall call(chat, asked.request);
+  std::vector<ChaosRules::Hit> hits;
+  if (chaos_->any()) {
+    Answer failed;
+    auto struck = strike(asked, call, failed);
+    if (!struck) return failed;
+    hits = std::move(*struck);
+  }
+  const Failure* const chaos_failure =
+      !hits.empty() && hits.back().plan().failure ? &*hits.back().plan().failure : nullptr;
   std::optional<Script::Choice> choice;
-  {
+  if (!chaos_failure) {
     const service::Busy busy(asked.connection, "a matcher of a stub");
     Script::Asking asking;
     if (const auto thrown = service::guarded([&] { choice = script_->choose(call, asking); })) {
@@ -327,7 +349,10 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   }
   if (choice && !choice->stub && settings_.unmatched_get_default_reply) choice.reset();
   if (choice && !choice->reply) return refuse(asked, *choice, call);
-  if (!choice) {
+  if (chaos_failure) {
+    answer.decision = {Decision::Kind::chaos, chaos_deed(hits.back().plan())};
+    answer.reply = std::make_shared<const Reply>(*chaos_failure);
+  } else if (!choice) {
     answer.decision.kind = Decision::Kind::default_reply;
     answer.reply = std::make_shared<const Reply>(default_reply(chat, asked.fingerprint));
   } else {
@@ -352,6 +377,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     }
   }
 
+  apply_chaos(std::move(hits), answer);
   const ReplyData& reply = answer.reply->data();
   if (reply.failure) {
     Answer failed = fail(asked, *reply.failure, answer.decision.kind);
@@ -359,6 +385,9 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     failed.stub = answer.stub;
     failed.use = std::move(answer.use);
     failed.reply = answer.reply;
+    failed.chaos = std::move(answer.chaos);
+    failed.scripted_faults = answer.scripted_faults;
+    failed.interim = std::move(answer.interim);
     failed.pace = schedule(asked, reply.pace);
     return failed;
   }
@@ -409,6 +438,45 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     answer.completion.reset();  // the text is not held twice while its client reads
   }
   return answer;
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::vector<ChaosRules::Hit>> Service::strike(Asked& asked, const ChatCall& call,
+                                                                                Answer& failed) const {
+  asked.under_chaos = true;
+  // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
+  // another key asked the same.
+  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", asked.fingerprint);
+  if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
+    request = fingerprint(options->dump(), request);
+  const std::string& key = asked.request.key_description;
+  request = fingerprint(key.empty() ? asked.request.key_id : key, request);
+
+  const service::Busy busy(asked.connection, "a matcher of a rule of chaos");
+  ChaosRules::Asking asking;
+  std::vector<ChaosRules::Hit> hits;
+  const auto thrown = service::guarded([&] { hits = chaos_->decide(call, request, asking); });
+  if (!thrown) return hits;
+  const std::string matcher = asking.matcher ? "the matcher \"" + asking.matcher->describe() + "\" of " : "";
+  const std::string rule = "rule " + std::to_string(asking.rule ? asking.rule->number : 0) + " of chaos";
+  failed = callback_failed(asked, matcher + rule + " threw: " + *thrown);
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE void Service::apply_chaos(std::vector<ChaosRules::Hit> hits, Answer& answer) {
+  if (hits.empty()) return;
+  Reply reply = *answer.reply;
+  answer.scripted_faults = reply.data().faults.size();
+  for (ChaosRules::Hit& hit : hits) {
+    try {
+      if (hit.fault) reply = reply.fail(hit.fault->trigger, hit.fault->effect);
+      if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
+    } catch (const GatewayError&) {
+      continue;  // what can never happen in a reply such as this one
+    }
+    if (hit.plan().interim) answer.interim += hit.plan().interim->bytes();
+    answer.chaos.push_back(std::move(hit));
+  }
+  answer.reply = std::make_shared<const Reply>(std::move(reply));
 }
 
 MOCK_GATEWAY_INLINE PaceSchedule Service::schedule(const Asked& asked, const Pace& pace) {
@@ -530,10 +598,17 @@ MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer
   }
 }
 
-MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const Delivery& delivery,
-                                                  Delivery::Result result) {
-  if (result == Delivery::Result::completed) {
-    for (const Fault& fault : delivery.not_reached()) {
+MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const Answer& answer,
+                                                  const Delivery& delivery, Delivery::Result result) {
+  std::size_t of_chaos = answer.scripted_faults;
+  for (std::size_t i = 0; i < answer.chaos.size(); ++i)
+    if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
+  if (result == Delivery::Result::completed && answer.reply && !answer.reply->data().swept) {
+    const std::vector<Fault>& faults = answer.reply->data().faults;
+    const std::size_t scripted = answer.chaos.empty() ? faults.size() : answer.scripted_faults;
+    for (std::size_t i = 0; i < scripted; ++i) {
+      if (delivery.reached(i)) continue;
+      const Fault& fault = faults[i];
       Problem problem;
       problem.kind = Problem::Kind::fault_not_reached;
       problem.text = brief(record) + "  " + fault.effect.to_string() + " " + fault.trigger.to_string() +
@@ -591,7 +666,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
     const bool no_body = bodiless || asked.request.method == "HEAD";
     result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.token_count);
   }
-  report_delivery(record, delivery, result);
+  report_delivery(record, answer, delivery, result);
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
     case Delivery::Result::failed_by_script: return Outcome::Kind::failed_by_script;

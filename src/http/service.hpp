@@ -17,6 +17,7 @@
 #include "../keys/key_store.hpp"
 #include "../model/acceptance.hpp"
 #include "../model/profile.hpp"
+#include "../script/chaos_rules.hpp"
 #include "../script/connection_faults.hpp"
 #include "../script/forced_failures.hpp"
 #include "../script/script.hpp"
@@ -47,7 +48,8 @@ struct ServiceSettings {
 class Service {
  public:
   Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys, std::shared_ptr<Script> script,
-          std::shared_ptr<JournalState> journal, std::shared_ptr<ConnectionFaults> connection_faults);
+          std::shared_ptr<JournalState> journal, std::shared_ptr<ConnectionFaults> connection_faults,
+          std::shared_ptr<ChaosRules> chaos);
 
   /// One exchange, from the request read to the last byte of its answer. Throws nothing.
   void serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
@@ -58,7 +60,7 @@ class Service {
   JournalState& journal() { return *journal_; }
   const Clock& clock() const { return clock_; }
   void set_root_url(std::string root_url) { settings_.root_url = std::move(root_url); }
-  /// Forgets stubs, forced failures, faults of connections, the journal, and how often each request came.
+  /// Forgets stubs, forced failures, chaos, faults of connections, the journal, and how often each request came.
   void reset();
 
  private:
@@ -77,6 +79,9 @@ class Service {
     std::shared_ptr<StubState> stub;
     StubState::Use use;  // of the stub
     std::string error_code;
+    std::vector<ChaosRules::Hit> chaos;  // that is applied
+    std::size_t scripted_faults = 0;     // those of the reply that come before those of chaos
+    std::string interim;                 // responses of chaos in front of the answer
   };
   struct Asked;  // a request under judgement
 
@@ -85,6 +90,11 @@ class Service {
                          std::shared_ptr<ExchangeRecord>& published);
   Answer decide(Asked& asked);
   Answer answer_chat(Asked& asked);
+  /// The rules of chaos that strike a request; nothing when a matcher threw, which `failed` then answers. Runs the
+  /// tester's functions.
+  std::optional<std::vector<ChaosRules::Hit>> strike(Asked& asked, const ChatCall& call, Answer& failed) const;
+  /// Does to the reply what of chaos it can suffer.
+  static void apply_chaos(std::vector<ChaosRules::Hit> hits, Answer& answer);
   /// The answer of a request that no stub answers, or whose stub refuses it.
   Answer refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const;
   /// Notes what a stub's request is not and should be. Runs the tester's functions.
@@ -99,7 +109,7 @@ class Service {
   const Model* find_model(const std::string& id) const;
   void add_profile_headers(const Asked& asked, Answer& answer);
   /// Notes what of the script a delivery did not come to.
-  void report_delivery(ExchangeRecord& record, const Delivery& delivery, Delivery::Result result);
+  void report_delivery(ExchangeRecord& record, const Answer& answer, const Delivery& delivery, Delivery::Result result);
   Outcome::Kind deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
                         ExchangeRecord& record);
 
@@ -109,6 +119,7 @@ class Service {
   std::shared_ptr<Script> script_;
   std::shared_ptr<JournalState> journal_;
   std::shared_ptr<ConnectionFaults> connection_faults_;
+  std::shared_ptr<ChaosRules> chaos_;
   ForcedFailures failures_;
   Operations operations_;
   Occurrences occurrences_;

@@ -122,6 +122,16 @@ MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
   return 0;
 }
 
+MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
+#ifdef SIOCOUTQNSD
+  int bytes = 0;
+  if (::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
+#else
+  static_cast<void>(socket);
+#endif
+  return 0;
+}
+
 MOCK_GATEWAY_INLINE void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
 
 MOCK_GATEWAY_INLINE void shut_down_sending(int socket) { ::shutdown(socket, SHUT_WR); }
@@ -139,6 +149,17 @@ MOCK_GATEWAY_INLINE void reset(int socket) {
   const linger at_once{1, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   ::close(socket);
+}
+
+MOCK_GATEWAY_INLINE void send_reset(int socket) {
+#ifdef __linux__
+  // connect(2): "Some protocol sockets may dissolve the association by connecting to an address with AF_UNSPEC".
+  sockaddr nobody{};
+  nobody.sa_family = AF_UNSPEC;
+  ::connect(socket, &nobody, sizeof nobody);
+#else
+  (void)socket;
+#endif
 }
 
 MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {

@@ -37,6 +37,8 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
 bool was_reset(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
+/// Of these, those that have not been sent, the peer's window being full, say; 0 where the system cannot tell.
+std::size_t unsent(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);
@@ -45,6 +47,8 @@ void discard_received(int socket);
 void close(int socket);
 /// Closes with RST (SO_LINGER 0, no shutdown before it).
 void reset(int socket);
+/// Sends RST now where the system can; the descriptor stays valid, and is then to be closed by reset().
+void send_reset(int socket);
 
 /// Keeps the system from buffering more than it has offered the peer so far.
 void stop_buffer_growth(int socket);

@@ -2,7 +2,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <system_error>
+#include <exception>
+#include <utility>
 
 #ifdef __linux__
 #include <pthread.h>
@@ -23,20 +24,21 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
   bool has_thread = true;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    finished.swap(retired_);
     jobs_.push_back(std::move(job));
     if (jobs_.size() <= idle_) {
       job_or_end_.notify_one();
     } else {
-      const auto self = threads_.emplace(threads_.end());
+      Threads started;
       try {
+        const auto self = started.emplace(started.end());
         *self = std::thread([this, self] { work(self); });
-      } catch (const std::system_error&) {
-        threads_.erase(self);
+        threads_.splice(threads_.end(), started);
+      } catch (const std::exception&) {  // no thread, or no memory
         jobs_.pop_back();
         has_thread = false;
       }
     }
+    finished.swap(retired_);
   }
   for (std::thread& thread : finished) thread.join();
   return has_thread;

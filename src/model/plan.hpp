@@ -231,6 +231,8 @@ struct Writes {
     sliced,
     /// All at the end, or before a fault.
     together,
+    /// So too, but in two: the first `size` bytes, head included, and the rest.
+    split,
   };
 
   Kind kind = Kind::as_they_come;

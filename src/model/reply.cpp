@@ -243,6 +243,11 @@ MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
 
 }  // namespace reply_check
 
+MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
+  const std::string why = reply_check::why_trigger_never_comes(data, trigger.kind(), trigger.count());
+  return why.empty() ? reply_check::why_effect_never_comes(data, trigger.kind(), effect) : why;
+}
+
 MOCK_GATEWAY_INLINE Reply join_choices(const std::vector<Reply>& replies) {
   ReplyData joined;
   for (const Reply& reply : replies) {
@@ -506,6 +511,13 @@ MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
 MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
   Reply changed = *this;
   changed.data_.writes = {Writes::Kind::together, 0};
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
+  if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
+  Reply changed = *this;
+  changed.data_.writes = {Writes::Kind::split, byte};
   return changed;
 }
 

@@ -146,7 +146,12 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   Headers headers;
+  bool traced = false;  // its delivery writes down what left
+  bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
 };
+
+/// Why the fault can never happen in such a reply; empty when it may.
+std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
 }  // namespace detail
 
@@ -234,6 +239,11 @@ class Reply {
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Hands all its bytes to the kernel in one write, when the last one is due; what precedes a fault, before it.
   [[nodiscard]] Reply one_write() const;
+  /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
+  /// included, and the rest once these have left for the client and a millisecond of real time has passed. On loopback
+  /// they are with the client by then, and one that is waiting for them reads the two apart; that it has read cannot be
+  /// known from here. A reply of no more than `byte` bytes leaves in one write. `byte` is at least 1, or GatewayError.
+  [[nodiscard]] Reply split_write(std::size_t byte) const;
 
   const detail::ReplyData& data() const { return data_; }
 

@@ -1,0 +1,259 @@
+#include "catalogue.hpp"
+
+#include <algorithm>  // min, stable_sort
+#include <ostream>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+#include "catalogue_entries.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace judging {
+
+/// Whether all of `part` is in `whole`, in its order, with nothing between.
+MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whole) {
+  std::size_t at = 0;
+  for (const char c : whole) {
+    if (at < part.size() && part[at] == c) ++at;
+  }
+  return at == part.size();
+}
+
+/// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
+MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
+  const auto json = [](const std::string& text) {
+    return nlohmann::json::parse(text.empty() ? "{}" : text, nullptr, false);
+  };
+  if (left == right) return true;
+  const nlohmann::json value = json(left);  // sorted: the order of keys means nothing
+  return !value.is_discarded() && value == json(right);
+}
+
+enum class Comparison { whole, less, other };
+
+MOCK_GATEWAY_INLINE Comparison compare_text(const std::string& got, const std::string& whole) {
+  if (got == whole) return Comparison::whole;
+  return text::is_valid_utf8(got) && is_left_of(got, whole) ? Comparison::less : Comparison::other;
+}
+
+MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<ToolCall>& got, const std::vector<ToolCall>& whole) {
+  bool less = got.size() < whole.size();
+  std::size_t next = 0;
+  for (const ToolCall& call : got) {
+    const auto fits = [&](const ToolCall& made) {
+      return made.name == call.name &&
+             (same_arguments(call.arguments, made.arguments) || is_left_of(call.arguments, made.arguments));
+    };
+    while (next < whole.size() && !fits(whole[next])) ++next;
+    if (next == whole.size()) return Comparison::other;
+    less = less || !same_arguments(call.arguments, whole[next].arguments);
+    ++next;
+  }
+  return less ? Comparison::less : Comparison::whole;
+}
+
+MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
+  if (outcome.hung) return Verdict::Kind::hang;
+  if (outcome.error) return Verdict::Kind::error_surfaced;
+  const Comparison text = compare_text(outcome.text, data.text);
+  const Comparison calls = compare_calls(outcome.tool_calls, data.tool_calls);
+  if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
+  if (text == Comparison::less || calls == Comparison::less) return Verdict::Kind::silent_data_loss;
+  return data.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
+}
+
+MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
+  if (kind == Verdict::Kind::handled) return expected != Scenario::Expected::error;
+  return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
+}
+
+/// "text \"…\" and 1 tool call: f({})".
+MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
+  constexpr std::size_t most = 200;
+  std::string said = "text \"" + text::excerpt(text, most) + "\"";
+  if (calls.empty()) return said;
+  said += " and " + text::counted(calls.size(), "tool call");
+  const char* separator = ": ";
+  for (const ToolCall& call : calls) {
+    said += separator + call.name + "(" + text::excerpt(call.arguments, most) + ")";
+    separator = ", ";
+  }
+  return said;
+}
+
+}  // namespace judging
+
+namespace catalogue_search {
+
+/// How many characters to insert, delete or replace to make one of the other.
+MOCK_GATEWAY_INLINE std::size_t distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> row(right.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= left.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j < row.size(); ++j) {
+      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The names nearest to this one: first those that it is a part of.
+MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
+  constexpr std::size_t most = 3;
+  constexpr std::size_t longest = 100;  // beyond it nothing is near
+  struct Candidate {
+    bool has_it;
+    std::size_t distance;
+    std::string name;
+  };
+  const std::string wanted = text::lower_ascii(name.substr(0, longest));
+  std::vector<Candidate> candidates;
+  for (const Scenario& scenario : catalogue()) {
+    const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
+    candidates.push_back({has_it, distance(wanted, scenario.name()), scenario.name()});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
+    return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;
+  });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) names.push_back(candidates[i].name);
+  return names;
+}
+
+}  // namespace catalogue_search
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Verdict::Verdict(Kind kind, bool acceptable, std::string message)
+    : kind_(kind), acceptable_(acceptable), message_(std::move(message)) {}
+
+MOCK_GATEWAY_INLINE std::string to_string(Verdict::Kind kind) {
+  switch (kind) {
+    case Verdict::Kind::handled: return "handled";
+    case Verdict::Kind::error_surfaced: return "error surfaced";
+    case Verdict::Kind::silent_data_loss: return "silent data loss";
+    case Verdict::Kind::hang: return "hang";
+    case Verdict::Kind::wrong_answer: return "wrong answer";
+  }
+  return "unknown verdict";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Verdict::Kind kind) { return out << to_string(kind); }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
+  return out << verdict.message();
+}
+
+MOCK_GATEWAY_INLINE std::string to_string(Scenario::Expected expected) {
+  switch (expected) {
+    case Scenario::Expected::answer: return "answer";
+    case Scenario::Expected::error: return "error";
+    case Scenario::Expected::answer_or_error: return "answer or error";
+  }
+  return "unknown expectation";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Scenario::Expected expected) {
+  return out << to_string(expected);
+}
+
+MOCK_GATEWAY_INLINE const std::string& Scenario::name() const { return data_->name; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::group() const { return data_->group; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::description() const { return data_->description; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::reference() const { return data_->reference; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::good_client() const { return data_->good_client; }
+MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->expected; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::text() const { return data_->text; }
+MOCK_GATEWAY_INLINE const std::vector<ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
+MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->needs_stream; }
+MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->needs_timeout; }
+MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->calls; }
+
+MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const { return base.verify_on_destruction(false); }
+
+MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
+  if (data_->faults) data_->faults(gateway);
+  const detail::ScenarioReplies replies =
+      data_->replies
+          ? data_->replies()
+          : detail::ScenarioReplies{detail::catalogue_parts::usual_stream(), detail::catalogue_parts::usual_plain()};
+  const auto stub = [&](const char* which) {
+    StubBuilder builder = gateway.chat().named(data_->name + which);
+    if (data_->first) return std::move(builder).then_state(data_->name, "started");
+    return builder;
+  };
+  stub("").reply(replies.plain);
+  stub(", streamed").when(stream_is(true)).reply(replies.streamed);
+  if (!data_->first) return;
+  gateway.chat()
+      .named(data_->name + ", first")
+      .in_state(data_->name, "started")
+      .then_state(data_->name, "failed once")
+      .reply(data_->first());
+}
+
+MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const {
+  const Verdict::Kind kind = detail::judging::kind_of(outcome, *data_);
+  const bool acceptable = detail::judging::is_acceptable(kind, data_->expected);
+  std::string message = data_->name + ": " + to_string(kind);
+  if (!acceptable) {
+    message += ", expected " + to_string(data_->expected) + "\n  it said     " +
+               detail::judging::said(outcome.text, outcome.tool_calls) + "\n  the reply   " +
+               detail::judging::said(data_->text, data_->tool_calls) + "\n  the gateway " + data_->description +
+               "\n  a good client " + data_->good_client;
+  }
+  return Verdict(kind, acceptable, std::move(message));
+}
+
+MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
+  static const std::vector<Scenario> all = [] {
+    std::vector<Scenario> scenarios;
+    for (const auto& group :
+         {detail::catalogue_of_chunks(), detail::catalogue_of_tool_calls(), detail::catalogue_of_errors(),
+          detail::catalogue_of_retries(), detail::catalogue_of_framing(), detail::catalogue_of_breaks(),
+          detail::catalogue_of_pace(), detail::catalogue_of_connections()}) {
+      for (const std::shared_ptr<detail::ScenarioData>& data : group) scenarios.emplace_back(data);
+    }
+    return scenarios;
+  }();
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Scenario scenario(std::string_view name) {
+  for (const Scenario& one : catalogue()) {
+    if (one.name() == name) return one;
+  }
+  std::string message = "there is no scenario \"" + detail::text::excerpt(name, 100) + "\"; the nearest are";
+  const char* separator = " ";
+  for (const std::string& near : detail::catalogue_search::nearest(name)) {
+    message += separator + near;
+    separator = ", ";
+  }
+  throw GatewayError(message);
+}
+
+MOCK_GATEWAY_INLINE Json describe(const Scenario& scenario) {
+  Json calls = Json::array();
+  for (const ToolCall& call : scenario.tool_calls())
+    calls.push_back({{"name", call.name}, {"arguments", call.arguments}});
+  return {{"name", scenario.name()},
+          {"group", scenario.group()},
+          {"description", scenario.description()},
+          {"reference", scenario.reference()},
+          {"good_client", scenario.good_client()},
+          {"expected", to_string(scenario.expected())},
+          {"text", scenario.text()},
+          {"tool_calls", std::move(calls)},
+          {"needs_stream", scenario.needs_stream()},
+          {"needs_timeout", scenario.needs_timeout()},
+          {"calls", scenario.calls()}};
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../core/json.hpp"
+#include "../model/chat_request.hpp"
+#include "../model/reply.hpp"
+#include "gateway.hpp"
+#include "options.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// What became of a client's call, as its caller saw it.
+struct ClientOutcome {
+  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before.
+  std::string text;
+  /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
+  /// tool_calls().
+  std::vector<ToolCall> tool_calls = {};
+  /// Whether the caller was told that the call failed: an exception, an error value, an error event.
+  bool error = false;
+  /// Whether the call had to be cut off from outside, because it did not end by itself.
+  bool hung = false;
+};
+
+namespace detail {
+
+struct ScenarioData;
+
+}  // namespace detail
+
+/// What Scenario::judge says. True when that is what a good client may do in the scenario. Prints itself:
+/// `CHECK(scenario.judge(outcome))`.
+class [[nodiscard]] Verdict {
+ public:
+  enum class Kind {
+    /// The whole answer was given to the caller, and no error.
+    handled,
+    /// The caller was told of an error.
+    error_surfaced,
+    /// The caller was told of no error, and what it got lacks something; or the failure was taken for an answer.
+    silent_data_loss,
+    /// The call did not end by itself.
+    hang,
+    /// The caller was told of no error, and what it got holds what nobody said: text twice, half a character, two tool
+    /// calls in one.
+    wrong_answer,
+  };
+
+  Kind kind() const { return kind_; }
+  explicit operator bool() const { return acceptable_; }
+  /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
+  const std::string& message() const { return message_; }
+
+  /// For the library.
+  Verdict(Kind kind, bool acceptable, std::string message);
+
+ private:
+  Kind kind_;
+  bool acceptable_;
+  std::string message_;
+};
+
+/// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
+std::string to_string(Verdict::Kind kind);
+std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
+std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
+
+/// A way for a gateway to behave that clients have met, ready to be mounted. A handle: cheap to copy.
+///
+///     for (const Scenario& scenario : catalogue()) {
+///       CAPTURE(scenario.name());
+///       Gateway gateway{scenario.options()};
+///       scenario.mount(gateway);
+///       for (int call = 1; call < scenario.calls(); ++call) run_my_client(gateway.base_url(), gateway.api_key());
+///       CHECK(scenario.judge(run_my_client(gateway.base_url(), gateway.api_key())));
+///     }
+class Scenario {
+ public:
+  /// What a good client may do.
+  enum class Expected {
+    /// It gives the whole answer; there is no reason for an error.
+    answer,
+    /// It tells its caller of an error: there is no whole answer.
+    error,
+    /// Either: the answer is there, for who reads between the lines or tries again.
+    answer_or_error,
+  };
+
+  /// In lower case with hyphens: "usage-chunk-without-choices". It stays from release to release.
+  const std::string& name() const;
+  /// "chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace", "connection".
+  const std::string& group() const;
+  /// What the gateway does, in a line.
+  const std::string& description() const;
+  /// Where it comes from: issues ("openai-node#1292", several with commas between them), else a standard, a provider's
+  /// way, or the gateway's own documentation.
+  const std::string& reference() const;
+  /// What a good client does, in a line.
+  const std::string& good_client() const;
+  Expected expected() const;
+  /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
+  const std::string& text() const;
+  /// All tool calls of the reply.
+  const std::vector<ToolCall>& tool_calls() const;
+  /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
+  bool needs_stream() const;
+  /// Whether a client without a deadline of its own may wait for an hour or without end: it needs a timeout to pass,
+  /// and the test one to go on.
+  bool needs_timeout() const;
+  /// How many calls, one after another by the same client, so that connections are kept, it takes to show: the last one
+  /// is to be judged.
+  int calls() const;
+
+  /// How the gateway must start: `base`, with what the scenario needs. What a client does wrong is judged by judge(),
+  /// so Options::verify_on_destruction is off.
+  Options options(Options base = {}) const;
+  /// Makes the gateway behave so, to every chat request of any client with a valid key, again and again; or, where the
+  /// fault is that of the first try, to every other one. Stubs mounted before stay behind it.
+  void mount(Gateway& gateway) const;
+
+  /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
+  Verdict judge(const ClientOutcome& outcome) const;
+
+  /// For the library.
+  explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
+
+ private:
+  std::shared_ptr<const detail::ScenarioData> data_;
+};
+
+/// "answer", "error", "answer or error".
+std::string to_string(Scenario::Expected expected);
+std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
+
+/// All scenarios, group by group, sorted by name within each.
+const std::vector<Scenario>& catalogue();
+/// The one of that name, as a handle of its own. Throws GatewayError, which tells the nearest names, when there is
+/// none.
+Scenario scenario(std::string_view name);
+/// All that it says of itself, for programs that are not written in C++: name, group, description, reference,
+/// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
+Json describe(const Scenario& scenario);
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,424 @@
+#include "sweep.hpp"
+
+#include <algorithm>  // any_of, find_if, max, min, none_of, remove_if
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <ostream>
+#include <string_view>
+
+#include "../core/error.hpp"
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::vector<Effect> sweep_effects() {
+  return {close_connection(),
+          reset_connection(),
+          half_close(),
+          truncate(),
+          garbage("\xff no HTTP, no SSE, no JSON \xfe\r\n\r\n"),
+          stall(std::chrono::milliseconds{10}),
+          error_event(server_error()),
+          skip_event(),
+          duplicate_event()};
+}
+
+MOCK_GATEWAY_INLINE SweepOptions splits() {
+  SweepOptions options;
+  options.values_.splits = true;
+  return options;
+}
+
+MOCK_GATEWAY_INLINE SweepOptions::SweepOptions() = default;
+
+MOCK_GATEWAY_INLINE SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
+  if (values_.splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
+  if (effects.empty()) throw GatewayError("a sweep needs at least one effect; without effects() it has the usual ones");
+  SweepOptions changed = *this;
+  changed.values_.effects = std::move(effects);
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE SweepOptions SweepOptions::every_byte() const {
+  if (values_.splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
+  SweepOptions changed = *this;
+  changed.values_.every_byte = true;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE SweepOptions SweepOptions::at_most(std::size_t steps) const {
+  if (steps == 0) throw GatewayError("at_most(0) would sweep nothing; give at least 1 step");
+  SweepOptions changed = *this;
+  changed.values_.at_most = steps;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE SweepOptions SweepOptions::body_only() const {
+  if (!values_.splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
+  SweepOptions changed = *this;
+  changed.values_.body_only = true;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split,
+                                         std::vector<Exchange> exchanges, bool reached)
+    : name_(std::move(name)),
+      fault_(std::move(fault)),
+      split_(split),
+      exchanges_(std::move(exchanges)),
+      reached_(reached) {}
+
+MOCK_GATEWAY_INLINE const Trigger& SweepStep::trigger() const {
+  if (!fault_) throw GatewayError("a step of splits() has no trigger; split() is its byte");
+  return fault_->trigger;
+}
+
+MOCK_GATEWAY_INLINE const Effect& SweepStep::effect() const {
+  if (!fault_) throw GatewayError("a step of splits() has no effect; split() is its byte");
+  return fault_->effect;
+}
+
+MOCK_GATEWAY_INLINE std::size_t SweepStep::split() const {
+  if (fault_) throw GatewayError("only a step of splits() is split; trigger() and effect() say how this one broke");
+  return split_;
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const SweepStep& step) { return out << step.name(); }
+
+namespace detail {
+namespace sweep {
+
+/// A place of the unbroken reply.
+struct Boundary {
+  std::vector<Trigger> triggers;  // that come here; an effect is struck by the first that it can happen at
+  std::size_t offset = 0;         // bytes of the body before it
+  bool inside_event = false;      // of a stream: inside an HTTP chunk, too
+  bool event_follows = false;     // of a stream
+};
+
+/// A stub for as long as this lives.
+class Mounted {
+ public:
+  Mounted(Script& script, StubPlan plan) : script_(script), stub_(script.mount(std::move(plan))) {}
+  ~Mounted() { script_.remove(stub_); }
+  Mounted(const Mounted&) = delete;
+  Mounted& operator=(const Mounted&) = delete;
+
+  const std::shared_ptr<StubState>& stub() const { return stub_; }
+
+ private:
+  Script& script_;
+  std::shared_ptr<StubState> stub_;
+};
+
+/// The places inside `bytes` where they are cut: all, or one in the middle and one in each character of several bytes.
+MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
+  std::vector<std::size_t> cuts;
+  const std::size_t middle = bytes.size() / 2;
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const std::size_t length = text::next_code_point(bytes, offset);
+    for (std::size_t cut = offset; cut < offset + length; ++cut)
+      if (cut > 0 && (every_byte || cut == middle || (length > 1 && cut == offset + 1))) cuts.push_back(cut);
+    offset += length;
+  }
+  return cuts;
+}
+
+MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const DeliveryTrace& trace, bool every_byte) {
+  std::vector<Boundary> found{{{before_headers()}}, {{after_headers()}}};
+  const auto more_events = [&trace](std::size_t from) {
+    return std::any_of(trace.parts.begin() + static_cast<std::ptrdiff_t>(from), trace.parts.end(),
+                       [](const DeliveryTrace::Part& part) { return part.event != 0; });
+  };
+  found.back().event_follows = more_events(0);
+  std::size_t before = 0;  // bytes of the body
+  for (std::size_t i = 0; i < trace.parts.size(); ++i) {
+    const auto& [event, bytes] = trace.parts[i];
+    for (const std::size_t cut : cuts_inside(bytes, every_byte)) {
+      const Trigger trigger = event == 0 ? after_bytes(before + cut) : mock_gateway::inside_event(event, cut);
+      found.push_back({{trigger}, before + cut, trace.streamed, false});
+    }
+    before += bytes.size();
+    if (event != 0) {
+      found.push_back({{after_events(event)}, before, false, more_events(i + 1)});
+    } else if (trace.streamed) {
+      found.push_back({{after_bytes(before)}, before, false, more_events(i + 1)});
+    }
+  }
+  // What has a name of its own is called by it.
+  const auto call = [&found](std::size_t events, const Trigger& name) {
+    for (Boundary& boundary : found) {
+      Trigger& trigger = boundary.triggers.front();
+      if (trigger.kind() == Trigger::Kind::after_events && trigger.count() == events) trigger = name;
+    }
+  };
+  if (trace.done > 0) call(trace.done - 1, before_done());
+  if (!trace.whole || trace.parts.empty()) return found;
+  if (trace.parts.back().event != 0) {
+    call(trace.parts.back().event, at_end());
+  } else {
+    found.push_back({{at_end()}, before, false, false});
+  }
+  if (trace.streamed && trace.done == 0) found.back().triggers.push_back(before_done());
+  return found;
+}
+
+}  // namespace sweep
+
+/// A sweep: what it is told, what the unbroken run showed, and one step after the other.
+class SweepRun {
+ public:
+  SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
+           std::function<void()> run, SweepOptions::Values options, SourceLocation where)
+      : script_(std::move(script)),
+        journal_(std::move(journal)),
+        reply_(std::move(reply)),
+        run_(std::move(run)),
+        options_(std::move(options)),
+        where_(where) {
+    reply_.swept = true;
+    if (options_.effects) {
+      effects_ = *options_.effects;
+      return;
+    }
+    effects_ = sweep_effects();
+    // Nobody would move the clock while the callable waits for its answer.
+    const auto waits = [](const Effect& effect) { return effect.kind() == Effect::Kind::stall; };
+    if (manual) effects_.erase(std::remove_if(effects_.begin(), effects_.end(), waits), effects_.end());
+  }
+
+  std::size_t size() {
+    run_unbroken();
+    return options_.at_most ? std::min(*options_.at_most, count()) : count();
+  }
+  SweepStep step(std::size_t number);
+
+ private:
+  /// A fault of the sweep: one of the boundaries, with the trigger that the effect takes there, and one of the effects.
+  struct Pair {
+    std::size_t boundary;
+    std::size_t trigger;
+    std::size_t effect;
+  };
+
+  void run_unbroken();
+  /// Runs the callable against a reply and returns what it answered.
+  std::vector<Exchange> run(ReplyData reply, const std::string& name);
+  /// Of an unbroken run that made no request.
+  [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
+  void pair_up(const DeliveryTrace& trace);
+  bool is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const;
+  std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
+  /// Which of all steps is number `number` of those that are made.
+  std::size_t chosen(std::size_t number);
+  SweepStep broken(const Pair& pair);
+  SweepStep split(std::size_t byte);
+
+  std::shared_ptr<Script> script_;
+  std::shared_ptr<JournalState> journal_;
+  ReplyData reply_;
+  std::function<void()> run_;
+  SweepOptions::Values options_;
+  SourceLocation where_;
+  std::vector<Effect> effects_;
+  // What the unbroken run showed.
+  bool known_ = false;
+  std::vector<sweep::Boundary> boundaries_;
+  std::vector<Pair> pairs_;
+  std::size_t body_ = 0;         // bytes as the parser sees them
+  std::size_t first_split_ = 1;  // bytes of the first write
+  std::size_t bytes_ = 1;        // of the whole answer
+};
+
+MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
+  if (known_) return;
+  const std::uint64_t newest_before = journal_->newest_id();
+  ReplyData traced = reply_;
+  traced.traced = true;
+  const std::vector<Exchange> exchanges = run(std::move(traced), "the unbroken run of a sweep");
+  const auto first = std::find_if(exchanges.begin(), exchanges.end(), [](const Exchange& exchange) {
+    return exchange.outcome(Duration::zero()) == Outcome::Kind::pending || exchange.record().progress.trace;
+  });
+  if (first == exchanges.end()) refuse(newest_before, exchanges.size());
+  if (first->outcome(Duration::zero()) == Outcome::Kind::pending) {
+    throw GatewayError("the unbroken run of a sweep left its exchange open: " + first->summary() +
+                       "; the callable must return when the client has its answer, or has given up and closed");
+  }
+  const DeliveryTrace& trace = *first->record().progress.trace;
+  for (const DeliveryTrace::Part& part : trace.parts) body_ += part.bytes.size();
+  if (options_.splits) {
+    bytes_ = first->bytes_sent();
+    first_split_ = std::min(bytes_, options_.body_only ? trace.head + 1 : 1);
+  } else {
+    boundaries_ = sweep::boundaries(trace, options_.every_byte);
+    pair_up(trace);
+  }
+  known_ = true;
+}
+
+MOCK_GATEWAY_INLINE void SweepRun::refuse(std::uint64_t newest_before, std::size_t requests) const {
+  std::string seen;
+  for (const auto& record : journal_->snapshot())
+    if (record->id > newest_before) seen = "; the last that came: " + Exchange(record).summary();
+  if (requests > 0)
+    throw GatewayError("the unbroken run of a sweep was answered, but not with the reply that is to be swept" + seen);
+  throw GatewayError(
+      "the unbroken run of a sweep made no chat request that its reply answered, or the journal holds it no more: the "
+      "callable must ask this gateway, and return when it has its answer" +
+      seen);
+}
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
+  StubPlan plan;
+  plan.matchers = options_.matchers;
+  plan.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  plan.priority = std::numeric_limits<int>::max();
+  plan.name = name;
+  plan.where = where_;
+  plan.newest_exchange = journal_->newest_id();
+  std::shared_ptr<StubState> stub;
+  {
+    const sweep::Mounted mounted(*script_, std::move(plan));
+    stub = mounted.stub();
+    run_();
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+  const auto left = [&deadline] {
+    return std::max(Duration::zero(),
+                    std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now()));
+  };
+  static_cast<void>(journal_->wait(left(), [&stub] { return stub->recorded() >= stub->calls(); }));
+  std::vector<Exchange> exchanges;
+  for (auto& record : journal_->snapshot())
+    if (record->stub == stub) exchanges.emplace_back(std::move(record));
+  for (const Exchange& exchange : exchanges) static_cast<void>(exchange.outcome(left()));
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary,
+                                           const Effect& effect) const {
+  const bool at_end = boundary.triggers.front().kind() == Trigger::Kind::at_end;
+  switch (effect.kind()) {
+    case Effect::Kind::skip_event:
+    case Effect::Kind::duplicate_event: return trace.streamed && boundary.event_follows;
+    case Effect::Kind::error_event: return trace.streamed;
+    case Effect::Kind::wrong_content_length: return !trace.streamed;
+    case Effect::Kind::truncate: {
+      if (!trace.streamed && at_end) return false;  // nothing of the body is left
+      // Elsewhere than inside an HTTP chunk the two are one.
+      const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
+      return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
+    }
+    // The client has all that was announced, and need not look at the connection again.
+    case Effect::Kind::half_close: return options_.effects || trace.streamed || !at_end;
+    case Effect::Kind::close_connection:
+    case Effect::Kind::reset_connection:
+    case Effect::Kind::garbage:
+    case Effect::Kind::stall: return true;
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void SweepRun::pair_up(const DeliveryTrace& trace) {
+  for (std::size_t b = 0; b < boundaries_.size(); ++b) {
+    for (std::size_t e = 0; e < effects_.size(); ++e) {
+      if (!is_pair(trace, boundaries_[b], effects_[e])) continue;
+      const std::vector<Trigger>& triggers = boundaries_[b].triggers;
+      for (std::size_t t = 0; t < triggers.size(); ++t) {
+        if (!why_never(reply_, triggers[t], effects_[e]).empty()) continue;
+        pairs_.push_back({b, t, e});
+        break;
+      }
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE std::size_t SweepRun::chosen(std::size_t number) {
+  const std::size_t all = count();
+  const std::size_t made = size();
+  if (made == all) return number;
+  // One of each stretch, drawn: a regular distance could meet the same effect each time.
+  const std::size_t begin = number * all / made;
+  const std::size_t end = (number + 1) * all / made;
+  return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));
+}
+
+MOCK_GATEWAY_INLINE SweepStep SweepRun::step(std::size_t number) {
+  const std::size_t index = chosen(number);
+  return options_.splits ? split(first_split_ + index) : broken(pairs_[index]);
+}
+
+MOCK_GATEWAY_INLINE SweepStep SweepRun::broken(const Pair& pair) {
+  const sweep::Boundary& boundary = boundaries_[pair.boundary];
+  const Fault fault{boundary.triggers[pair.trigger], effects_[pair.effect]};
+  const std::string bytes = std::to_string(boundary.offset) + " of " + text::counted(body_, "byte") + " of the body";
+  std::string name = fault.effect.to_string() + " ";
+  switch (fault.trigger.kind()) {
+    case Trigger::Kind::before_headers:
+    case Trigger::Kind::after_headers: name += fault.trigger.to_string(); break;
+    case Trigger::Kind::after_bytes: name += "after " + bytes; break;
+    case Trigger::Kind::after_events:
+    case Trigger::Kind::after_tokens:
+    case Trigger::Kind::inside_event:
+    case Trigger::Kind::inside_character:
+    case Trigger::Kind::before_done:
+    case Trigger::Kind::at_end: name += fault.trigger.to_string() + " (" + bytes + ")";
+  }
+  ReplyData reply = reply_;
+  reply.faults.push_back(fault);
+  std::vector<Exchange> exchanges = run(std::move(reply), name);
+  const bool reached = std::any_of(exchanges.begin(), exchanges.end(), [](const Exchange& exchange) {
+    return exchange.record().progress.first_fault.load();
+  });
+  return {std::move(name), fault, 0, std::move(exchanges), reached};
+}
+
+MOCK_GATEWAY_INLINE SweepStep SweepRun::split(std::size_t byte) {
+  std::string name = "split after byte " + std::to_string(byte) + " of " + std::to_string(bytes_);
+  ReplyData reply = reply_;
+  reply.writes = {Writes::Kind::split, byte};
+  std::vector<Exchange> exchanges = run(std::move(reply), name);
+  const bool reached = std::any_of(exchanges.begin(), exchanges.end(),
+                                   [byte](const Exchange& exchange) { return exchange.bytes_sent() > byte; });
+  return {std::move(name), std::nullopt, byte, std::move(exchanges), reached};
+}
+
+MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
+                                     const Clock& clock, const Reply& reply, std::function<void()> run,
+                                     const SweepOptions& options, SourceLocation where) {
+  if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
+  if (!reply.data().faults.empty())
+    throw GatewayError("sweep: it breaks the reply itself; give it one without fail(…)");
+  return Sweep(std::make_shared<SweepRun>(std::move(script), std::move(journal), is_manual(clock), reply.data(),
+                                          std::move(run), options.values(), where));
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Sweep::Iterator::Iterator(std::shared_ptr<detail::SweepRun> run) : run_(std::move(run)) {
+  make_step();
+}
+
+MOCK_GATEWAY_INLINE Sweep::Iterator& Sweep::Iterator::operator++() {
+  make_step();
+  return *this;
+}
+
+MOCK_GATEWAY_INLINE Sweep::Iterator Sweep::Iterator::operator++(int) {
+  Iterator before = *this;
+  make_step();
+  return before;
+}
+
+MOCK_GATEWAY_INLINE void Sweep::Iterator::make_step() {
+  step_.reset();
+  if (next_ < run_->size()) step_ = std::make_shared<const SweepStep>(run_->step(next_++));
+}
+
+MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

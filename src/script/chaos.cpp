@@ -1,0 +1,143 @@
+#include "chaos.hpp"
+
+#include "../core/error.hpp"
+#include "../core/json.hpp"
+#include "../model/reply.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace chaos_text {
+
+/// As short as it can be while it still reads back as the same number, in any locale.
+MOCK_GATEWAY_INLINE std::string number(double value) {
+  std::string text = Json(value).dump();
+  if (text.size() > 2 && text.compare(text.size() - 2, 2, ".0") == 0) text.resize(text.size() - 2);
+  return text;
+}
+
+MOCK_GATEWAY_INLINE std::string time(const Timing& timing) {
+  const Distribution& nanoseconds = timing.nanoseconds();
+  return nanoseconds.fixed() ? number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
+}
+
+MOCK_GATEWAY_INLINE std::string pace(const Pace& pace) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (pace.first_token()) add("first token after " + time(*pace.first_token()));
+  if (pace.gap()) add(time(*pace.gap()) + " between tokens");
+  if (pace.rate()) {
+    const Distribution& rate = pace.rate()->tokens_per_second();
+    add((rate.fixed() ? number(rate.first) : "a drawn number of") + " tokens per second");
+  }
+  if (pace.chunking()) add("cut in other chunks");
+  return text;
+}
+
+}  // namespace chaos_text
+
+MOCK_GATEWAY_INLINE std::string chaos_deed(const ChaosPlan& plan) {
+  if (plan.failure) {
+    const std::string& code = plan.failure->code();
+    return std::to_string(plan.failure->status()) + (code.empty() ? "" : " " + code);
+  }
+  if (plan.pace) return chaos_text::pace(*plan.pace);
+  if (plan.interim) return plan.interim->to_string();
+  return plan.effect->to_string() + " " + (plan.trigger ? plan.trigger->to_string() : plan.drawn->to_string());
+}
+
+MOCK_GATEWAY_INLINE std::string chaos_frequency(const ChaosPlan& plan) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (plan.probability) add("probability " + chaos_text::number(*plan.probability));
+  if (plan.every) add("every " + std::to_string(*plan.every));
+  if (plan.first) add("first " + std::to_string(*plan.first));
+  return text.empty() ? "every time" : text;
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), most_(most) {
+  if (kind != Trigger::Kind::after_events && kind != Trigger::Kind::after_tokens && kind != Trigger::Kind::after_bytes)
+    throw GatewayError("a trigger is drawn among events, tokens or bytes: at_any_event, at_any_token, at_any_byte");
+  if (most == 0) throw GatewayError("a trigger is drawn from 1 on: at_any_token(10) is after the first up to the 10th");
+}
+
+MOCK_GATEWAY_INLINE std::string DrawnTrigger::to_string() const {
+  const std::string whole = Trigger(kind_, most_).to_string();  // "after 10 tokens"
+  return most_ == 1 ? whole : "after 1 to " + whole.substr(whole.find(' ') + 1);
+}
+
+MOCK_GATEWAY_INLINE DrawnTrigger at_any_event(std::size_t most) { return {Trigger::Kind::after_events, most}; }
+
+MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigger::Kind::after_tokens, most}; }
+
+MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
+
+MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) {
+  // A completion, streamed or not, can break in every way in which any reply can.
+  static_cast<void>(Reply("").fail(trigger, effect));
+  plan_.trigger = std::move(trigger);
+  plan_.effect = std::move(effect);
+}
+
+MOCK_GATEWAY_INLINE Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
+  static_cast<void>(Reply("").fail(Trigger(trigger.kind(), trigger.most()), effect));
+  plan_.drawn = std::move(trigger);
+  plan_.effect = std::move(effect);
+}
+
+MOCK_GATEWAY_INLINE Chaos::Chaos(const Failure& failure) { plan_.failure = failure; }
+
+MOCK_GATEWAY_INLINE Chaos::Chaos(const Pace& pace) {
+  if (!pace.sets_anything())
+    throw GatewayError("this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
+  if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
+    throw GatewayError("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+  plan_.pace = pace;
+}
+
+MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) {
+  if (fault.kind() != ConnectionFault::Kind::unsolicited_continue &&
+      fault.kind() != ConnectionFault::Kind::early_hints) {
+    throw GatewayError("\"" + fault.to_string() +
+                       "\" happens before the request is read, which decides what chaos strikes; "
+                       "Gateway::next_connection makes it happen, and Chaos(before_headers(), reset_connection()) is "
+                       "what comes closest to it here");
+  }
+  plan_.interim = fault;
+}
+
+MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
+  // Written so that what is no number is refused too.
+  if (!(probability >= 0 && probability <= 1)) {
+    throw GatewayError("a probability of chaos is a number from 0 to 1, and this is none; 0.1 strikes one in ten");
+  }
+  Chaos changed = *this;
+  changed.plan_.probability = probability;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Chaos Chaos::every(std::size_t n) const {
+  if (n == 0) throw GatewayError("Chaos::every(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
+  Chaos changed = *this;
+  changed.plan_.every = n;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Chaos Chaos::first(std::size_t n) const {
+  if (n == 0) throw GatewayError("Chaos::first(0) would strike nothing; first(1) strikes each request once");
+  Chaos changed = *this;
+  changed.plan_.first = n;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
+  std::string text = detail::chaos_deed(plan_) + " (" + detail::chaos_frequency(plan_);
+  for (std::size_t i = 0; i < plan_.matchers.size(); ++i)
+    text += (i == 0 ? ", when " : " and ") + plan_.matchers[i].describe();
+  return text + ")";
+}
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../model/connection_fault.hpp"
+#include "../model/failure.hpp"
+#include "../model/pace.hpp"
+#include "../model/plan.hpp"
+#include "matcher.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+
+/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
+/// likely: at_any_event(), at_any_token(), at_any_byte().
+class DrawnTrigger {
+ public:
+  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
+  DrawnTrigger(Trigger::Kind kind, std::size_t most);
+
+  Trigger::Kind kind() const { return kind_; }
+  std::size_t most() const { return most_; }
+  /// "after 1 to 10 tokens".
+  std::string to_string() const;
+
+ private:
+  Trigger::Kind kind_;
+  std::size_t most_;
+};
+
+/// After the first, or the second, up to the `most`th event. Where the reply has fewer than are drawn, it stays whole,
+/// and its record says so. `most` at least 1, or GatewayError; so for the next two.
+DrawnTrigger at_any_event(std::size_t most);
+DrawnTrigger at_any_token(std::size_t most);
+/// Of the body.
+DrawnTrigger at_any_byte(std::size_t most);
+
+namespace detail {
+
+/// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
+/// and `drawn`.
+struct ChaosPlan {
+  std::optional<Trigger> trigger;
+  std::optional<DrawnTrigger> drawn;
+  std::optional<Effect> effect;
+  std::optional<Failure> failure;
+  std::optional<Pace> pace;
+  std::optional<ConnectionFault> interim;
+
+  std::optional<double> probability;
+  std::optional<std::size_t> every;
+  std::optional<std::size_t> first;
+  std::vector<Matcher> matchers;  // all must match
+};
+
+}  // namespace detail
+
+/// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
+/// Without probability(), every() and first() it strikes each time; of those that are set, all must say so.
+///
+/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
+/// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
+/// with any number of threads, and another Options::seed others. Requests are the same when their bodies and the
+/// description of their key are: a client's retry is a further coming of the same request, whatever its headers say.
+/// Comings are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536 different
+/// ones, while later ones share counters, so that their turn may depend on the order in which they come.
+class Chaos {
+ public:
+  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fail. Where that
+  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
+  /// happen in any reply.
+  Chaos(Trigger trigger, Effect effect);
+  Chaos(DrawnTrigger trigger, Effect effect);
+  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
+  /// script had for this one.
+  explicit Chaos(const Failure& failure);
+  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
+  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
+  /// nothing, and for by_pieces, which fits one reply.
+  explicit Chaos(const Pace& pace);
+  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
+  /// happen before there is a request to look at: Gateway::next_connection is for them.
+  explicit Chaos(const ConnectionFault& fault);
+
+  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
+  [[nodiscard]] Chaos probability(double probability) const;
+  /// Strikes the `n`th, the 2·`n`th, … coming of each request; of each, since the order in which different requests
+  /// come is no property of the client. At least 1, or GatewayError; so for first().
+  [[nodiscard]] Chaos every(std::size_t n) const;
+  /// Strikes the first `n` comings of each request.
+  [[nodiscard]] Chaos first(std::size_t n) const;
+  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. The tester's
+  /// functions run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify()
+  /// reports.
+  template <class... Matchers>
+  [[nodiscard]] Chaos when(Matchers&&... matchers) const {
+    static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
+    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
+                  "when(...) takes matchers, such as user_says(\"weather\")");
+    Chaos changed = *this;
+    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
+      (changed.plan_.matchers.push_back(std::forward<Matchers>(matchers)), ...);
+    }
+    return changed;
+  }
+
+  /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
+  std::string to_string() const;
+
+  const detail::ChaosPlan& plan() const { return plan_; }
+
+ private:
+  detail::ChaosPlan plan_;
+};
+
+namespace detail {
+
+/// What a rule does: "reset the connection after 2 tokens".
+std::string chaos_deed(const ChaosPlan& plan);
+/// How often: "probability 0.1, every 3"; "every time".
+std::string chaos_frequency(const ChaosPlan& plan);
+
+}  // namespace detail
+
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

@@ -1,0 +1,87 @@
+#include "chaos_rules.hpp"
+
+#include <utility>
+
+#include "../core/random.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto rules = std::make_shared<Rules>(*rules_);
+  rules->push_back(std::make_shared<const Rule>(chaos, rules->size() + 1));
+  rules_ = std::move(rules);
+  count_ = rules_->size();
+  used_ = true;
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void ChaosRules::clear() {
+  std::shared_ptr<const Rules> out = std::make_shared<Rules>();  // freed after the lock, with the tester's functions
+  const std::lock_guard<std::mutex> lock(mutex_);
+  rules_.swap(out);
+  count_ = 0;
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void ChaosRules::reset() {
+  clear();
+  used_ = false;
+}
+
+MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request,
+                                                                    Asking& asking) const {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    asking.rules = rules_;
+  }
+  std::vector<Hit> hits;
+  bool failed = false;
+  for (const auto& rule : *asking.rules) {
+    asking.rule = rule.get();
+    bool matches = true;
+    for (const Matcher& matcher : rule->chaos.plan().matchers) {
+      asking.matcher = &matcher;
+      Trail trail;
+      matches = detail::decide(matcher, call, trail);
+      if (!matches) break;
+    }
+    if (!matches) continue;
+    std::optional<Hit> hit = strike(rule, request);
+    if (!hit || failed) continue;
+    failed = hit->plan().failure.has_value();
+    hits.push_back(std::move(*hit));
+  }
+  return hits;
+}
+
+MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
+                                                                      std::uint64_t request) const {
+  const ChaosPlan& plan = rule->chaos.plan();
+  const std::uint64_t coming = rule->comings.next(request);
+  Random random(fingerprint(
+      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(coming), request));
+  const double drawn = random.unit();
+  if (plan.probability && drawn >= *plan.probability) return std::nullopt;
+  if (plan.every && coming % *plan.every != 0) return std::nullopt;
+  if (plan.first && coming > *plan.first) return std::nullopt;
+  Hit hit{rule, std::nullopt, "rule " + std::to_string(rule->number) + ": "};
+  if (plan.drawn) {
+    hit.fault.emplace(Fault{Trigger(plan.drawn->kind(), static_cast<std::size_t>(random.below(plan.drawn->most())) + 1),
+                            *plan.effect});
+    hit.text += plan.effect->to_string() + " " + hit.fault->trigger.to_string() + ", drawn from 1 to " +
+                std::to_string(plan.drawn->most());
+  } else {
+    if (plan.effect) hit.fault.emplace(Fault{*plan.trigger, *plan.effect});
+    hit.text += chaos_deed(plan);
+  }
+  hit.text +=
+      " (" + chaos_frequency(plan) + ", seed " + std::to_string(seed_) + ", occurrence " + std::to_string(coming) + ")";
+  return hit;
+}
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

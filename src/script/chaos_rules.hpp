@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../answer/occurrences.hpp"
+#include "../model/plan.hpp"
+#include "chaos.hpp"
+#include "matcher.hpp"
+
+namespace mock_gateway {
+inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
+class ChaosRules {
+ public:
+  explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
+
+  void add(const Chaos& chaos);
+  /// The next rule is number 1 again, and counts anew.
+  void clear();
+  /// Clears them, and forgets that there were any.
+  void reset();
+
+  /// Whether there are any: one load, which is all that a gateway without chaos pays.
+  bool any() const { return count_ != 0; }
+  std::size_t count() const { return count_; }
+  /// Whether there were any since the last reset.
+  bool used() const { return used_; }
+  /// How often rules were added or cleared.
+  std::uint64_t changes() const { return changes_; }
+  std::uint64_t seed() const { return seed_; }
+
+  struct Rule {
+    Rule(Chaos rule, std::size_t index) : chaos(std::move(rule)), number(index) {}
+
+    Chaos chaos;
+    std::size_t number;             // from 1
+    mutable Occurrences comings{};  // of each request that it matches
+  };
+  using Rules = std::vector<std::shared_ptr<const Rule>>;
+
+  /// A rule that strikes a request.
+  struct Hit {
+    std::shared_ptr<const Rule> rule;
+    /// Of a fault: with the trigger drawn.
+    std::optional<Fault> fault;
+    /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
+    std::string text;
+
+    const ChaosPlan& plan() const { return rule->chaos.plan(); }
+  };
+  /// The matcher that is being asked, for whoever catches what it throws.
+  struct Asking {
+    std::shared_ptr<const Rules> rules;
+    const Rule* rule = nullptr;
+    const Matcher* matcher = nullptr;
+  };
+  /// Those that strike, in order; a failure is the last. Every rule that matches counts the request, also behind a
+  /// failure. Lets a matcher's exception pass. `request` is the fingerprint of what was asked.
+  std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, Asking& asking) const;
+
+ private:
+  std::optional<Hit> strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request) const;
+
+  std::uint64_t seed_;
+  mutable std::mutex mutex_;
+  // Replaced whole, never changed: a request keeps the one it began with.
+  std::shared_ptr<const Rules> rules_ = std::make_shared<Rules>();
+  std::atomic<std::size_t> count_{0};
+  std::atomic<bool> used_{false};
+  std::atomic<std::uint64_t> changes_{0};
+};
+
+}  // namespace detail
+}  // namespace MOCK_GATEWAY_ABI
+}  // namespace mock_gateway

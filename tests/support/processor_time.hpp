@@ -1,0 +1,46 @@
+#pragma once
+
+// How much of this machine's processors who took.
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+namespace test_support {
+
+/// Processor time, in seconds since some moment: of everything on this machine and of this process. The machine's is
+/// what /proc/stat says; elsewhere than on Linux nothing.
+struct ProcessorTime {
+  double machine = 0;
+  double own = 0;
+  /// Of the children of this process that it has waited for.
+  double children = 0;
+
+  static ProcessorTime now() {
+    const auto used_by = [](int who) {
+      rusage usage{};
+      ::getrusage(who, &usage);
+      const auto seconds = [](const timeval& part) {
+        return static_cast<double>(part.tv_sec) + static_cast<double>(part.tv_usec) / 1e6;
+      };
+      return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    };
+    ProcessorTime time;
+    time.own = used_by(RUSAGE_SELF);
+    time.children = used_by(RUSAGE_CHILDREN);
+    // cpu user nice system idle iowait irq softirq steal
+    std::ifstream stat("/proc/stat");
+    std::string name;
+    double ticks[8] = {};
+    stat >> name;
+    for (double& part : ticks) stat >> part;
+    const double idle = ticks[3] + ticks[4];
+    for (const double part : ticks) time.machine += part / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    time.machine -= idle / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    return time;
+  }
+};
+
+}  // namespace test_support

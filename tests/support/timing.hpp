@@ -1,0 +1,74 @@
+#pragma once
+
+// How long something takes, on a machine that others use too.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <ostream>
+#include <thread>
+#include <vector>
+
+#include "processor_time.hpp"
+
+namespace test_support {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// The wall times of many runs, in order, and how many processors other processes took meanwhile.
+struct Series {
+  std::vector<double> milliseconds;
+  double others = 0;
+
+  double median() const { return milliseconds[milliseconds.size() / 2]; }
+  double nine_in_ten() const { return milliseconds[milliseconds.size() * 9 / 10]; }
+  double maximum() const { return milliseconds.back(); }
+  /// Whether the maximum is below the limit; where others took more than a fifth of a processor, whether nine in ten
+  /// are below it, which then grows with what others left of the machine.
+  bool is_below(double limit) const {
+    if (maximum() < limit) return true;
+    const double processors = std::thread::hardware_concurrency();
+    return others > 0.2 && nine_in_ten() < limit * processors / std::max(processors - others, 0.25);
+  }
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Series& series) {
+  return out << "in ms: median " << series.median() << ", 9 in 10 below " << series.nine_in_ten() << ", maximum "
+             << series.maximum() << " of " << series.milliseconds.size() << "; others took " << series.others
+             << " processors";
+}
+
+/// `run` gives the time that one run took.
+template <class Run>
+Series measure(int runs, const Run& run) {
+  Series series;
+  const auto began = std::chrono::steady_clock::now();
+  const ProcessorTime before = ProcessorTime::now();
+  for (int i = 0; i < runs; ++i)
+    series.milliseconds.push_back(std::chrono::duration<double, std::milli>(run()).count());
+  const ProcessorTime after = ProcessorTime::now();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+  series.others = ((after.machine - before.machine) - (after.own - before.own)) / elapsed.count();
+  std::sort(series.milliseconds.begin(), series.milliseconds.end());
+  return series;
+}
+
+/// The time that an action takes.
+template <class Action>
+std::chrono::steady_clock::duration time_of(const Action& action) {
+  const auto before = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::steady_clock::now() - before;
+}
+
+}  // namespace test_support

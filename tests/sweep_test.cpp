@@ -1,0 +1,582 @@
+// The sweep: a reply that breaks at every place in every way, or comes in two writes at every byte.
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace sweep_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::End;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+
+constexpr const char* terminator = "0\r\n\r\n";
+
+inline std::string chunk(std::string_view bytes, std::size_t missing = 0) {
+  char size[32];
+  std::snprintf(size, sizeof size, "%zx\r\n", bytes.size() + missing);
+  return size + std::string(bytes) + (missing == 0 ? "\r\n" : "");
+}
+
+/// Takes whatever comes, up to the end of a whole answer or of the connection.
+class Client {
+ public:
+  explicit Client(const Gateway& gateway) : gateway_(gateway) {}
+
+  void ask(bool streamed) {
+    RawConnection connection(gateway_);
+    connection.send(Http(gateway_).format_chat(streamed ? Json{{"stream", true}} : Json{}));
+    received = connection.receive_until([](std::string_view bytes) {
+      if (const std::size_t found = bytes.find("Content-Length: "); found != std::string_view::npos) {
+        const std::size_t head = bytes.find("\r\n\r\n");
+        const std::size_t length = std::stoul(std::string(bytes.substr(found + 16)));
+        return head != std::string_view::npos && bytes.size() == head + 4 + length;
+      }
+      const std::string_view end = "\r\n0\r\n\r\n";
+      return bytes.size() > end.size() && bytes.substr(bytes.size() - end.size()) == end;
+    });
+    ++asked;
+  }
+
+  RawConnection::Received received;
+  int asked = 0;
+
+ private:
+  const Gateway& gateway_;
+};
+
+inline std::vector<std::string> names(const Sweep& sweep) {
+  std::vector<std::string> names;
+  for (const SweepStep& step : sweep) names.push_back(step.name());
+  return names;
+}
+
+inline std::string plain_reply_of(const Gateway& gateway) { return Http(gateway).ask("Hi"); }
+
+// --- What a sweep consists of ----------------------------------------------------------------------------------------
+
+TEST_CASE("a streamed reply breaks at every boundary in every way that can happen there") {
+  Gateway gateway;
+  Client client(gateway);
+  // Role, two tokens, finish, [DONE].
+  const auto sweep = gateway.sweep(text("one Zürich"), [&] { client.ask(true); });
+  const std::size_t before_head = 5;     // close, reset, half-close, garbage, stall
+  const std::size_t between_events = 8;  // these, and an error event, an event less, an event more
+  const std::size_t inside = 6;          // the first five, and truncate
+  const std::size_t at_end = 5;
+  // Between events: after the head and four events. Inside: in the middle of five events, and in the "ü".
+  CHECK(sweep.size() == before_head + 5 * between_events + 6 * inside + at_end);
+  CHECK(client.asked == 1);
+  std::size_t steps = 0;
+  for (const auto& broken : sweep) {
+    CAPTURE(broken.name());
+    CHECK(broken.reached());
+    CHECK(broken.exchanges().size() == 1);
+    CHECK(broken.exchanges().front().outcome(0ms) != Outcome::Kind::pending);
+    CHECK(broken.exchanges().front().decision().detail == broken.name());
+    ++steps;
+  }
+  CHECK(steps == sweep.size());
+  CHECK(static_cast<std::size_t>(client.asked) == 1 + steps);
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("a plain reply breaks around and inside its head and body") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto sweep = gateway.sweep(text("Zürich"), [&] { client.ask(false); });
+  // Before and after the head, in the middle, in the "ü": close, reset, half-close, garbage, stall. At the end a
+  // half-close would wait for a client that has all it wants.
+  CHECK(sweep.size() == 4 * 5 + 4);
+  for (const auto& broken : sweep) {
+    CAPTURE(broken.name());
+    CHECK(broken.reached());
+  }
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("a failure and a raw reply are swept like any plain reply") {
+  Gateway gateway;
+  Client client(gateway);
+  CHECK(gateway.sweep(server_error(), [&] { client.ask(true); }).size() == 3 * 5 + 4);
+  CHECK(gateway.sweep(raw_reply(200, "é"), [&] { client.ask(true); }).size() == 3 * 5 + 4);
+  CHECK(gateway.sweep(raw_reply(200, ""), [&] { client.ask(true); }).size() == 2 * 5);
+}
+
+TEST_CASE("every byte of a body can be a boundary") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto reply = chunks({{{"a", 1}}, {{"é", 2}}});
+  const std::size_t body = std::string("data: {\"a\":1}\n\ndata: {\"é\":2}\n\ndata: [DONE]\n\n").size();
+  const auto sweep = gateway.sweep(
+      reply, [&] { client.ask(true); }, SweepOptions{}.every_byte().effects({reset_connection()}));
+  REQUIRE(sweep.size() == 1 + body + 1);  // before the head, and before and after each byte
+  std::set<std::string> received;
+  for (const auto& broken : sweep) {
+    CAPTURE(broken.name());
+    CHECK(broken.reached());
+    received.insert(client.received.bytes);
+  }
+  CHECK(received.size() == sweep.size());
+}
+
+TEST_CASE("effects of one's own replace the usual ones, and only those that can happen are made") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto stream = [&] { client.ask(true); };
+  const auto plain = [&] { client.ask(false); };
+  const Reply reply = chunks({{{"a", 1}}});  // and [DONE]
+  const auto only = [](Effect effect) { return SweepOptions{}.effects({std::move(effect)}); };
+  CHECK(gateway.sweep(reply, stream, only(close_connection())).size() == 6);
+  CHECK(gateway.sweep(reply, stream, only(truncate())).size() == 5);  // not before the head
+  CHECK(gateway.sweep(reply, stream, only(error_event(server_error()))).size() == 2);
+  CHECK(gateway.sweep(reply, stream, only(skip_event())).size() == 2);  // after the head, before [DONE]
+  CHECK(gateway.sweep(text("a"), plain, only(skip_event())).size() == 0);
+  CHECK(gateway.sweep(text("a"), plain, only(truncate())).size() == 2);  // after the head, in the middle
+  CHECK(gateway.sweep(text("a"), plain, only(wrong_content_length(-1))).size() == 1);
+  CHECK(gateway.sweep(text("a"), stream, only(wrong_content_length(-1))).size() == 0);
+  CHECK(gateway.sweep(text("a"), plain, SweepOptions{}.effects({close_connection(), truncate()})).size() == 4);
+}
+
+TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundaries") {
+  Gateway gateway;
+  Client client(gateway);
+  SseDialect dialect;
+  dialect.byte_order_mark = true;
+  dialect.comment = "c";
+  dialect.done = false;
+  const auto reply = chunks({{{"a", 1}}}).sse(dialect);
+  CHECK(names(gateway.sweep(
+            reply, [&] { client.ask(true); }, SweepOptions{}.effects({close_connection()}))) ==
+        std::vector<std::string>{
+            "close the connection before headers",
+            "close the connection after headers",
+            "close the connection after 1 of 23 bytes of the body",  // in the mark
+            "close the connection after 3 of 23 bytes of the body",  // after it
+            "close the connection after 5 of 23 bytes of the body",  // in the comment
+            "close the connection after 8 of 23 bytes of the body",  // after it
+            "close the connection inside event 1, after 7 bytes (15 of 23 bytes of the body)",
+            "close the connection at the end (23 of 23 bytes of the body)",
+        });
+  // An error can still come where nothing is announced as the last word.
+  CHECK(names(gateway.sweep(
+            reply, [&] { client.ask(true); }, SweepOptions{}.effects({error_event(server_error())}))) ==
+        std::vector<std::string>{
+            "send an error event after headers",
+            "send an error event before [DONE] (23 of 23 bytes of the body)",
+        });
+}
+
+// --- What the client gets --------------------------------------------------------------------------------------------
+
+TEST_CASE("the client gets exactly what precedes the boundary, then the effect") {
+  ManualClock clock;  // every answer has the same Date
+  Gateway gateway{Options{}.clock(clock)};
+  Client client(gateway);
+  const auto reply = chunks({{{"text", "Zürich"}}, {{"n", 1}}});
+  const std::vector<std::string> events{"data: {\"text\":\"Zürich\"}\n\n", "data: {\"n\":1}\n\n", "data: [DONE]\n\n"};
+  client.ask(true);
+  std::optional<std::string> head;
+  const auto sweep = gateway.sweep(reply, [&] {
+    client.ask(true);
+    if (!head) head = client.received.bytes.substr(0, client.received.bytes.find("\r\n\r\n") + 4);
+  });
+  const auto up_to = [&](std::size_t count) {
+    std::string bytes = *head;
+    for (std::size_t i = 0; i < count; ++i) bytes += chunk(events[i]);
+    return bytes;
+  };
+  std::size_t steps = 0;
+  for (const auto& broken : sweep) {
+    CAPTURE(broken.name());
+    ++steps;
+    const Trigger& trigger = broken.trigger();
+    std::string before;
+    std::size_t whole = 0;  // events before it
+    switch (trigger.kind()) {
+      case Trigger::Kind::before_headers: break;
+      case Trigger::Kind::after_headers: before = up_to(0); break;
+      case Trigger::Kind::after_events: before = up_to(whole = trigger.count()); break;
+      case Trigger::Kind::before_done: before = up_to(whole = 2); break;
+      case Trigger::Kind::at_end: before = up_to(whole = 3); break;
+      case Trigger::Kind::inside_event: {
+        const std::string& event = events[whole = trigger.count() - 1];
+        const bool truncates = broken.effect().kind() == Effect::Kind::truncate;
+        before = up_to(whole) + chunk(event.substr(0, trigger.byte()), truncates ? event.size() - trigger.byte() : 0);
+        break;
+      }
+      case Trigger::Kind::after_tokens:
+      case Trigger::Kind::after_bytes:
+      case Trigger::Kind::inside_character: FAIL("no such boundary here");
+    }
+    std::string expected = before;
+    End end = End::fin;
+    switch (broken.effect().kind()) {
+      case Effect::Kind::close_connection:
+      case Effect::Kind::half_close:
+      case Effect::Kind::truncate: break;
+      case Effect::Kind::reset_connection: end = End::reset; break;
+      case Effect::Kind::garbage: expected += broken.effect().bytes(); break;
+      case Effect::Kind::error_event:
+        expected += chunk(
+            "data: {\"error\":{\"code\":\"internal_error\",\"message\":\"The server failed to process the request. "
+            "Try again later.\",\"type\":\"error\"}}\n\n");
+        expected += chunk(events[2]) + terminator;
+        end = End::open;
+        break;
+      case Effect::Kind::skip_event:
+      case Effect::Kind::duplicate_event:
+        if (broken.effect().kind() == Effect::Kind::duplicate_event)
+          expected += chunk(events[whole]) + chunk(events[whole]);
+        for (std::size_t i = whole + 1; i < events.size(); ++i) expected += chunk(events[i]);
+        expected += terminator;
+        end = End::open;
+        break;
+      case Effect::Kind::stall:  // nobody would end it on the manual clock
+      case Effect::Kind::wrong_content_length: FAIL("no such effect here");
+    }
+    CHECK(client.received.bytes == expected);
+    CHECK(client.received.end == end);
+  }
+  // Before the head 4; between events 3 times 7; inside three events, and in the "ü", 5 each; at the end 4.
+  CHECK(steps == 4 + 3 * 7 + 4 * 5 + 4);
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("a bounded stall delays the reply, on the instant clock by no time at all") {
+  Gateway gateway{Options{}.clock(InstantClock())};
+  Client client(gateway);
+  const auto began = std::chrono::steady_clock::now();
+  for (const auto& broken : gateway.sweep(
+           text("one Zürich"), [&] { client.ask(true); }, SweepOptions{}.effects({stall(1h)}))) {
+    CAPTURE(broken.name());
+    CHECK(broken.reached());
+    CHECK(broken.exchanges().front().outcome() == Outcome::Kind::completed);
+    const Exchange& exchange = broken.exchanges().front();
+    CHECK(exchange.ended().value() - exchange.received() >= 1h);
+  }
+  CHECK(std::chrono::steady_clock::now() - began < 60s);
+}
+
+TEST_CASE("a stall without end is for clients with a patience of their own") {
+  Gateway gateway;
+  const auto impatient = [&] {
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    connection.receive_until("data: [DONE]", 20ms);
+  };
+  std::size_t left = 0;
+  for (const auto& broken : gateway.sweep(chunks({{{"a", 1}}}), impatient, SweepOptions{}.effects({stall()}))) {
+    CAPTURE(broken.name());
+    if (broken.trigger().kind() == Trigger::Kind::at_end) continue;
+    CHECK(broken.exchanges().front().outcome() == Outcome::Kind::client_left);
+    ++left;
+  }
+  CHECK(left == 5);
+}
+
+// --- How it runs -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("nothing runs before the loop asks, and nothing stays when it is left early") {
+  Gateway gateway;
+  gateway.chat().reply("ordinary");
+  Client client(gateway);
+  {
+    const auto sweep = gateway.sweep("swept", [&] { client.ask(true); });
+    CHECK(client.asked == 0);
+    CHECK(sweep.size() > 0);
+    CHECK(sweep.size() > 0);
+    CHECK(client.asked == 1);
+    for (const auto& broken : sweep) {
+      CHECK(broken.name() == "close the connection before headers");
+      CHECK(plain_reply_of(gateway) == "ordinary");  // between the steps too
+      break;
+    }
+    CHECK(client.asked == 2);
+    CHECK(plain_reply_of(gateway) == "ordinary");
+    for (const auto& broken : sweep) {  // anew, but the unbroken run is known
+      CHECK(broken.name() == "close the connection before headers");
+      break;
+    }
+    CHECK(client.asked == 3);
+  }
+  CHECK(plain_reply_of(gateway) == "ordinary");
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("what the callable throws passes, and its reply is gone") {
+  Gateway gateway;
+  gateway.chat().reply("ordinary");
+  Client client(gateway);
+  const auto sweep = gateway.sweep("swept", [&] {
+    client.ask(true);
+    if (client.asked == 3) throw std::runtime_error("disk full");
+  });
+  std::size_t steps = 0;
+  CHECK_THROWS_WITH_AS(
+      [&] {
+        for (const auto& broken : sweep) {
+          CHECK(broken.reached());
+          ++steps;
+        }
+      }(),
+      "disk full", std::runtime_error);
+  CHECK(steps == 1);
+  CHECK(plain_reply_of(gateway) == "ordinary");
+}
+
+TEST_CASE("a cap keeps an even choice that is always the same") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto run = [&] { client.ask(true); };
+  const auto all = names(gateway.sweep("one two three", run));
+  const auto some = names(gateway.sweep("one two three", run, SweepOptions{}.at_most(10)));
+  CHECK(names(gateway.sweep("one two three", run, SweepOptions{}.at_most(10))) == some);
+  REQUIRE(some.size() == 10);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const auto position = std::find(all.begin(), all.end(), some[i]) - all.begin();
+    CHECK(static_cast<std::size_t>(position) >= i * all.size() / 10);
+    CHECK(static_cast<std::size_t>(position) < (i + 1) * all.size() / 10);
+  }
+  CHECK(gateway.sweep("one two three", run, SweepOptions{}.at_most(100000)).size() == all.size());
+}
+
+TEST_CASE("a client that tries again gets the same broken reply, and the step has all its exchanges") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto sweep = gateway.sweep(
+      "a",
+      [&] {
+        client.ask(true);
+        if (client.received.end == End::reset) client.ask(true);
+      },
+      SweepOptions{}.effects({reset_connection(), skip_event()}));
+  for (const auto& broken : sweep) {
+    CAPTURE(broken.name());
+    CHECK(broken.exchanges().size() == (broken.effect().kind() == Effect::Kind::reset_connection ? 2 : 1));
+  }
+}
+
+TEST_CASE("of several requests of the unbroken run, the first gives the boundaries") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto sweep = gateway.sweep(
+      "a",
+      [&] {
+        client.ask(false);
+        client.ask(true);
+      },
+      SweepOptions{}.effects({close_connection()}));
+  CHECK(sweep.size() == 4);  // of the plain one
+  for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 2);
+}
+
+TEST_CASE("a sweep can be limited to some requests, whatever the ordinary script says to the others") {
+  Gateway gateway;
+  gateway.chat().priority(1000).reply("ordinary");
+  Client client(gateway);
+  const auto sweep = gateway.sweep(
+      "swept",
+      [&] {
+        CHECK(plain_reply_of(gateway) == "ordinary");
+        client.ask(true);
+      },
+      SweepOptions{}.when(stream_is(true)).at_most(5));
+  for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 1);
+}
+
+TEST_CASE("a place that a step does not come to is told by the step and not by verify()") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto sweep = gateway.sweep(
+      "a", [&] { client.ask(client.asked == 0); }, SweepOptions{}.effects({skip_event()}));
+  for (const auto& broken : sweep) {
+    CAPTURE(broken.name());
+    CHECK_FALSE(broken.reached());
+  }
+  CHECK(gateway.verify());
+  gateway.chat().reply(text("a").fail(after_events(9), close_connection()));
+  client.ask(true);
+  CHECK(gateway.verify().issues().size() == 1);
+}
+
+TEST_CASE("a callable that does not ask is told so") {
+  Gateway gateway;
+  CHECK_THROWS_WITH_AS(
+      gateway.sweep("a", [] {}).begin(),
+      "mock_gateway: the unbroken run of a sweep made no chat request that its reply answered, or the journal "
+      "holds it no more: the callable must ask this gateway, and return when it has its answer",
+      GatewayError);
+  const auto key_is_gone = gateway.sweep("a", [&] { Http(gateway).with_key("sk-none").chat(); });
+  try {
+    static_cast<void>(key_is_gone.size());
+    FAIL("it made no request that was answered");
+  } catch (const GatewayError& error) {
+    CHECK(std::string(error.what()).find("; the last that came: #1 POST /v1/chat/completions 401") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("what cannot be swept is refused where it is written") {
+  Gateway gateway;
+  const auto run = [] {};
+  CHECK_THROWS_AS(gateway.sweep(text("a").fail(at_end(), close_connection()), run), GatewayError);
+  CHECK_THROWS_AS(gateway.sweep("a", nullptr), GatewayError);
+  CHECK_THROWS_AS(SweepOptions{}.at_most(0), GatewayError);
+  CHECK_THROWS_AS(SweepOptions{}.effects({}), GatewayError);
+  CHECK_THROWS_AS(SweepOptions{}.body_only(), GatewayError);
+  CHECK_THROWS_AS(splits().every_byte(), GatewayError);
+  CHECK_THROWS_AS(splits().effects({truncate()}), GatewayError);
+  CHECK_THROWS_AS(text("a").split_write(0), GatewayError);
+}
+
+TEST_CASE("a sweep is an input range, and outlives what it was made of") {
+  static_assert(std::is_same_v<std::iterator_traits<Sweep::Iterator>::iterator_category, std::input_iterator_tag>);
+  auto gateway = std::make_unique<Gateway>();
+  Client client(*gateway);
+  std::optional<Sweep> sweep;
+  {
+    const Reply reply = text("a");
+    sweep = gateway->sweep(
+        reply, [&] { client.ask(true); }, SweepOptions{}.effects({close_connection()}));
+  }
+  const Sweep copy = *sweep;
+  auto step = copy.begin();
+  const auto first = step++;
+  CHECK(first->name() == "close the connection before headers");
+  CHECK((*step).name() == "close the connection after headers");
+  CHECK(step != copy.end());
+  CHECK(Sweep::Iterator() == copy.end());
+  CHECK(first->exchanges().size() == 1);
+  CHECK_THROWS_AS(first->split(), GatewayError);
+  const std::size_t size = sweep->size();
+  gateway.reset();
+  CHECK(copy.size() == size);
+  CHECK(first->exchanges().front().status() == 200);
+}
+
+// --- Splits ----------------------------------------------------------------------------------------------------------
+
+/// The pieces in which an answer is read.
+inline std::vector<std::string> reads(const Gateway& gateway) {
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  std::vector<std::string> pieces;
+  std::string all;
+  const std::string end = "\r\n0\r\n\r\n";
+  while (all.size() < end.size() || all.compare(all.size() - end.size(), end.size(), end) != 0) {
+    pollfd readable{connection.descriptor(), POLLIN, 0};
+    if (::poll(&readable, 1, 10000) != 1) break;
+    char bytes[4096];
+    const ssize_t count = ::recv(connection.descriptor(), bytes, sizeof bytes, 0);
+    if (count <= 0) break;
+    pieces.emplace_back(bytes, static_cast<std::size_t>(count));
+    all += pieces.back();
+  }
+  return pieces;
+}
+
+TEST_CASE("every split of an answer in two is one step, and all bytes arrive each time") {
+  ManualClock clock;  // every answer has the same Date
+  Gateway gateway{Options{}.clock(clock)};
+  const auto reply = chunks({{{"text", "Zürich"}}});
+  std::vector<std::string> pieces;
+  const auto run = [&] { pieces = reads(gateway); };
+  const auto joined = [&] {
+    std::string all;
+    for (const std::string& piece : pieces) all += piece;
+    return all;
+  };
+  const auto sweep = gateway.sweep(reply, run, splits());
+  CHECK(sweep.size() > 0);
+  const std::string whole = joined();
+  const std::size_t head = whole.find("\r\n\r\n") + 4;
+  CHECK(sweep.size() == whole.size() - 1);
+  CHECK(gateway.sweep(reply, run, splits().body_only()).size() == whole.size() - head - 1);
+  CHECK(gateway.sweep(reply, run, splits().at_most(3)).size() == 3);
+  std::size_t expected = 0;
+  std::size_t apart = 0;
+  for (const auto& split : sweep) {
+    CAPTURE(split.name());
+    CHECK(split.split() == ++expected);
+    CHECK(split.reached());
+    CHECK(joined() == whole);
+    if (pieces.size() == 2 && pieces.front().size() == split.split()) ++apart;
+  }
+  CHECK(expected == whole.size() - 1);
+  // A client that the system keeps from running for a millisecond reads both pieces as one.
+  CHECK(apart > expected / 10);
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("the second write leaves after a pause, so that a client that waits reads the first alone") {
+  Gateway gateway;
+  for (const std::size_t byte : {std::size_t{1}, std::size_t{9}, std::size_t{300}}) {
+    CAPTURE(byte);
+    gateway.chat().reply(text("Zürich 東京").split_write(byte));
+    // Unless the system keeps it from running for a millisecond, so that it is tried again.
+    CHECK(test_support::eventually([&] {
+      const auto pieces = reads(gateway);
+      return pieces.size() == 2 && pieces.front().size() == byte;
+    }));
+  }
+  gateway.chat().reply(text("Zürich 東京").split_write(1'000'000));
+  CHECK(test_support::eventually([&] { return reads(gateway).size() == 1; }));
+}
+
+TEST_CASE("a client that leaves and a gateway that stops end the pause between two writes") {
+  const Reply reply = raw_reply(200, std::string(std::size_t{20} << 20, 'x')).split_write(50000);
+  for (const bool stops : {false, true}) {
+    CAPTURE(stops);
+    Gateway gateway;
+    gateway.chat().reply(reply);
+    test_support::ConnectionOptions small;
+    small.receive_buffer = 4096;
+    RawConnection connection(gateway, small);  // it reads nothing, so that the first write does not get away
+    connection.send(Http(gateway).format_chat());
+    REQUIRE(gateway.journal().wait_for(1, 5s));
+    const Exchange exchange = gateway.journal().last();
+    REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() >= 50000; }));
+    CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
+    if (stops) {
+      gateway.stop();
+    } else {
+      connection.close();
+    }
+    CHECK(exchange.outcome() == (stops ? Outcome::Kind::stopped : Outcome::Kind::client_left));
+  }
+}
+
+TEST_CASE("a split goes with a fault before or after it") {
+  Gateway gateway;
+  for (const std::size_t byte : {std::size_t{5}, std::size_t{250}}) {
+    gateway.chat().reply(chunks({{{"a", 1}}}).split_write(byte).fail(after_events(1), reset_connection()));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    const auto received = connection.receive_all();
+    CHECK(received.end == End::reset);
+    CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == chunk("data: {\"a\":1}\n\n"));
+  }
+  CHECK(gateway.verify());
+}
+
+}  // namespace sweep_test

@@ -1,0 +1,638 @@
+// Every wait of an exchange: how soon it ends, by whatever ends it, how a test sees it, and how it ends when a test
+// forgets it. Measured in real time, so this file runs by itself.
+
+#include <sys/ioctl.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/timing.hpp"
+
+namespace waits_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::ConnectionOptions;
+using test_support::End;
+using test_support::eventually;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::time_of;
+using Time = std::chrono::steady_clock::duration;
+
+constexpr double limit = 20;  // ms
+constexpr int repeats = 12;
+constexpr std::chrono::milliseconds patience = 5s;
+
+/// Wall time is also what others take of the machine: a series that fails is measured again, at most twice.
+template <class Run>
+void check_below(double most, int runs, const Run& run) {
+  if (test_support::sanitized) runs = 2;
+  test_support::Series series = test_support::measure(runs, run);
+  for (int again = 0; again < 2 && !test_support::sanitized && !series.is_below(most); ++again)
+    series = test_support::measure(20, run);
+  CAPTURE(series);
+  CHECK((test_support::sanitized || series.is_below(most)));
+}
+
+// --- What waits
+// ---------------------------------------------------------------------------------------------------------
+
+/// What ends a wait besides stop and the client.
+enum class Ended { by_the_clock, by_the_gate, by_nothing_else };
+/// Whether a client that closes its side ends the wait too. Otherwise it is noted at once, and the wait goes on: the
+/// client may still read.
+enum class Closing { ends, is_noted };
+
+struct Kind {
+  std::string name;
+  std::function<Reply(const Gate&)> reply;
+  bool streamed;
+  std::size_t events;  // that arrive before the wait; of a plain reply none
+  Ended ended;
+  Closing closing;
+  /// As ManualClock::waits lists it; empty: it has no deadline.
+  std::string listed = {};
+  std::optional<ConnectionFault> fault = {};
+  /// The client reads nothing, and so many bytes are sent to it, or more.
+  std::size_t unread = 0;
+};
+
+inline Reply words() { return text("one two three"); }
+
+inline SseDialect pinging() {
+  SseDialect dialect;
+  dialect.ping_every = 1h;
+  return dialect;
+}
+
+inline SseDialect left_open() {
+  SseDialect dialect;
+  dialect.open_after_done = true;
+  return dialect;
+}
+
+inline const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> kinds = {
+      {"pace, before the first token", [](const Gate&) { return words().first_token_after(1h); }, true, 1,
+       Ended::by_the_clock, Closing::is_noted, "token 1"},
+      {"pace, between tokens", [](const Gate&) { return words().every(30min); }, true, 2, Ended::by_the_clock,
+       Closing::is_noted, "token 2"},
+      {"pace of a plain reply", [](const Gate&) { return words().first_token_after(1h); }, false, 0,
+       Ended::by_the_clock, Closing::is_noted, "the whole reply"},
+      {"a hold before an event", [](const Gate& gate) { return words().hold(gate, before_event(2)); }, true, 1,
+       Ended::by_the_gate, Closing::is_noted},
+      {"a hold before a token of a plain reply", [](const Gate& gate) { return words().hold(gate, before_token(1)); },
+       false, 0, Ended::by_the_gate, Closing::is_noted},
+      {"stall()", [](const Gate&) { return words().fail(after_tokens(1), stall()); }, true, 2, Ended::by_nothing_else,
+       Closing::ends},
+      {"stall(duration)", [](const Gate&) { return words().fail(after_tokens(1), stall(1h)); }, true, 2,
+       Ended::by_the_clock, Closing::is_noted, "a stall"},
+      {"stall(gate)", [](const Gate& gate) { return words().fail(after_tokens(1), stall(gate)); }, true, 2,
+       Ended::by_the_gate, Closing::is_noted},
+      {"half_close", [](const Gate&) { return words().fail(after_tokens(1), half_close()); }, true, 2,
+       Ended::by_nothing_else, Closing::ends},
+      {"open_after_done", [](const Gate&) { return words().sse(left_open()); }, true, 6, Ended::by_nothing_else,
+       Closing::ends},
+      {"slow_body", [](const Gate&) { return words(); }, false, 0, Ended::by_the_clock, Closing::ends, "a slow body",
+       slow_body(1000, 1h)},
+      {"a ping in a pace", [](const Gate&) { return words().first_token_after(1h).sse(pinging()); }, true, 1,
+       Ended::by_the_clock, Closing::is_noted, "a ping"},
+      {"a ping in a hold", [](const Gate& gate) { return words().hold(gate, before_token(1)).sse(pinging()); }, true, 1,
+       Ended::by_the_gate, Closing::is_noted, "a ping"},
+      {"a ping in stall()", [](const Gate&) { return words().fail(after_events(1), stall()).sse(pinging()); }, true, 1,
+       Ended::by_nothing_else, Closing::ends, "a ping"},
+      {"the drain before a fault",
+       [](const Gate&) { return raw_reply(200, std::string(50'000, 'x')).fail(at_end(), reset_connection()); },
+       false,
+       0,
+       Ended::by_nothing_else,
+       Closing::ends,
+       "",
+       {},
+       50'000},
+      {"sending to a client that does not read",
+       [](const Gate&) { return raw_reply(200, std::string(8u << 20, 'x')); },
+       false,
+       0,
+       Ended::by_nothing_else,
+       Closing::ends,
+       "",
+       {},
+       50'000},
+  };
+  return kinds;
+}
+
+enum class ClockKind { real, manual, instant };
+
+inline const char* to_string(ClockKind kind) {
+  return kind == ClockKind::real ? "real" : kind == ClockKind::manual ? "manual" : "instant";
+}
+
+/// One exchange, in its wait.
+struct Waiting {
+  Waiting(const Kind& kind, ClockKind clock_kind, Duration guard = 10s)
+      : clock(ManualClock::default_start, guard),
+        gate(guard),
+        gateway(Options{}.clock(chosen(clock_kind)).verify_on_destruction(false)),
+        connection(gateway, {kind.unread > 0 ? 4096 : 0}) {
+    gateway.chat().reply(kind.reply(gate));
+    if (kind.fault) gateway.next_connection(*kind.fault);
+    connection.send(Http(gateway).format_chat(kind.streamed ? Json{{"stream", true}} : Json{}));
+    if (kind.fault) {
+      REQUIRE(eventually([&] { return !gateway.journal().connection_hits().empty(); }));
+    } else {
+      REQUIRE(gateway.journal().wait_for(1, patience));
+      exchange = gateway.journal().last();
+    }
+    if (clock_kind == ClockKind::manual && !kind.listed.empty()) REQUIRE(clock.wait_for_waits(1, patience));
+    if (kind.ended == Ended::by_the_gate) REQUIRE(gate.wait_until_delivered(patience));
+    if (kind.unread > 0) REQUIRE(eventually([&] { return exchange->bytes_sent() >= kind.unread; }));
+    // A client that closes with bytes unread resets.
+    if (kind.events > 0) REQUIRE(receive_events(kind.events));
+  }
+
+  Clock chosen(ClockKind kind) const {
+    if (kind == ClockKind::manual) return clock;
+    if (kind == ClockKind::instant) return InstantClock{};
+    return RealClock{};
+  }
+
+  bool receive_events(std::size_t count) {
+    return connection
+        .receive_until([&](std::string_view bytes) {
+          std::size_t found = 0;
+          for (std::size_t at = bytes.find("\n\n\r\n"); at != std::string_view::npos;
+               at = bytes.find("\n\n\r\n", at + 1))
+            ++found;
+          return found == count;
+        })
+        .found;
+  }
+
+  bool has_ended() const {
+    return exchange ? exchange->outcome(patience) != Outcome::Kind::pending
+                    : static_cast<bool>(gateway.journal().wait_until_idle(patience));
+  }
+
+  ManualClock clock;
+  Gate gate;
+  Gateway gateway;
+  RawConnection connection;
+  std::optional<Exchange> exchange;  // nothing before its request has come
+};
+
+/// Every kind on every clock where it waits.
+template <class Check>
+void for_each(const Check& check) {
+  for (const Kind& kind : kinds()) {
+    for (const ClockKind clock : {ClockKind::real, ClockKind::manual, ClockKind::instant}) {
+      // There a wait for a moment takes no time.
+      if (clock == ClockKind::instant && !kind.listed.empty()) continue;
+      const std::string on = to_string(clock);
+      CAPTURE(kind.name);
+      CAPTURE(on);
+      check(kind, clock);
+    }
+  }
+}
+
+// --- How soon it ends
+// ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("every wait ends within 20 ms of the gateway's stop") {
+  for_each([](const Kind& kind, ClockKind clock) {
+    check_below(limit, repeats, [&]() -> Time {
+      Waiting on(kind, clock);
+      const Time time = time_of([&] { on.gateway.stop(); });
+      CHECK(on.has_ended());
+      return time;
+    });
+  });
+}
+
+TEST_CASE("every wait ends within 20 ms of its client's reset") {
+  for_each([](const Kind& kind, ClockKind clock) {
+    check_below(limit, repeats, [&]() -> Time {
+      Waiting on(kind, clock);
+      const Time time = time_of([&] {
+        on.connection.abort();
+        CHECK(on.has_ended());
+      });
+      if (on.exchange && kind.ended != Ended::by_nothing_else)
+        CHECK(on.exchange->outcome() == Outcome::Kind::client_left);
+      return time;
+    });
+  });
+}
+
+TEST_CASE("a client that closes its side is noted within 20 ms, and ends what waits for nothing else") {
+  for_each([](const Kind& kind, ClockKind clock) {
+    check_below(limit, repeats, [&]() -> Time {
+      Waiting on(kind, clock);
+      const Time time = time_of([&] {
+        on.connection.close();
+        CHECK((kind.closing == Closing::ends ? on.has_ended()
+                                             : static_cast<bool>(on.exchange->wait_for_client_to_leave(patience))));
+      });
+      if (kind.closing == Closing::is_noted) {
+        CHECK(on.exchange->departure()->how == Departure::How::closed);
+        CHECK(on.exchange->outcome(0ms) == Outcome::Kind::pending);
+      }
+      return time;
+    });
+  });
+}
+
+TEST_CASE("every wait ends within 20 ms of the advance or the gate that ends it") {
+  for_each([](const Kind& kind, ClockKind clock) {
+    if (kind.ended == Ended::by_nothing_else) return;
+    if (kind.ended == Ended::by_the_clock && clock != ClockKind::manual) return;
+    check_below(limit, repeats, [&]() -> Time {
+      Waiting on(kind, clock);
+      const Time time = time_of([&] {
+        if (kind.ended == Ended::by_the_clock)
+          on.clock.advance(1h);
+        else
+          on.gate.open();
+        CHECK(on.has_ended());
+      });
+      CHECK(on.gateway.journal().last().outcome() == Outcome::Kind::completed);
+      CHECK((kind.streamed ? on.connection.receive_until("\r\n0\r\n\r\n").found
+                           : on.connection.receive_response().complete));
+      return time;
+    });
+  });
+}
+
+TEST_CASE("a ping comes within 20 ms of the advance to its moment") {
+  for (const Kind& kind : kinds()) {
+    if (kind.listed != "a ping" || kind.ended == Ended::by_the_clock) continue;
+    CAPTURE(kind.name);
+    check_below(limit, repeats, [&]() -> Time {
+      Waiting on(kind, ClockKind::manual);
+      return time_of([&] {
+        on.clock.advance(1h);
+        CHECK(on.connection.receive_until(": ping\n\n\r\n").found);
+      });
+    });
+  }
+}
+
+TEST_CASE("a connection that reads or lingers ends within 20 ms of the stop, the close and the reset") {
+  enum class Act { stop, close, reset };
+  struct State {
+    std::string name;
+    std::function<void(Gateway&, RawConnection&)> reach;
+  };
+  const std::vector<State> states = {
+      {"idle",
+       [](Gateway& gateway, RawConnection& connection) {
+         connection.send(Http(gateway).format_chat());
+         REQUIRE(connection.receive_response().complete);
+       }},
+      {"in the middle of a head",
+       [](Gateway&, RawConnection& connection) { connection.send("POST /v1/chat/completions HTTP/1.1\r\nHo"); }},
+      {"in the middle of a body",
+       [](Gateway& gateway, RawConnection& connection) {
+         const std::string request = Http(gateway).format_chat();
+         connection.send(request.substr(0, request.size() - 1));
+       }},
+      {"taking off a body that nobody reads",
+       [](Gateway& gateway, RawConnection& connection) {
+         gateway.next_connection(reply_before_body(unauthorized()));
+         const std::string request = Http(gateway).format_chat();
+         connection.send(request.substr(0, request.size() - 1));
+         REQUIRE(connection.receive_all().end == End::fin);
+       }},
+  };
+  for (const State& state : states) {
+    for (const Act act : {Act::stop, Act::close, Act::reset}) {
+      CAPTURE(state.name);
+      check_below(limit, repeats, [&]() -> Time {
+        Gateway gateway;
+        RawConnection connection(gateway);
+        state.reach(gateway, connection);
+        return time_of([&] {
+          if (act == Act::stop) gateway.stop();
+          if (act == Act::close) connection.close();
+          if (act == Act::reset) connection.abort();
+          CHECK(gateway.journal().wait_until_idle(patience));
+        });
+      });
+    }
+  }
+}
+
+// --- How a test sees it
+// -------------------------------------------------------------------------------------------------
+
+TEST_CASE("each wait for a moment is listed by name and deadline, nearest first") {
+  for (const Kind& kind : kinds()) {
+    if (kind.listed.empty()) continue;
+    CAPTURE(kind.name);
+    Waiting on(kind, ClockKind::manual);
+    const auto waits = on.clock.waits();
+    REQUIRE(waits.size() == 1);
+    CHECK(waits[0].name == kind.listed);
+    CHECK(waits[0].deadline - ManualClock::default_start == (kind.listed == "token 2" ? 30min : 60min));
+    on.connection.abort();
+    CHECK(eventually([&] { return on.clock.waits().empty(); }));
+  }
+}
+
+TEST_CASE("the waits of several exchanges and of a client's sleep stand in one list") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("a").first_token_after(3s), text("a b").every(2s).first_token_after(2s));
+  const std::string request = Http(gateway).format_chat({{"stream", true}});
+  RawConnection first(gateway);
+  first.send(request);
+  REQUIRE(clock.wait_for_waits(1, patience));
+  RawConnection second(gateway);
+  second.send(request);
+  REQUIRE(clock.wait_for_waits(2, patience));
+  auto sleeper = std::async(std::launch::async, [clock]() mutable { clock.sleep_for(1s); });
+  const Wait wait = clock.wait_for_waits(3, patience);
+  REQUIRE(wait);
+  CHECK(wait.message() == "3 waits are pending on the manual clock; sleep_for; token 1; token 1");
+  std::vector<Duration> deadlines;
+  for (const auto& pending : clock.waits()) deadlines.push_back(pending.deadline - ManualClock::default_start);
+  CHECK(deadlines == std::vector<Duration>{1s, 2s, 3s});
+  clock.advance(2s);
+  sleeper.get();
+  REQUIRE(clock.waits().size() == 2);
+  CHECK(clock.waits()[0].name == "token 1");
+  CHECK(clock.waits()[1].name == "token 2");
+  CHECK(clock.waits()[1].deadline == ManualClock::default_start + 4s);
+  clock.advance(2s);
+  CHECK(clock.waits().empty());
+}
+
+// --- How it ends when a test forgets it
+// ---------------------------------------------------------------------------------
+
+TEST_CASE("a wait that the test forgets ends with its guard, and verify() tells it") {
+  for (const Kind& kind : kinds()) {
+    if (kind.ended == Ended::by_nothing_else) continue;
+    CAPTURE(kind.name);
+    check_below(50 + limit, 3, [&]() -> Time {
+      Waiting on(kind, ClockKind::manual, 50ms);
+      const Time time = time_of([&] { CHECK(on.has_ended()); });
+      const Exchange exchange = on.gateway.journal().last();
+      CHECK(exchange.outcome() == Outcome::Kind::completed);
+      CHECK(exchange.guard_expired());
+      const Verification verification = on.gateway.verify();
+      REQUIRE(verification.issues().size() == 1);
+      CHECK(verification.issues()[0].kind == VerificationIssue::Kind::guard_expired);
+      return time;
+    });
+  }
+}
+
+TEST_CASE("however many waits an exchange has, all end with the first guard that expires") {
+  const Gate never(50ms);
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += "word ";
+  struct Row {
+    std::string name;
+    Reply reply;
+    std::optional<ConnectionFault> fault;
+  };
+  const std::vector<Row> rows = {
+      {"a pace of many tokens", text(many).every(1s), {}},
+      {"a pace with pings", text(many).every(1s).sse(pinging()), {}},
+      {"many holds and stalls",
+       text(many)
+           .hold(never, before_event(2))
+           .hold(never, before_token(2))
+           .hold(never, before_token(3))
+           .hold(never, before_token(4))
+           .fail(after_tokens(5), stall(never))
+           .fail(after_tokens(6), stall(1h))
+           .every(1s),
+       {}},
+      {"a slow body", text(many).every(1s), slow_body(1, 1s)},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    check_below(50 + limit, 3, [&]() -> Time {
+      Gateway gateway{Options{}.clock(ManualClock{ManualClock::default_start, 50ms}).verify_on_destruction(false)};
+      gateway.chat().reply(row.reply);
+      if (row.fault) gateway.next_connection(*row.fault);
+      const Http http(gateway);
+      const Time time = time_of([&] { CHECK(http.stream().done()); });
+      CHECK(gateway.journal().last().guard_expired());
+      CHECK(time >= 50ms);
+      return time;
+    });
+  }
+}
+
+TEST_CASE("on the real clock a pace goes on as it was when a gate's guard has expired") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  Stub stub = gateway.chat().reply(text("a b c").every(20ms).hold(Gate(10ms), before_token(1)));
+  const Time time = time_of([&] { CHECK(Http(gateway).stream().joined_text() == "a b c"); });
+  CHECK(stub.last_call().guard_expired());
+  CHECK(time >= 40ms);
+}
+
+TEST_CASE("an exchange that comes to no rest delays an advance by one guard, not by one for each deadline") {
+  check_below(50 + 2 * limit, 3, [&]() -> Time {
+    std::promise<void> release;
+    const std::shared_future<void> released = release.get_future().share();
+    ManualClock clock{ManualClock::default_start, 50ms};
+    Gateway gateway{
+        Options{}.clock(clock).verify_on_destruction(false).on_exchange([released](const Exchange& exchange) {
+          if (exchange.body().find("blocks") != std::string::npos) released.wait();
+        })};
+    gateway.chat().reply(text("a b c d e f g h i j k l m n o p q r s t").first_token_after(2ms).every(1ms));
+    gateway.chat().when(user_says("blocks")).reply(text("a").first_token_after(1ms));
+    const Http http(gateway);
+    RawConnection blocked(gateway);
+    blocked.send(http.format_chat("blocks"));
+    RawConnection paced(gateway);
+    paced.send(http.format_chat({{"stream", true}}));
+    REQUIRE(clock.wait_for_waits(2, patience));
+    const Time time = time_of([&] { clock.advance(1s); });
+    release.set_value();
+    CHECK(paced.receive_response().complete);
+    return time;
+  });
+}
+
+TEST_CASE("a client that does not read delays an advance for a moment only") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(chunks({raw_bytes(std::string(50'000, 'x'))})
+                           .fail(after_events(1), stall(1s))
+                           .fail(after_events(1), reset_connection()));
+  RawConnection connection(gateway, {4096});
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(clock.wait_for_waits(1, patience));
+  CHECK(time_of([&] { clock.advance(1s); }) < 5s);  // the guard is 10 s
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
+  CHECK(connection.receive_all().end == End::reset);
+  CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+}
+
+// --- Gates
+// --------------------------------------------------------------------------------------------------------------
+
+/// Bytes that the client's kernel has for it.
+inline std::size_t arrived(const RawConnection& connection) {
+  int bytes = 0;
+  REQUIRE(::ioctl(connection.descriptor(), FIONREAD, &bytes) == 0);
+  return static_cast<std::size_t>(bytes);
+}
+
+TEST_CASE("what precedes a gate is at the client when the gate says so, and nothing more") {
+  std::vector<std::string> pieces;  // the unbroken stream's: head, then what each chunk adds
+  {
+    Gateway gateway{Options{}.clock(ManualClock{})};
+    gateway.chat().reply(words());
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    const test_support::Response whole = connection.receive_response();
+    pieces.push_back(whole.head);
+    for (std::size_t at = whole.head.size(), next; at < whole.raw.size(); at = next) {
+      next = whole.raw.find("\n\n\r\n", at);
+      next = next == std::string::npos ? whole.raw.size() : next + 4;
+      pieces.push_back(whole.raw.substr(at, next - at));
+    }
+  }
+  REQUIRE(pieces.size() == 1 + 6 + 1);  // head; role, three tokens, finish, [DONE]; the terminating chunk
+  struct Row {
+    Place place;
+    std::size_t pieces;
+  };
+  std::vector<Row> rows;
+  for (std::size_t event = 1; event <= 6; ++event) rows.push_back({before_event(event), event});
+  for (std::size_t token = 1; token <= 3; ++token) rows.push_back({before_token(token), token + 1});
+  for (const Row& row : rows) {
+    CAPTURE(row.place.number());
+    std::string before;
+    std::string after;
+    for (std::size_t i = 0; i < pieces.size(); ++i) (i < row.pieces ? before : after) += pieces[i];
+    Gate gate;
+    Gateway gateway{Options{}.clock(ManualClock{})};
+    gateway.chat().reply(words().hold(gate, row.place));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    const Wait wait = gate.wait_until_delivered(patience);
+    REQUIRE(wait);
+    CHECK(wait.message() == "1 of 1 exchanges have reached the gate, 1 with everything before it delivered");
+    CHECK(arrived(connection) == before.size());
+    CHECK(gateway.journal().last().bytes_sent() == before.size());
+    CHECK(connection.receive_until([&](std::string_view bytes) { return bytes.size() >= before.size(); }).bytes ==
+          before);
+    gate.release();
+    CHECK(connection.receive_until([&](std::string_view bytes) { return bytes.size() >= after.size(); }).bytes ==
+          after);
+  }
+}
+
+TEST_CASE("a gate is reached, and what precedes it not delivered, while the client does not read") {
+  for (const bool stalls : {false, true}) {
+    Gate gate;
+    Gateway gateway;
+    const Reply large = chunks({raw_bytes(std::string(50'000, 'x')), raw_bytes("y")});
+    Stub stub =
+        gateway.chat().reply(stalls ? large.fail(after_events(1), stall(gate)) : large.hold(gate, before_event(2)));
+    RawConnection connection(gateway, {4096});
+    connection.send(Http(gateway).format_chat());
+    REQUIRE(gate.wait_until_reached(patience));
+    const Wait early = gate.wait_until_delivered(30ms);
+    CHECK_FALSE(early);
+    CHECK(early.message() == "1 of 1 exchanges have reached the gate, 0 with everything before it delivered");
+    const std::size_t sent = stub.last_call().bytes_sent();
+    CHECK(arrived(connection) < sent);
+    connection.receive_until([&](std::string_view bytes) { return bytes.size() >= sent; });
+    CHECK(gate.wait_until_delivered(patience));
+    gate.open();
+    CHECK(stub.last_call().outcome() == Outcome::Kind::completed);
+  }
+}
+
+TEST_CASE("a gate counts the exchanges that it holds, and not one that left before it had everything") {
+  Gate gate;
+  Gateway gateway;
+  const Reply large = chunks({raw_bytes(std::string(50'000, 'x')), raw_bytes("y")}).hold(gate, before_event(2));
+  gateway.chat().reply(large);
+  const std::string request = Http(gateway).format_chat();
+  RawConnection reads(gateway);
+  reads.send(request);
+  REQUIRE(gate.wait_until_delivered(patience));
+  RawConnection leaves(gateway, {4096});
+  leaves.send(request);
+  REQUIRE(gate.wait_until_reached(2, patience));
+  const Exchange exchange = gateway.journal().last();
+  leaves.abort();
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.departure()->delivered < exchange.departure()->bytes);
+  CHECK_FALSE(gate.wait_until_delivered(2, 30ms));
+  RawConnection reads_too(gateway);
+  reads_too.send(request);
+  REQUIRE(gate.wait_until_reached(3, patience));
+  CHECK(gate.wait_until_delivered(2, patience));
+  gate.open();
+}
+
+TEST_CASE("a plain reply that is held has nothing to deliver before") {
+  Gate gate;
+  Gateway gateway;
+  gateway.chat().reply(words().hold(gate, before_token(2)));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat());
+  REQUIRE(gate.wait_until_delivered(patience));
+  CHECK(arrived(connection) == 0);
+  gate.open();
+  CHECK(connection.receive_response().complete);
+}
+
+TEST_CASE("release lets the exchange pass that is held longest, and no other") {
+  Gate gate;
+  Gateway gateway;
+  gateway.chat().reply(words().hold(gate, before_token(2)));
+  std::vector<RawConnection> connections;
+  const std::string request = Http(gateway).format_chat({{"stream", true}});
+  for (std::size_t i = 0; i < 4; ++i) {
+    connections.emplace_back(gateway);
+    connections.back().send(request);
+    REQUIRE(gate.wait_until_reached(i + 1, patience));
+  }
+  REQUIRE(gate.wait_until_delivered(4, patience));
+  const std::vector<Exchange> held = gateway.journal().all();
+  for (std::size_t i = 0; i < 3; ++i) {
+    gate.release();
+    CHECK(connections[i].receive_response().joined_text() == "one two three");
+    for (std::size_t j = i + 1; j < 4; ++j) {
+      CHECK(held[j].outcome(0ms) == Outcome::Kind::pending);
+      CHECK(held[j].tokens_sent() == 1);
+    }
+  }
+  gate.open();
+  CHECK(connections[3].receive_response().joined_text() == "one two three");
+  // Released beforehand, and open for all.
+  Gate early;
+  early.release();
+  gateway.chat().reply(words().hold(early, before_token(2)));
+  CHECK(Http(gateway).stream().done());
+  connections[0].send(request);
+  REQUIRE(early.wait_until_reached(2, patience));
+  CHECK(gateway.journal().last().outcome(0ms) == Outcome::Kind::pending);
+  early.open();
+  CHECK(connections[0].receive_response().complete);
+  CHECK(Http(gateway).stream().done());
+}
+
+}  // namespace waits_test
