@@ -50,9 +50,19 @@ struct Flags {
   std::string profile = "documented";
   bool strict = false;
   std::optional<std::string> reply;
+  std::optional<std::string> scenario;
+  bool list_scenarios = false;
+  bool json = false;
   int first_token_ms = 0;
   int gap_ms = 0;
 };
+
+/// A message of the library, which begins with its name, without that.
+std::string without_prefix(std::string message) {
+  const std::string prefix = "mock_gateway: ";
+  if (message.compare(0, prefix.size(), prefix) == 0) message.erase(0, prefix.size());
+  return message;
+}
 
 /// All of the text as a whole number of at least 1.
 std::optional<std::size_t> positive(std::string_view text) {
@@ -121,6 +131,38 @@ void add_keys(Options& options, const std::vector<std::string>& keys) {
       options.key("--key", KeyOptions{}.secret(secret).disabled(state.has_value()));
     }
   }
+}
+
+std::optional<Scenario> scenario_from(const Flags& flags) {
+  if (!flags.scenario) return std::nullopt;
+  try {
+    return scenario(*flags.scenario);
+  } catch (const GatewayError& problem) {
+    throw BadValue("--scenario: " + without_prefix(problem.what()));
+  }
+}
+
+/// A line for each scenario, or all that each says of itself.
+void list_scenarios(bool as_json) {
+  if (as_json) {
+    Json all = Json::array();
+    for (const Scenario& one : catalogue()) all.push_back(describe(one));
+    std::cout << all.dump(2) << std::endl;
+    return;
+  }
+  std::size_t name_width = 0;
+  std::size_t group_width = 0;
+  for (const Scenario& one : catalogue()) {
+    name_width = std::max(name_width, one.name().size());
+    group_width = std::max(group_width, one.group().size());
+  }
+  const auto padded = [](const std::string& text, std::size_t width) {
+    return text + std::string(width - text.size() + 2, ' ');
+  };
+  for (const Scenario& one : catalogue()) {
+    std::cout << padded(one.name(), name_width) << padded(one.group(), group_width) << one.description() << '\n';
+  }
+  std::cout.flush();
 }
 
 /// One line per request, when it has ended. Exchanges are masked: no key can be in it.
@@ -217,13 +259,15 @@ void serve(const Flags& flags) {
 
   if (!flags.port_file.empty()) std::remove(flags.port_file.c_str());  // of an earlier run
   raise_descriptor_limit();
-  Gateway gateway(options_from(flags));
+  const std::optional<Scenario> chosen = scenario_from(flags);
+  Gateway gateway(chosen ? chosen->options(options_from(flags)) : options_from(flags));
   for (const std::string& spec : flags.failures) force(gateway, spec);
   if (flags.reply) {
     gateway.chat().reply(text(*flags.reply)
                              .first_token_after(std::chrono::milliseconds(flags.first_token_ms))
                              .every(std::chrono::milliseconds(flags.gap_ms)));
   }
+  if (chosen) chosen->mount(gateway);
   if (!flags.port_file.empty()) write_port_file(flags.port_file, gateway.port());
   introduce(gateway, flags);
 
@@ -232,8 +276,7 @@ void serve(const Flags& flags) {
 }
 
 void report(std::string problem) {
-  const std::string prefix = "mock_gateway: ";
-  if (problem.compare(0, prefix.size(), prefix) == 0) problem.erase(0, prefix.size());
+  problem = without_prefix(std::move(problem));
   std::replace(problem.begin(), problem.end(), '\n', ' ');
   std::cerr << "mock-gateway: " << problem << std::endl;
 }
@@ -265,8 +308,16 @@ int main(int count, char** arguments) {
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
   option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token")->check(milliseconds)->needs(reply);
   option("--gap-ms", flags.gap_ms, "MS", "time between tokens")->check(milliseconds)->needs(reply);
+  option("--scenario", flags.scenario, "NAME", "answer every chat as this scenario of the catalogue does")
+      ->excludes(reply);
+  CLI::Option* list = app.add_flag("--list-scenarios", flags.list_scenarios, "print the catalogue of scenarios");
+  app.add_flag("--json", flags.json, "with --list-scenarios: all that is known of each, as JSON")->needs(list);
   try {
     app.parse(count, arguments);
+    if (flags.list_scenarios) {
+      list_scenarios(flags.json);
+      return 0;
+    }
     serve(flags);
     return 0;
   } catch (const CLI::ParseError& problem) {

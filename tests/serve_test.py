@@ -155,8 +155,26 @@ class WhatItPrints(unittest.TestCase):
         usage = run("--help")
         self.assertEqual(usage.returncode, 0)
         for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--seed", "--profile",
-                     "--strict", "--reply", "--first-token-ms", "--gap-ms", "--version"]:
+                     "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario", "--list-scenarios", "--json",
+                     "--version"]:
             self.assertIn(flag, usage.stdout)
+
+    def test_the_catalogue_as_a_table_and_as_json(self):
+        listed = run("--list-scenarios")
+        self.assertEqual((listed.returncode, listed.stderr), (0, ""))
+        lines = listed.stdout.splitlines()
+        described = run("--list-scenarios", "--json")
+        self.assertEqual((described.returncode, described.stderr), (0, ""))
+        scenarios = json.loads(described.stdout)
+        self.assertEqual(len(lines), len(scenarios))
+        name_width = max(len(scenario["name"]) for scenario in scenarios)
+        group_width = max(len(scenario["group"]) for scenario in scenarios)
+        for line, scenario in zip(lines, scenarios):
+            self.assertEqual(line, scenario["name"].ljust(name_width + 2) + scenario["group"].ljust(group_width + 2) +
+                             scenario["description"])
+            self.assertEqual(list(scenario), ["name", "group", "description", "reference", "good_client", "expected",
+                                              "text", "tool_calls", "needs_stream", "needs_timeout", "calls"])
+            self.assertIn(scenario["expected"], ["answer", "error", "answer or error"])
 
 
 class WhatItServes(unittest.TestCase):
@@ -236,6 +254,38 @@ class WhatItServes(unittest.TestCase):
             _, events = endpoint.chat(stream=True)
             self.assertTrue(events.endswith("data: [DONE]\n\n"))
 
+    def test_a_scenario_answers_every_request_in_its_way(self):
+        with Endpoint("--scenario", "usage-chunk-without-choices") as endpoint:
+            for _ in range(3):
+                response, events = endpoint.chat(stream=True)
+                self.assertEqual(response.status, 200)
+                chunks = [json.loads(event[len("data: "):]) for event in events.split("\n\n")[:-2]]
+                self.assertEqual(events.split("\n\n")[-2:], ["data: [DONE]", ""])
+                self.assertNotIn("choices", chunks[-1])
+                self.assertIn("usage", chunks[-1])
+                self.assertIn("choices", chunks[-2])
+                self.assertIn("choices", json.loads(endpoint.chat()[1]))
+
+    def test_a_scenario_of_first_tries_fails_every_other_request(self):
+        with Endpoint("--scenario", "server-error-then-answer") as endpoint:
+            self.assertEqual([endpoint.status() for _ in range(4)], [500, 200, 500, 200])
+
+    def test_a_scenario_of_connections_strikes_each(self):
+        with Endpoint("--scenario", "garbage-on-accept") as endpoint:
+            for _ in range(3):
+                with socket.create_connection(("127.0.0.1", endpoint.port), timeout=TIMEOUT) as connection:
+                    self.assertEqual(connection.makefile("rb").read(), b"SSH-2.0-OpenSSH_9.2p1\r\n")
+        with Endpoint("--scenario", "connection-refused") as endpoint:
+            for _ in range(3):
+                with self.assertRaises(ConnectionRefusedError):
+                    endpoint.chat()
+
+    def test_a_scenario_stands_beside_keys_and_models(self):
+        with Endpoint("--scenario", "finish-chunk-twice", "--key", "sk-mine", "--model", "fast") as endpoint:
+            self.assertEqual(endpoint.key, "sk-mine")
+            self.assertEqual(endpoint.status(model="fast"), 200)
+            self.assertEqual(endpoint.status("sk-other", model="fast"), 401)
+
     def test_a_wide_host_is_reachable_and_warned_about(self):
         with Endpoint("--host", "0.0.0.0") as endpoint:
             self.assertEqual(endpoint.status(), 200)
@@ -306,8 +356,14 @@ class HowItEnds(unittest.TestCase):
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "x/60s"],
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
                 ["--first-token-ms", "5"], ["--gap-ms", "5"], ["--gap-ms", "-5", "--reply", "x"],
+                ["--scenario", "early-hints", "--reply", "x"], ["--scenario", ""], ["--scenario"], ["--json"],
                 ["--strict=maybe"], ["--unknown"], ["stray"]]:
             self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
+
+    def test_a_scenario_that_does_not_exist(self):
+        problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",
+                                      naming='--scenario: there is no scenario "usage-chunk-without-choice"')
+        self.assertIn("the nearest are usage-chunk-without-choices, ", problem)
 
     def test_names_that_cannot_be_used(self):
         self.assert_refused("--port", "0", "--model", "twice", "--model", "twice", naming="twice")

@@ -67,6 +67,10 @@ class Exchange {
   bool is_stream() const {
     return on_stream_ && status == 200 && header("content-type").find("text/event-stream") == 0;
   }
+  /// Bytes came in place of a reply: the request has arrived, and may have been answered.
+  bool is_garbage() const {
+    return status == 0 && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY);
+  }
   std::string header(const std::string& name) const {
     const auto found = headers.find(name);
     return found == headers.end() ? "" : found->second;
@@ -125,6 +129,19 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* exchange) 
   }
 }
 
+/// Gives libcurl the body of the request once. With bytes that it could send again, it would: by itself, uncounted and
+/// at once, when a connection that was kept alive fails before the reply, and a chat request costs money.
+struct Upload {
+  std::string_view left;
+
+  static std::size_t take(char* buffer, std::size_t, std::size_t room, void* upload) {
+    std::string_view& left = static_cast<Upload*>(upload)->left;
+    const std::size_t size = left.copy(buffer, room);
+    left.remove_prefix(size);
+    return size;
+  }
+};
+
 bool is_loopback(const std::string& url) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
   char* host = nullptr;
@@ -169,8 +186,11 @@ class Connection {
     curl_easy_reset(transfer_);
     curl_easy_setopt(transfer_, CURLOPT_URL, url.c_str());
     curl_easy_setopt(transfer_, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(transfer_, CURLOPT_POSTFIELDS, body.c_str());
-    curl_easy_setopt(transfer_, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
+    Upload upload{body};
+    curl_easy_setopt(transfer_, CURLOPT_POST, 1L);
+    curl_easy_setopt(transfer_, CURLOPT_READFUNCTION, Upload::take);
+    curl_easy_setopt(transfer_, CURLOPT_READDATA, &upload);
+    curl_easy_setopt(transfer_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     curl_easy_setopt(transfer_, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(transfer_, CURLOPT_HEADERDATA, &exchange);
     curl_easy_setopt(transfer_, CURLOPT_WRITEFUNCTION, on_body);
@@ -209,7 +229,10 @@ class Connection {
       curl_multi_poll(loop_, nullptr, 0, wait, nullptr);
     }
     int left = 0;
-    if (const CURLMsg* message = curl_multi_info_read(loop_, &left)) exchange.code = message->data.result;
+    const CURLMsg* message = curl_multi_info_read(loop_, &left);
+    if (!message) return;
+    // It failed to send again what it may not: no reply had come.
+    exchange.code = message->data.result == CURLE_SEND_FAIL_REWIND ? CURLE_GOT_NOTHING : message->data.result;
   }
 
   CURLM* loop_ = nullptr;
@@ -260,6 +283,9 @@ std::optional<ClientError> error_of(const Exchange& exchange) {
   if (exchange.code == CURLE_OPERATION_TIMEDOUT) {
     return ClientError(ClientError::timed_out, exchange.status, curl_easy_strerror(exchange.code));
   }
+  if (exchange.is_garbage()) {
+    return ClientError(ClientError::invalid_response, exchange.status, "what came is no HTTP");
+  }
   if (exchange.code != CURLE_OK) {
     return ClientError(ClientError::connection_lost, exchange.status, curl_easy_strerror(exchange.code));
   }
@@ -278,7 +304,7 @@ std::optional<ClientError> error_of(const Exchange& exchange) {
 }
 
 bool worth_a_retry(const Exchange& exchange) {
-  if (exchange.cancelled) return false;
+  if (exchange.cancelled || exchange.is_garbage()) return false;
   if (exchange.code != CURLE_OK) return exchange.status == 0 && exchange.code != CURLE_OPERATION_TIMEDOUT;
   if (const std::string told = exchange.header("x-should-retry"); !told.empty()) return told == "true";
   const int status = exchange.status;
