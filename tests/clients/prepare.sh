@@ -1,0 +1,47 @@
+# Sourced by what runs real clients: sets root and build, installs the pinned SDKs on first use (node/node_modules,
+# build/clients/venv), and gives compile_gateways.
+# shellcheck shell=bash
+
+clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$clients/../.." && pwd)
+build=$root/build/clients
+mkdir -p "$build"
+
+# Loopback must not go through a proxy, nor the SDKs be steered by what the user has in the environment.
+export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
+for name in $(compgen -e | grep -E '^OPENAI_' || true); do unset "$name"; done
+
+for tool in node npm python3 curl; do
+  command -v "$tool" >/dev/null || {
+    echo "${0##*/} needs $tool, which is not installed" >&2
+    exit 2
+  }
+done
+
+# install MARK FILE... -- COMMAND...: runs the command unless it succeeded before with these very files.
+install() {
+  local mark=$1 files=() sum
+  shift
+  while [[ $1 != -- ]]; do files+=("$1"); shift; done
+  shift
+  sum=$(cat "${files[@]}" | cksum)
+  if [[ ! -f $mark || $(<"$mark") != "$sum" ]]; then
+    rm -f "$mark"
+    "$@"
+    echo "$sum" >"$mark"
+  fi
+}
+
+install_node() { (cd "$clients/node" && npm ci --no-audit --no-fund --loglevel=error); }
+install_python() {
+  python3 -m venv --clear "$build/venv"
+  "$build/venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$clients/python/requirements.txt"
+}
+install "$clients/node/node_modules/.installed" "$clients/node/package-lock.json" -- install_node
+install "$build/venv/.installed" "$clients/python/requirements.txt" -- install_python
+
+# compile_gateways SOURCE PROGRAM
+compile_gateways() {
+  # shellcheck disable=SC2046  # flags are several words
+  "${CXX:-g++}" -std=c++17 -I"$root" "$1" $(pkg-config --cflags --libs cpp-httplib) -lpthread -o "$2"
+}
