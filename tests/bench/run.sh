@@ -9,7 +9,7 @@ cd "$checkout"
 cmake --preset bench >/dev/null
 cmake --build --preset bench >/dev/null
 echo "$(uname -sr), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg 2>/dev/null || echo unknown)"
-for program in requests stream lifecycle choosing memory scale; do
+for program in requests stream lifecycle choosing memory scale fault_path; do
   build/bench/tests/bench/bench_$program
 done
 if command -v python3 >/dev/null; then
