@@ -29,146 +29,146 @@
 //    875    model/failure.hpp
 //    989    model/pace.hpp
 //   1143    model/plan.hpp
-//   1385    model/reply.hpp
-//   1687    model/profile.hpp
-//   1713    model/connection_fault.hpp
-//   1806    model/range.hpp
-//   1839    model/operation.hpp
-//   1867    model/http_reply.hpp
-//   1916    keys/api_key.hpp
-//   1980    keys/key_store.hpp
-//   2122    answer/events.hpp
-//   2170    answer/bodies.hpp
-//   2197    answer/tokens.hpp
-//   2283    script/scope.hpp
-//   2324    script/matcher.hpp
-//   2459    script/script.hpp
-//   2649    script/connection_faults.hpp
-//   2694    script/chaos.hpp
-//   2813    script/forced_failures.hpp
-//   2882    script/matchers.hpp
-//   2998    delivery/gzip.hpp
-//   3028    delivery/framing.hpp
-//   3077    delivery/outlet.hpp
-//   3116    delivery/pace_schedule.hpp
-//   3162    delivery/delivery.hpp
-//   3322    evidence/journal.hpp
-//   3744    evidence/review.hpp
-//   3845    evidence/diagnosis.hpp
-//   3914    evidence/verification.hpp
-//   4034    gateway/chat_script.hpp
-//   4179    gateway/options.hpp
-//   4309    gateway/sweep.hpp
-//   4459    gateway/gateway.hpp
-//   4582    gateway/catalogue.hpp
-//   4726  Implementation
-//   4762    core/macros.hpp
-//   4776    core/text.hpp
-//   4829    core/json_pointer.hpp
-//   4850    keys/secrets.hpp
-//   4887    answer/completion.hpp
-//   5020    answer/words.hpp
-//   5039    answer/default_reply.hpp
-//   5058    answer/schema_budget.hpp
-//   5114    answer/schema_instance.hpp
-//   5161    answer/occurrences.hpp
-//   5188    answer/schema_decimal.hpp
-//   5264    answer/schema_value.hpp
-//   5319    answer/schema_format.hpp
-//   5345    answer/schema_pattern.hpp
-//   5485    answer/schema_program.hpp
-//   5627    answer/schema_checker.hpp
-//   5670    script/chaos_rules.hpp
-//   5741    script/excerpts.hpp
-//   5772    evidence/redaction.hpp
-//   5795    http/sockets.hpp
-//   5892    http/connection.hpp
-//   6037    http/operations.hpp
-//   6078    http/request_reader.hpp
-//   6116    http/service.hpp
-//   6224    http/server.hpp
-//   6259    http/acceptor.hpp
-//   6304    http/compatibility.hpp
-//   6318    http/workers.hpp
-//   6366    http/response.hpp
-//   6386    gateway/catalogue_entries.hpp
-//   6509    core/clock.cpp
-//   6966    core/json_pointer.cpp
-//   7025    core/random.cpp
-//   7082    core/reporter.cpp
-//   7103    core/source_location.cpp
-//   7119    core/text.cpp
-//   7309    core/wait.cpp
-//   7321    model/acceptance.cpp
-//   7373    model/chat_request.cpp
-//   8383    model/connection_fault.cpp
-//   8481    model/failure.cpp
-//   8723    model/finding.cpp
-//   8748    model/pace.cpp
-//   8943    model/plan.cpp
-//   9123    model/profile.cpp
-//   9151    model/range.cpp
-//   9194    model/received_request.cpp
-//   9258    model/reply.cpp
-//   9817    keys/api_key.cpp
-//   9836    keys/key_store.cpp
-//  10159    keys/secrets.cpp
-//  10329    answer/bodies.cpp
-//  10437    answer/completion.cpp
-//  11044    answer/default_reply.cpp
-//  11165    answer/events.cpp
-//  11184    answer/occurrences.cpp
-//  11208    answer/schema_checker.cpp
-//  11369    answer/schema_decimal.cpp
-//  11561    answer/schema_format.cpp
-//  12012    answer/schema_instance.cpp
-//  12811    answer/schema_pattern.cpp
-//  13419    answer/schema_program.cpp
-//  13929    answer/schema_value.cpp
-//  14066    answer/tokens.cpp
-//  14299    answer/words.cpp
-//  14362    script/chaos.cpp
-//  14502    script/chaos_rules.cpp
-//  14586    script/connection_faults.cpp
-//  14637    script/excerpts.cpp
-//  14744    script/forced_failures.cpp
-//  14830    script/matcher.cpp
-//  15031    script/matchers.cpp
-//  15884    script/scope.cpp
-//  15941    script/script.cpp
-//  16212    delivery/delivery.cpp
-//  16707    delivery/framing.cpp
-//  16803    delivery/gzip.cpp
-//  16872    delivery/pace_schedule.cpp
-//  16943    evidence/diagnosis.cpp
-//  17118    evidence/journal.cpp
-//  17728    evidence/redaction.cpp
-//  17946    evidence/review.cpp
-//  18485    evidence/verification.cpp
-//  18838    http/acceptor.cpp
-//  18924    http/compatibility.cpp
-//  19036    http/connection.cpp
-//  19402    http/operations.cpp
-//  19503    http/request_reader.cpp
-//  19738    http/response.cpp
-//  19821    http/server.cpp
-//  20150    http/service.cpp
-//  20817    http/sockets.cpp
-//  21119    http/workers.cpp
-//  21230    gateway/catalogue.cpp
-//  21482    gateway/catalogue_delivery.cpp
-//  22035    gateway/catalogue_entries.cpp
-//  22161    gateway/catalogue_failures.cpp
-//  22423    gateway/catalogue_replies.cpp
-//  22803    gateway/chat_script.cpp
-//  22927    gateway/gateway.cpp
-//  23127    gateway/options.cpp
-//  23142    gateway/sweep.cpp
-//  23561  Adapters
-//  23566    core/macros.hpp
-//  23583    adapters/catch2.hpp
-//  23666    adapters/doctest.hpp
-//  23754    adapters/gtest.hpp
+//   1386    model/reply.hpp
+//   1689    model/profile.hpp
+//   1715    model/connection_fault.hpp
+//   1808    model/range.hpp
+//   1841    model/operation.hpp
+//   1869    model/http_reply.hpp
+//   1918    keys/api_key.hpp
+//   1982    keys/key_store.hpp
+//   2124    answer/events.hpp
+//   2172    answer/bodies.hpp
+//   2199    answer/tokens.hpp
+//   2285    script/scope.hpp
+//   2326    script/matcher.hpp
+//   2461    script/script.hpp
+//   2651    script/connection_faults.hpp
+//   2696    script/chaos.hpp
+//   2815    script/forced_failures.hpp
+//   2884    script/matchers.hpp
+//   3000    delivery/gzip.hpp
+//   3030    delivery/framing.hpp
+//   3079    delivery/outlet.hpp
+//   3118    delivery/pace_schedule.hpp
+//   3164    delivery/delivery.hpp
+//   3324    evidence/journal.hpp
+//   3746    evidence/review.hpp
+//   3847    evidence/diagnosis.hpp
+//   3916    evidence/verification.hpp
+//   4036    gateway/chat_script.hpp
+//   4181    gateway/options.hpp
+//   4311    gateway/sweep.hpp
+//   4461    gateway/gateway.hpp
+//   4584    gateway/catalogue.hpp
+//   4728  Implementation
+//   4764    core/macros.hpp
+//   4778    core/text.hpp
+//   4831    core/json_pointer.hpp
+//   4852    keys/secrets.hpp
+//   4889    answer/completion.hpp
+//   5022    answer/words.hpp
+//   5041    answer/default_reply.hpp
+//   5060    answer/schema_budget.hpp
+//   5116    answer/schema_instance.hpp
+//   5163    answer/occurrences.hpp
+//   5190    answer/schema_decimal.hpp
+//   5266    answer/schema_value.hpp
+//   5321    answer/schema_format.hpp
+//   5347    answer/schema_pattern.hpp
+//   5487    answer/schema_program.hpp
+//   5629    answer/schema_checker.hpp
+//   5672    script/chaos_rules.hpp
+//   5743    script/excerpts.hpp
+//   5774    evidence/redaction.hpp
+//   5797    http/sockets.hpp
+//   5894    http/connection.hpp
+//   6039    http/operations.hpp
+//   6080    http/request_reader.hpp
+//   6118    http/service.hpp
+//   6226    http/server.hpp
+//   6261    http/acceptor.hpp
+//   6306    http/compatibility.hpp
+//   6320    http/workers.hpp
+//   6368    http/response.hpp
+//   6388    gateway/catalogue_entries.hpp
+//   6511    core/clock.cpp
+//   6968    core/json_pointer.cpp
+//   7027    core/random.cpp
+//   7084    core/reporter.cpp
+//   7105    core/source_location.cpp
+//   7121    core/text.cpp
+//   7311    core/wait.cpp
+//   7323    model/acceptance.cpp
+//   7375    model/chat_request.cpp
+//   8385    model/connection_fault.cpp
+//   8483    model/failure.cpp
+//   8725    model/finding.cpp
+//   8750    model/pace.cpp
+//   8945    model/plan.cpp
+//   9125    model/profile.cpp
+//   9153    model/range.cpp
+//   9196    model/received_request.cpp
+//   9260    model/reply.cpp
+//   9823    keys/api_key.cpp
+//   9842    keys/key_store.cpp
+//  10165    keys/secrets.cpp
+//  10335    answer/bodies.cpp
+//  10443    answer/completion.cpp
+//  11050    answer/default_reply.cpp
+//  11171    answer/events.cpp
+//  11190    answer/occurrences.cpp
+//  11214    answer/schema_checker.cpp
+//  11375    answer/schema_decimal.cpp
+//  11567    answer/schema_format.cpp
+//  12018    answer/schema_instance.cpp
+//  12817    answer/schema_pattern.cpp
+//  13425    answer/schema_program.cpp
+//  13935    answer/schema_value.cpp
+//  14072    answer/tokens.cpp
+//  14305    answer/words.cpp
+//  14368    script/chaos.cpp
+//  14509    script/chaos_rules.cpp
+//  14593    script/connection_faults.cpp
+//  14644    script/excerpts.cpp
+//  14751    script/forced_failures.cpp
+//  14837    script/matcher.cpp
+//  15038    script/matchers.cpp
+//  15891    script/scope.cpp
+//  15948    script/script.cpp
+//  16219    delivery/delivery.cpp
+//  16715    delivery/framing.cpp
+//  16811    delivery/gzip.cpp
+//  16880    delivery/pace_schedule.cpp
+//  16951    evidence/diagnosis.cpp
+//  17126    evidence/journal.cpp
+//  17736    evidence/redaction.cpp
+//  17954    evidence/review.cpp
+//  18493    evidence/verification.cpp
+//  18846    http/acceptor.cpp
+//  18932    http/compatibility.cpp
+//  19044    http/connection.cpp
+//  19410    http/operations.cpp
+//  19511    http/request_reader.cpp
+//  19746    http/response.cpp
+//  19829    http/server.cpp
+//  20162    http/service.cpp
+//  20829    http/sockets.cpp
+//  21131    http/workers.cpp
+//  21242    gateway/catalogue.cpp
+//  21494    gateway/catalogue_delivery.cpp
+//  22047    gateway/catalogue_entries.cpp
+//  22173    gateway/catalogue_failures.cpp
+//  22435    gateway/catalogue_replies.cpp
+//  22815    gateway/chat_script.cpp
+//  22939    gateway/gateway.cpp
+//  23139    gateway/options.cpp
+//  23154    gateway/sweep.cpp
+//  23591  Adapters
+//  23596    core/macros.hpp
+//  23613    adapters/catch2.hpp
+//  23696    adapters/doctest.hpp
+//  23784    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -1266,7 +1266,8 @@ Effect garbage(std::string bytes);
 /// Sends nothing more until the client leaves or the gateway stops. The pings of a dialect go on, here and in the next
 /// two, except inside an event.
 Effect stall();
-/// Sends nothing for `duration` on the gateway's clock, then goes on. `duration` is positive, or GatewayError.
+/// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
+/// once. `duration` is positive, or GatewayError.
 Effect stall(Duration duration);
 /// Sends nothing until the gate lets the exchange pass, then goes on.
 Effect stall(Gate gate);
@@ -1582,12 +1583,12 @@ class Reply {
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
   /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three
-  /// do. GatewayError for a raw reply, which is of one piece.
+  /// do. GatewayError for a failure and a raw reply, which are of one piece.
   [[nodiscard]] Reply every(Timing gap) const;
   /// Time from the complete request to the first token: `first_token_after(uniform(10ms, 50ms))`.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// The speed from the first token on, in place of every(): `tokens_per_second(50)`; see Pace. GatewayError for a raw
-  /// reply.
+  /// The speed from the first token on, in place of every(): `tokens_per_second(50)`; see Pace. GatewayError for a
+  /// failure and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// How a stream of it is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for what is no
   /// completion.
@@ -1595,14 +1596,15 @@ class Reply {
   /// All that `pace` sets.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fail(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
-  /// at its place, those of one place in the order written, until one ends the reply. Throws GatewayError for what can
+  /// at its place, those of one place in the order written, until one ends the reply; verify() reports those to whose
+  /// place a reply that none of them ended did not come. Throws GatewayError for what can
   /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves, if it has that token; before an event, always. GatewayError for a failure, and for a token of a
   /// raw reply.
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
-  /// How its events are written. GatewayError for a raw reply, which has none.
+  /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
   /// one write per byte; see Writes. `bytes` is at least 1, or GatewayError.
@@ -4404,7 +4406,7 @@ class SweepRun;
 /// A range of steps, each of which runs when the loop comes to it; see Gateway::sweep. An input range: one pass, and
 /// begin() starts anew with the first step. The unbroken run is made once, by the first begin() or size(). A handle:
 /// copies share it, and it may outlive its gateway. For one thread at a time.
-class Sweep {
+class [[nodiscard]] Sweep {
  public:
   class Iterator {
    public:
@@ -9410,6 +9412,8 @@ MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Tr
     case Effect::Kind::wrong_content_length: {
       if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
       if (data.chunks) return "chunks are always streamed, without a Content-Length";
+      if (data.headers.has("Content-Length"))
+        return "the reply has a Content-Length of its own, which is sent as it is";
       const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
       if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
       return "";
@@ -9448,8 +9452,9 @@ MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& 
 }
 
 MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pace) {
-  if (data.raw && (pace.gap() || pace.rate()))
-    throw GatewayError("a raw reply leaves in one piece; first_token_after delays it");
+  if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
+                       " leaves in one piece; first_token_after delays it");
   if (!pace.chunking()) return;
   if (data.failure || data.raw)
     throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
@@ -9742,6 +9747,7 @@ MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, Place place) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
+  if (data_.failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_.raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type);
@@ -14468,7 +14474,8 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) {
 MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
   // Written so that what is no number is refused too.
   if (!(probability >= 0 && probability <= 1)) {
-    throw GatewayError("a probability of chaos is a number from 0 to 1, and this is none; 0.1 strikes one in ten");
+    throw GatewayError("a probability of chaos is a number from 0 to 1, not " + std::to_string(probability) +
+                       "; 0.1 strikes one in ten");
   }
   Chaos changed = *this;
   changed.plan_.probability = probability;
@@ -16592,6 +16599,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
+  on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
   StreamEvent event;
   event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
@@ -19983,11 +19991,13 @@ class Server::Impl final : public httplib::Server {
     turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
   }
 
-  /// Answers a connection that cannot be served, and closes it: on the accepting thread, so briefly.
+  /// Answers a connection that cannot be served, and closes it: on the accepting thread, where others wait for it. So a
+  /// client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout})
-      *limit = std::min<Duration>(*limit, std::chrono::milliseconds{250});
+      *limit = std::min<Duration>(*limit, std::chrono::milliseconds{25});
+    limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
     turning_away_ = std::this_thread::get_id();
     with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
       const std::string message = why + ", and " + std::to_string(open) + " are open at this gateway";
@@ -20000,13 +20010,15 @@ class Server::Impl final : public httplib::Server {
       service_.journal().began();
       if (arrival == Connection::Arrival::arrived) {
         const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
-        incoming = read_request(connection, judge, reply_before_body(failure), service_.clock());
+        incoming = read_request(connection, judge, std::nullopt, service_.clock());
       }
-      if (!incoming) incoming.emplace();
+      if (!incoming) {
+        incoming.emplace();
+        connection.linger();
+      }
       incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
       incoming->fault.reset();
       incoming->keep_alive = false;
-      connection.linger();
       service_.serve(connection, std::move(*incoming), 1);
     });
     turning_away_ = std::thread::id();
@@ -23356,6 +23368,7 @@ class SweepRun {
   std::vector<Effect> effects_;
   // What the unbroken run showed.
   bool known_ = false;
+  bool last_was_empty_ = false;  // of the steps
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // bytes as the parser sees them
@@ -23424,7 +23437,17 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
   std::vector<Exchange> exchanges;
   for (auto& record : journal_->snapshot())
     if (record->stub == stub) exchanges.emplace_back(std::move(record));
-  for (const Exchange& exchange : exchanges) static_cast<void>(exchange.outcome(left()));
+  for (const Exchange& exchange : exchanges) {
+    static_cast<void>(exchange.outcome(left()));
+    if (const std::vector<std::string> strikes = exchange.chaos(); !strikes.empty())
+      throw GatewayError("a sweep breaks one thing at a time, but chaos struck it (" + strikes.front() +
+                         "): call clear_chaos() before");
+  }
+  // One request may be lost on a connection that the step before has broken; two are not.
+  if (known_ && exchanges.empty() && std::exchange(last_was_empty_, true))
+    throw GatewayError("two steps of a sweep made no chat request that this gateway received, the second being \"" +
+                       name + "\": the callable must ask each time it is called");
+  if (!exchanges.empty()) last_was_empty_ = false;
   return exchanges;
 }
 
@@ -23522,6 +23545,13 @@ MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared
   if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
   if (!reply.data().faults.empty())
     throw GatewayError("sweep: it breaks the reply itself; give it one without fail(…)");
+  if (!reply.data().holds.empty())
+    throw GatewayError("sweep: nobody opens a gate while the callable runs; give it a reply without hold(…)");
+  const Pace& pace = reply.data().pace;
+  if (is_manual(clock) && (pace.first_token() || pace.gap() || pace.rate()))
+    throw GatewayError(
+        "sweep: nobody advances a manual clock while the callable runs; give it a reply without a pace, or the gateway "
+        "an InstantClock");
   return Sweep(std::make_shared<SweepRun>(std::move(script), std::move(journal), is_manual(clock), reply.data(),
                                           std::move(run), options.values(), where));
 }

@@ -516,11 +516,12 @@ TEST_CASE("a rule says what it is") {
 
 TEST_CASE("a rule that can never mean anything is refused where it is written") {
   const Chaos rule(server_error());
-  const std::string wrong =
-      "mock_gateway: a probability of chaos is a number from 0 to 1, and this is none; 0.1 strikes one in ten";
-  CHECK(refused([&] { (void)rule.probability(1.5); }) == wrong);
-  CHECK(refused([&] { (void)rule.probability(-0.1); }) == wrong);
-  CHECK(refused([&] { (void)rule.probability(std::stod("nan")); }) == wrong);
+  const auto wrong = [](const std::string& given) {
+    return "mock_gateway: a probability of chaos is a number from 0 to 1, not " + given + "; 0.1 strikes one in ten";
+  };
+  CHECK(refused([&] { (void)rule.probability(1.5); }) == wrong("1.500000"));
+  CHECK(refused([&] { (void)rule.probability(-0.1); }) == wrong("-0.100000"));
+  CHECK(refused([&] { (void)rule.probability(std::stod("nan")); }) == wrong("nan"));
   CHECK(refused([&] { (void)rule.every(0); }) ==
         "mock_gateway: Chaos::every(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
   CHECK(refused([&] { (void)rule.first(0); }) ==

@@ -436,9 +436,43 @@ TEST_CASE("a callable that does not ask is told so") {
   }
 }
 
+TEST_CASE("a callable that asks only once proves nothing, and is told so") {
+  Gateway gateway;
+  Client client(gateway);
+  bool first = true;
+  const auto sweep = gateway.sweep("a", [&] {
+    if (std::exchange(first, false)) client.ask(true);
+  });
+  std::size_t steps = 0;
+  std::string told;
+  try {
+    for (const auto& broken : sweep) {
+      CHECK(broken.exchanges().empty());
+      ++steps;
+    }
+  } catch (const GatewayError& error) {
+    told = error.what();
+  }
+  CHECK(steps == 1);
+  CHECK(told.find("the callable must ask each time it is called") != std::string::npos);
+}
+
+TEST_CASE("a sweep that chaos struck is refused") {
+  Gateway gateway;
+  Client client(gateway);
+  gateway.chaos(Chaos(after_tokens(1), close_connection()));
+  const auto sweep = gateway.sweep("a", [&] { client.ask(true); });
+  CHECK_THROWS_AS(sweep.size(), GatewayError);
+  gateway.clear_chaos();
+  CHECK(sweep.size() > 10);
+}
+
 TEST_CASE("what cannot be swept is refused where it is written") {
   Gateway gateway;
   const auto run = [] {};
+  CHECK_THROWS_AS(gateway.sweep(text("a").hold(Gate(), before_token(1)), run), GatewayError);
+  Gateway still(Options{}.clock(ManualClock()));
+  CHECK_THROWS_AS(still.sweep(text("a").every(1s), run), GatewayError);
   CHECK_THROWS_AS(gateway.sweep(text("a").fail(at_end(), close_connection()), run), GatewayError);
   CHECK_THROWS_AS(gateway.sweep("a", nullptr), GatewayError);
   CHECK_THROWS_AS(SweepOptions{}.at_most(0), GatewayError);

@@ -42,8 +42,7 @@ void check_below(double most, int runs, const Run& run) {
   CHECK((test_support::sanitized || series.is_below(most)));
 }
 
-// --- What waits
-// ---------------------------------------------------------------------------------------------------------
+// --- What waits -----------------------------------------------------------------------------------------------------
 
 /// What ends a wait besides stop and the client.
 enum class Ended { by_the_clock, by_the_gate, by_nothing_else };
@@ -205,8 +204,7 @@ void for_each(const Check& check) {
   }
 }
 
-// --- How soon it ends
-// ---------------------------------------------------------------------------------------------------
+// --- How soon it ends -----------------------------------------------------------------------------------------------
 
 TEST_CASE("every wait ends within 20 ms of the gateway's stop") {
   for_each([](const Kind& kind, ClockKind clock) {
@@ -332,8 +330,7 @@ TEST_CASE("a connection that reads or lingers ends within 20 ms of the stop, the
   }
 }
 
-// --- How a test sees it
-// -------------------------------------------------------------------------------------------------
+// --- How a test sees it ---------------------------------------------------------------------------------------------
 
 TEST_CASE("each wait for a moment is listed by name and deadline, nearest first") {
   for (const Kind& kind : kinds()) {
@@ -377,8 +374,7 @@ TEST_CASE("the waits of several exchanges and of a client's sleep stand in one l
   CHECK(clock.waits().empty());
 }
 
-// --- How it ends when a test forgets it
-// ---------------------------------------------------------------------------------
+// --- How it ends when a test forgets it -----------------------------------------------------------------------------
 
 TEST_CASE("a wait that the test forgets ends with its guard, and verify() tells it") {
   for (const Kind& kind : kinds()) {
@@ -485,8 +481,7 @@ TEST_CASE("a client that does not read delays an advance for a moment only") {
   CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
 }
 
-// --- Gates
-// --------------------------------------------------------------------------------------------------------------
+// --- Gates ----------------------------------------------------------------------------------------------------------
 
 /// Bytes that the client's kernel has for it.
 inline std::size_t arrived(const RawConnection& connection) {

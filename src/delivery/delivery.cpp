@@ -387,6 +387,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
+  on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
   StreamEvent event;
   event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();

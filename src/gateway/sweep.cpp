@@ -6,6 +6,7 @@
 #include <limits>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "../core/error.hpp"
 #include "../core/random.hpp"
@@ -226,6 +227,7 @@ class SweepRun {
   std::vector<Effect> effects_;
   // What the unbroken run showed.
   bool known_ = false;
+  bool last_was_empty_ = false;  // of the steps
   std::vector<sweep::Boundary> boundaries_;
   std::vector<Pair> pairs_;
   std::size_t body_ = 0;         // bytes as the parser sees them
@@ -294,7 +296,17 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
   std::vector<Exchange> exchanges;
   for (auto& record : journal_->snapshot())
     if (record->stub == stub) exchanges.emplace_back(std::move(record));
-  for (const Exchange& exchange : exchanges) static_cast<void>(exchange.outcome(left()));
+  for (const Exchange& exchange : exchanges) {
+    static_cast<void>(exchange.outcome(left()));
+    if (const std::vector<std::string> strikes = exchange.chaos(); !strikes.empty())
+      throw GatewayError("a sweep breaks one thing at a time, but chaos struck it (" + strikes.front() +
+                         "): call clear_chaos() before");
+  }
+  // One request may be lost on a connection that the step before has broken; two are not.
+  if (known_ && exchanges.empty() && std::exchange(last_was_empty_, true))
+    throw GatewayError("two steps of a sweep made no chat request that this gateway received, the second being \"" +
+                       name + "\": the callable must ask each time it is called");
+  if (!exchanges.empty()) last_was_empty_ = false;
   return exchanges;
 }
 
@@ -392,6 +404,13 @@ MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared
   if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
   if (!reply.data().faults.empty())
     throw GatewayError("sweep: it breaks the reply itself; give it one without fail(…)");
+  if (!reply.data().holds.empty())
+    throw GatewayError("sweep: nobody opens a gate while the callable runs; give it a reply without hold(…)");
+  const Pace& pace = reply.data().pace;
+  if (is_manual(clock) && (pace.first_token() || pace.gap() || pace.rate()))
+    throw GatewayError(
+        "sweep: nobody advances a manual clock while the callable runs; give it a reply without a pace, or the gateway "
+        "an InstantClock");
   return Sweep(std::make_shared<SweepRun>(std::move(script), std::move(journal), is_manual(clock), reply.data(),
                                           std::move(run), options.values(), where));
 }

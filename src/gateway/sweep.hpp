@@ -115,7 +115,7 @@ class SweepRun;
 /// A range of steps, each of which runs when the loop comes to it; see Gateway::sweep. An input range: one pass, and
 /// begin() starts anew with the first step. The unbroken run is made once, by the first begin() or size(). A handle:
 /// copies share it, and it may outlive its gateway. For one thread at a time.
-class Sweep {
+class [[nodiscard]] Sweep {
  public:
   class Iterator {
    public:

@@ -182,11 +182,13 @@ class Server::Impl final : public httplib::Server {
     turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
   }
 
-  /// Answers a connection that cannot be served, and closes it: on the accepting thread, so briefly.
+  /// Answers a connection that cannot be served, and closes it: on the accepting thread, where others wait for it. So a
+  /// client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout})
-      *limit = std::min<Duration>(*limit, std::chrono::milliseconds{250});
+      *limit = std::min<Duration>(*limit, std::chrono::milliseconds{25});
+    limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
     turning_away_ = std::this_thread::get_id();
     with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
       const std::string message = why + ", and " + std::to_string(open) + " are open at this gateway";
@@ -199,13 +201,15 @@ class Server::Impl final : public httplib::Server {
       service_.journal().began();
       if (arrival == Connection::Arrival::arrived) {
         const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
-        incoming = read_request(connection, judge, reply_before_body(failure), service_.clock());
+        incoming = read_request(connection, judge, std::nullopt, service_.clock());
       }
-      if (!incoming) incoming.emplace();
+      if (!incoming) {
+        incoming.emplace();
+        connection.linger();
+      }
       incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
       incoming->fault.reset();
       incoming->keep_alive = false;
-      connection.linger();
       service_.serve(connection, std::move(*incoming), 1);
     });
     turning_away_ = std::thread::id();

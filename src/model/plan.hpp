@@ -134,7 +134,8 @@ Effect garbage(std::string bytes);
 /// Sends nothing more until the client leaves or the gateway stops. The pings of a dialect go on, here and in the next
 /// two, except inside an event.
 Effect stall();
-/// Sends nothing for `duration` on the gateway's clock, then goes on. `duration` is positive, or GatewayError.
+/// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
+/// once. `duration` is positive, or GatewayError.
 Effect stall(Duration duration);
 /// Sends nothing until the gate lets the exchange pass, then goes on.
 Effect stall(Gate gate);

@@ -161,6 +161,8 @@ MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Tr
     case Effect::Kind::wrong_content_length: {
       if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
       if (data.chunks) return "chunks are always streamed, without a Content-Length";
+      if (data.headers.has("Content-Length"))
+        return "the reply has a Content-Length of its own, which is sent as it is";
       const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
       if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
       return "";
@@ -199,8 +201,9 @@ MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& 
 }
 
 MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pace) {
-  if (data.raw && (pace.gap() || pace.rate()))
-    throw GatewayError("a raw reply leaves in one piece; first_token_after delays it");
+  if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
+                       " leaves in one piece; first_token_after delays it");
   if (!pace.chunking()) return;
   if (data.failure || data.raw)
     throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
@@ -493,6 +496,7 @@ MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, Place place) const {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
+  if (data_.failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_.raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type);

@@ -212,12 +212,12 @@ class Reply {
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
   /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three
-  /// do. GatewayError for a raw reply, which is of one piece.
+  /// do. GatewayError for a failure and a raw reply, which are of one piece.
   [[nodiscard]] Reply every(Timing gap) const;
   /// Time from the complete request to the first token: `first_token_after(uniform(10ms, 50ms))`.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// The speed from the first token on, in place of every(): `tokens_per_second(50)`; see Pace. GatewayError for a raw
-  /// reply.
+  /// The speed from the first token on, in place of every(): `tokens_per_second(50)`; see Pace. GatewayError for a
+  /// failure and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// How a stream of it is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for what is no
   /// completion.
@@ -225,14 +225,15 @@ class Reply {
   /// All that `pace` sets.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fail(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
-  /// at its place, those of one place in the order written, until one ends the reply. Throws GatewayError for what can
+  /// at its place, those of one place in the order written, until one ends the reply; verify() reports those to whose
+  /// place a reply that none of them ended did not come. Throws GatewayError for what can
   /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves, if it has that token; before an event, always. GatewayError for a failure, and for a token of a
   /// raw reply.
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
-  /// How its events are written. GatewayError for a raw reply, which has none.
+  /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
   /// one write per byte; see Writes. `bytes` is at least 1, or GatewayError.

@@ -111,7 +111,8 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) {
 MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
   // Written so that what is no number is refused too.
   if (!(probability >= 0 && probability <= 1)) {
-    throw GatewayError("a probability of chaos is a number from 0 to 1, and this is none; 0.1 strikes one in ten");
+    throw GatewayError("a probability of chaos is a number from 0 to 1, not " + std::to_string(probability) +
+                       "; 0.1 strikes one in ten");
   }
   Chaos changed = *this;
   changed.plan_.probability = probability;
