@@ -441,6 +441,7 @@ TEST_CASE("a client that stops reading without closing is a finding; one that cl
     client.send(Http{gateway}.format_chat({{"stream", true}}));
     REQUIRE(client.receive_until("HTTP/1.1 200").found);
   }
+  REQUIRE(gateway.journal().wait_until_idle(10s));  // review() itself waits a second at most
   CHECK(gateway.review().message() == one);
 }
 
