@@ -15,26 +15,16 @@
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
+#include "support/timing.hpp"
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
 using test_support::RawConnection;
 using test_support::Response;
+using test_support::sanitized;
 
 namespace scale_test {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 const Json stalled_stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "stall"}}}}};
 
