@@ -18,157 +18,157 @@
 //    237    core/json.hpp
 //    252    core/wait.hpp
 //    280    core/clock.hpp
-//    503    core/random.hpp
-//    539    core/error.hpp
-//    554    core/source_location.hpp
-//    575    core/reporter.hpp
-//    617    model/acceptance.hpp
-//    669    model/finding.hpp
-//    702    model/chat_request.hpp
-//    813    model/received_request.hpp
-//    875    model/failure.hpp
-//    989    model/pace.hpp
-//   1143    model/plan.hpp
-//   1386    model/reply.hpp
-//   1689    model/profile.hpp
-//   1715    model/connection_fault.hpp
-//   1808    model/range.hpp
-//   1841    model/operation.hpp
-//   1869    model/http_reply.hpp
-//   1918    keys/api_key.hpp
-//   1982    keys/key_store.hpp
-//   2124    answer/events.hpp
-//   2172    answer/bodies.hpp
-//   2199    answer/tokens.hpp
-//   2285    script/scope.hpp
-//   2326    script/matcher.hpp
-//   2461    script/script.hpp
-//   2651    script/connection_faults.hpp
-//   2696    script/chaos.hpp
-//   2815    script/forced_failures.hpp
-//   2884    script/matchers.hpp
-//   3000    delivery/gzip.hpp
-//   3030    delivery/framing.hpp
-//   3079    delivery/outlet.hpp
-//   3118    delivery/pace_schedule.hpp
-//   3164    delivery/delivery.hpp
-//   3324    evidence/journal.hpp
-//   3746    evidence/review.hpp
-//   3847    evidence/diagnosis.hpp
-//   3916    evidence/verification.hpp
-//   4036    gateway/chat_script.hpp
-//   4181    gateway/options.hpp
-//   4311    gateway/sweep.hpp
-//   4461    gateway/gateway.hpp
-//   4584    gateway/catalogue.hpp
-//   4728  Implementation
-//   4764    core/macros.hpp
-//   4778    core/text.hpp
-//   4831    core/json_pointer.hpp
-//   4852    keys/secrets.hpp
-//   4889    answer/completion.hpp
-//   5022    answer/words.hpp
-//   5041    answer/default_reply.hpp
-//   5060    answer/schema_budget.hpp
-//   5116    answer/schema_instance.hpp
-//   5163    answer/occurrences.hpp
-//   5190    answer/schema_decimal.hpp
-//   5266    answer/schema_value.hpp
-//   5321    answer/schema_format.hpp
-//   5347    answer/schema_pattern.hpp
-//   5487    answer/schema_program.hpp
-//   5629    answer/schema_checker.hpp
-//   5672    script/chaos_rules.hpp
-//   5743    script/excerpts.hpp
-//   5774    evidence/redaction.hpp
-//   5797    http/sockets.hpp
-//   5894    http/connection.hpp
-//   6039    http/operations.hpp
-//   6080    http/request_reader.hpp
-//   6118    http/service.hpp
-//   6226    http/server.hpp
-//   6261    http/acceptor.hpp
-//   6306    http/compatibility.hpp
-//   6320    http/workers.hpp
-//   6368    http/response.hpp
-//   6388    gateway/catalogue_entries.hpp
-//   6511    core/clock.cpp
-//   6968    core/json_pointer.cpp
-//   7027    core/random.cpp
-//   7084    core/reporter.cpp
-//   7105    core/source_location.cpp
-//   7121    core/text.cpp
-//   7311    core/wait.cpp
-//   7323    model/acceptance.cpp
-//   7375    model/chat_request.cpp
-//   8385    model/connection_fault.cpp
-//   8483    model/failure.cpp
-//   8725    model/finding.cpp
-//   8750    model/pace.cpp
-//   8945    model/plan.cpp
-//   9125    model/profile.cpp
-//   9153    model/range.cpp
-//   9196    model/received_request.cpp
-//   9260    model/reply.cpp
-//   9823    keys/api_key.cpp
-//   9842    keys/key_store.cpp
-//  10165    keys/secrets.cpp
-//  10335    answer/bodies.cpp
-//  10443    answer/completion.cpp
-//  11050    answer/default_reply.cpp
-//  11171    answer/events.cpp
-//  11190    answer/occurrences.cpp
-//  11214    answer/schema_checker.cpp
-//  11375    answer/schema_decimal.cpp
-//  11567    answer/schema_format.cpp
-//  12018    answer/schema_instance.cpp
-//  12817    answer/schema_pattern.cpp
-//  13425    answer/schema_program.cpp
-//  13935    answer/schema_value.cpp
-//  14072    answer/tokens.cpp
-//  14305    answer/words.cpp
-//  14368    script/chaos.cpp
-//  14509    script/chaos_rules.cpp
-//  14593    script/connection_faults.cpp
-//  14644    script/excerpts.cpp
-//  14751    script/forced_failures.cpp
-//  14837    script/matcher.cpp
-//  15038    script/matchers.cpp
-//  15891    script/scope.cpp
-//  15948    script/script.cpp
-//  16219    delivery/delivery.cpp
-//  16715    delivery/framing.cpp
-//  16811    delivery/gzip.cpp
-//  16880    delivery/pace_schedule.cpp
-//  16951    evidence/diagnosis.cpp
-//  17126    evidence/journal.cpp
-//  17736    evidence/redaction.cpp
-//  17954    evidence/review.cpp
-//  18493    evidence/verification.cpp
-//  18846    http/acceptor.cpp
-//  18932    http/compatibility.cpp
-//  19044    http/connection.cpp
-//  19410    http/operations.cpp
-//  19511    http/request_reader.cpp
-//  19746    http/response.cpp
-//  19829    http/server.cpp
-//  20162    http/service.cpp
-//  20829    http/sockets.cpp
-//  21131    http/workers.cpp
-//  21242    gateway/catalogue.cpp
-//  21494    gateway/catalogue_delivery.cpp
-//  22047    gateway/catalogue_entries.cpp
-//  22173    gateway/catalogue_failures.cpp
-//  22435    gateway/catalogue_replies.cpp
-//  22815    gateway/chat_script.cpp
-//  22939    gateway/gateway.cpp
-//  23139    gateway/options.cpp
-//  23154    gateway/sweep.cpp
-//  23591  Adapters
-//  23596    core/macros.hpp
-//  23613    adapters/catch2.hpp
-//  23696    adapters/doctest.hpp
-//  23784    adapters/gtest.hpp
+//    506    core/random.hpp
+//    542    core/error.hpp
+//    557    core/source_location.hpp
+//    578    core/reporter.hpp
+//    620    model/acceptance.hpp
+//    672    model/finding.hpp
+//    705    model/chat_request.hpp
+//    816    model/received_request.hpp
+//    878    model/failure.hpp
+//    992    model/pace.hpp
+//   1146    model/plan.hpp
+//   1389    model/reply.hpp
+//   1692    model/profile.hpp
+//   1718    model/connection_fault.hpp
+//   1811    model/range.hpp
+//   1844    model/operation.hpp
+//   1872    model/http_reply.hpp
+//   1921    keys/api_key.hpp
+//   1985    keys/key_store.hpp
+//   2127    answer/events.hpp
+//   2175    answer/bodies.hpp
+//   2202    answer/tokens.hpp
+//   2288    script/scope.hpp
+//   2329    script/matcher.hpp
+//   2464    script/script.hpp
+//   2654    script/connection_faults.hpp
+//   2699    script/chaos.hpp
+//   2818    script/forced_failures.hpp
+//   2887    script/matchers.hpp
+//   3003    delivery/gzip.hpp
+//   3033    delivery/framing.hpp
+//   3082    delivery/outlet.hpp
+//   3121    delivery/pace_schedule.hpp
+//   3167    delivery/delivery.hpp
+//   3327    evidence/journal.hpp
+//   3752    evidence/review.hpp
+//   3853    evidence/diagnosis.hpp
+//   3922    evidence/verification.hpp
+//   4042    gateway/chat_script.hpp
+//   4187    gateway/options.hpp
+//   4317    gateway/sweep.hpp
+//   4467    gateway/gateway.hpp
+//   4590    gateway/catalogue.hpp
+//   4734  Implementation
+//   4771    core/macros.hpp
+//   4785    core/text.hpp
+//   4838    core/json_pointer.hpp
+//   4859    keys/secrets.hpp
+//   4896    answer/completion.hpp
+//   5029    answer/words.hpp
+//   5048    answer/default_reply.hpp
+//   5067    answer/schema_budget.hpp
+//   5123    answer/schema_instance.hpp
+//   5170    answer/occurrences.hpp
+//   5197    answer/schema_decimal.hpp
+//   5273    answer/schema_value.hpp
+//   5328    answer/schema_format.hpp
+//   5354    answer/schema_pattern.hpp
+//   5494    answer/schema_program.hpp
+//   5636    answer/schema_checker.hpp
+//   5679    script/chaos_rules.hpp
+//   5750    script/excerpts.hpp
+//   5781    evidence/redaction.hpp
+//   5804    http/sockets.hpp
+//   5904    http/connection.hpp
+//   6054    http/operations.hpp
+//   6095    http/request_reader.hpp
+//   6135    http/service.hpp
+//   6243    http/server.hpp
+//   6278    http/acceptor.hpp
+//   6323    http/compatibility.hpp
+//   6337    http/workers.hpp
+//   6385    http/response.hpp
+//   6405    gateway/catalogue_entries.hpp
+//   6528    core/clock.cpp
+//   6990    core/json_pointer.cpp
+//   7049    core/random.cpp
+//   7106    core/reporter.cpp
+//   7127    core/source_location.cpp
+//   7143    core/text.cpp
+//   7333    core/wait.cpp
+//   7345    model/acceptance.cpp
+//   7397    model/chat_request.cpp
+//   8407    model/connection_fault.cpp
+//   8505    model/failure.cpp
+//   8747    model/finding.cpp
+//   8772    model/pace.cpp
+//   8967    model/plan.cpp
+//   9147    model/profile.cpp
+//   9175    model/range.cpp
+//   9218    model/received_request.cpp
+//   9282    model/reply.cpp
+//   9845    keys/api_key.cpp
+//   9864    keys/key_store.cpp
+//  10187    keys/secrets.cpp
+//  10357    answer/bodies.cpp
+//  10465    answer/completion.cpp
+//  11072    answer/default_reply.cpp
+//  11193    answer/events.cpp
+//  11212    answer/occurrences.cpp
+//  11236    answer/schema_checker.cpp
+//  11397    answer/schema_decimal.cpp
+//  11589    answer/schema_format.cpp
+//  12040    answer/schema_instance.cpp
+//  12839    answer/schema_pattern.cpp
+//  13447    answer/schema_program.cpp
+//  13957    answer/schema_value.cpp
+//  14094    answer/tokens.cpp
+//  14327    answer/words.cpp
+//  14390    script/chaos.cpp
+//  14531    script/chaos_rules.cpp
+//  14615    script/connection_faults.cpp
+//  14666    script/excerpts.cpp
+//  14773    script/forced_failures.cpp
+//  14859    script/matcher.cpp
+//  15060    script/matchers.cpp
+//  15913    script/scope.cpp
+//  15970    script/script.cpp
+//  16241    delivery/delivery.cpp
+//  16737    delivery/framing.cpp
+//  16833    delivery/gzip.cpp
+//  16902    delivery/pace_schedule.cpp
+//  16973    evidence/diagnosis.cpp
+//  17148    evidence/journal.cpp
+//  17758    evidence/redaction.cpp
+//  17976    evidence/review.cpp
+//  18515    evidence/verification.cpp
+//  18868    http/acceptor.cpp
+//  18954    http/compatibility.cpp
+//  19066    http/connection.cpp
+//  19436    http/operations.cpp
+//  19537    http/request_reader.cpp
+//  19776    http/response.cpp
+//  19859    http/server.cpp
+//  20193    http/service.cpp
+//  20860    http/sockets.cpp
+//  21204    http/workers.cpp
+//  21315    gateway/catalogue.cpp
+//  21567    gateway/catalogue_delivery.cpp
+//  22120    gateway/catalogue_entries.cpp
+//  22246    gateway/catalogue_failures.cpp
+//  22508    gateway/catalogue_replies.cpp
+//  22888    gateway/chat_script.cpp
+//  23012    gateway/gateway.cpp
+//  23212    gateway/options.cpp
+//  23227    gateway/sweep.cpp
+//  23664  Adapters
+//  23669    core/macros.hpp
+//  23686    adapters/catch2.hpp
+//  23769    adapters/doctest.hpp
+//  23857    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -321,6 +321,9 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   TimePoint now() const;
+  /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
+  /// since.
+  TimePoint at(std::chrono::steady_clock::time_point real) const;
   /// To be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
   /// Whether a wait for a moment takes no time.
@@ -3602,7 +3605,10 @@ class Exchange {
   std::size_t tokens_sent() const { return record_->progress.tokens; }
   std::size_t bytes_sent() const { return record_->bytes; }
 
-  /// When the request was complete, when the answer began and when it ended, on the gateway's clock.
+  /// When the request was complete, when the answer began and when it ended, on the gateway's clock. A pace is counted
+  /// from the first. On Linux it is when the request's last byte reached the system, or the exchange before it on its
+  /// connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when the
+  /// gateway had read it.
   TimePoint received() const { return record_->received; }
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -4759,6 +4765,7 @@ Json describe(const Scenario& scenario);
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // ---- core/macros.hpp ------------------------------------------------------------------------------------------------
@@ -5809,8 +5816,9 @@ enum class Transfer { done, would_block, reset, failed };
 void adopt(int socket);
 /// Sends what fits; `bytes` is what was taken.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
-/// Receives what is there; `bytes` 0 with `done` is the end of the stream.
-Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes);
+/// Receives what is there; `bytes` 0 with `done` is the end of the stream. `age`: how long ago the last of it reached
+/// this system; 0 where the system cannot tell, or stamp_arrivals was not called for the listener.
+Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {
@@ -5843,6 +5851,8 @@ void send_reset(int socket);
 /// Keeps the system from buffering more than it has offered the peer so far.
 void stop_buffer_growth(int socket);
 
+/// Lets receive() tell the age of what it receives, on every connection that the listener accepts from now on.
+void stamp_arrivals(int listener);
 /// Listens on with room for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
@@ -5952,6 +5962,9 @@ class Connection final : public Outlet {
   void read_at_once() { slow_.reset(); }
   /// Whether bytes have been received that nobody has read.
   bool has_unread() const { return position_ < buffer_.size(); }
+  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it.
+  /// Not before the end of the last exchange.
+  std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
   // Writing: the exchange under way hears of what happens.
   void begin_exchange(ExchangeRecord& record, Timeline& timeline);
@@ -6015,6 +6028,8 @@ class Connection final : public Outlet {
   std::shared_ptr<DescriptorWake> wake_ = std::make_shared<DescriptorWake>();
   std::string buffer_;
   std::size_t position_ = 0;
+  std::chrono::steady_clock::time_point arrived_ = opened_;
+  std::chrono::steady_clock::time_point last_exchange_ended_{};
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool ending_is_sent_ = false;
@@ -6096,6 +6111,8 @@ struct IncomingRequest {
   std::optional<Failure> turned_away;
   /// The body is larger than accepted; it was not read.
   bool body_too_large = false;
+  /// When it was complete, or given up.
+  std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// What Gateway::next_connection struck it with. Of a reply before the body, the body was not read.
   std::optional<ConnectionFault> fault;
   /// The exchange's, when reading the request took time on the gateway's clock.
@@ -6752,6 +6769,11 @@ MOCK_GATEWAY_INLINE Timeline::Timeline(std::shared_ptr<ClockState> clock, std::s
 MOCK_GATEWAY_INLINE Timeline::~Timeline() { clock_->settle(*this); }
 
 MOCK_GATEWAY_INLINE TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
+
+MOCK_GATEWAY_INLINE TimePoint Timeline::at(SteadyTime real) const {
+  if (clock_->wakes()) return now();
+  return later(now(), std::chrono::duration_cast<Duration>(real - std::chrono::steady_clock::now()));
+}
 
 MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
 
@@ -19100,10 +19122,13 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
     if (stopping_) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
+    Duration age{0};
     const std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
-    switch (sockets::receive(socket_, bytes, wanted, count)) {
+    switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stopping_ ? Arrival::broken : Arrival::peer_closed;
+        arrived_ =
+            std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
         buffer_.append(bytes, count);
         return Arrival::arrived;
       case sockets::Transfer::reset:
@@ -19233,6 +19258,7 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Time
 MOCK_GATEWAY_INLINE void Connection::end_exchange() {
   record_ = nullptr;
   timeline_ = nullptr;
+  last_exchange_ended_ = std::chrono::steady_clock::now();
 }
 
 MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
@@ -19698,11 +19724,13 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
                                                                 const Clock& clock) {
   IncomingRequest incoming;
   incoming.fault = fault;
+  bool timed_out = false;
   const auto arrived = [&](Connection::Arrival arrival, const char* what) {
-    if (arrival == Connection::Arrival::timed_out)
+    timed_out = arrival == Connection::Arrival::timed_out;
+    if (timed_out)
       incoming.malformed =
           failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
-    return arrival == Connection::Arrival::arrived || arrival == Connection::Arrival::timed_out;
+    return timed_out || arrival == Connection::Arrival::arrived;
   };
   const Connection::Arrival head = connection.read_head(incoming.raw_head);
   if (head == Connection::Arrival::too_large) {
@@ -19723,8 +19751,9 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
         incoming.malformed = request_reader::malformed("request line or headers break the grammar");
     }
   }
+  const bool read_slowly = fault && fault->kind() == ConnectionFault::Kind::slow_body;
   if (!incoming.malformed && !incoming.is_answered_before_body()) {
-    if (fault && fault->kind() == ConnectionFault::Kind::slow_body) {
+    if (read_slowly) {
       incoming.timeline = std::make_unique<Timeline>(clock.state(), connection.waker());
       connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
     }
@@ -19732,6 +19761,7 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
     connection.read_at_once();
     if (!over) return std::nullopt;
   }
+  incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
   const Headers& headers = incoming.request.headers;
   incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !incoming.is_answered_before_body() &&
                         !headers.lists("Connection", "close") &&
@@ -19952,6 +19982,7 @@ class Server::Impl final : public httplib::Server {
   void begin_to_accept() {
     // With room for bursts; cpp-httplib's own is 5 in some versions.
     sockets::enlarge_backlog(listener_);
+    sockets::stamp_arrivals(listener_);
     acceptor_.emplace(
         listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
         [](const std::string& why) {
@@ -20308,7 +20339,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->request.key_description = presented.key.description;
   record->raw_head = std::move(incoming.raw_head);
   record->raw_body = std::move(incoming.raw_body);
-  record->received = timeline.now();
+  record->received = timeline.at(incoming.arrived);
   record->acceptance = settings_.acceptance;
   record->limits = settings_.chat_limits;
   record->root_url = settings_.root_url;
@@ -20873,10 +20904,41 @@ MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size
   return outcome_of(result, bytes);
 }
 
-MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes) {
+#ifdef SO_TIMESTAMPNS
+/// How long ago the bytes that came with a message reached this system, by the system's clock.
+MOCK_GATEWAY_INLINE Duration age_of(msghdr& message) {
+  for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
+    timespec arrived{};
+    std::memcpy(&arrived, CMSG_DATA(item), sizeof arrived);
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
+    // Somebody set the clock meanwhile, rather than that the bytes lay here for so long.
+    return age < Duration{0} || age > std::chrono::minutes{1} ? Duration{0} : age;
+  }
+  return Duration{0};
+}
+#endif
+
+MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age) {
+  age = Duration{0};
   ssize_t result;
+#ifdef SO_TIMESTAMPNS
+  iovec into{data, size};
+  alignas(cmsghdr) char items[CMSG_SPACE(sizeof(timespec))];
+  msghdr message{};
+  message.msg_iov = &into;
+  message.msg_iovlen = 1;
+  message.msg_control = items;
+  message.msg_controllen = sizeof items;
+  do result = ::recvmsg(socket, &message, MSG_DONTWAIT);
+  while (result < 0 && errno == EINTR);
+  if (result > 0) age = age_of(message);
+#else
   do result = ::recv(socket, data, size, MSG_DONTWAIT);
   while (result < 0 && errno == EINTR);
+#endif
   return outcome_of(result, bytes);
 }
 
@@ -20950,7 +21012,8 @@ MOCK_GATEWAY_INLINE void shut_down_sending(int socket) { ::shutdown(socket, SHUT
 MOCK_GATEWAY_INLINE void discard_received(int socket) {
   char bytes[4096];
   std::size_t count = 0;
-  while (receive(socket, bytes, sizeof bytes, count) == Transfer::done && count > 0) {
+  Duration age{0};
+  while (receive(socket, bytes, sizeof bytes, count, age) == Transfer::done && count > 0) {
   }
 }
 
@@ -20977,6 +21040,16 @@ MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
   // Less than was offered would make the system drop what is under way, and the peer send it again after a while.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+MOCK_GATEWAY_INLINE void stamp_arrivals(int listener) {
+#ifdef SO_TIMESTAMPNS
+  // A connection has the option from its listener: what arrives before it is accepted is stamped too.
+  const int on = 1;
+  ::setsockopt(listener, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+#else
+  (void)listener;
+#endif
 }
 
 MOCK_GATEWAY_INLINE void enlarge_backlog(int listener) { ::listen(listener, 4096); }

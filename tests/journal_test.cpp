@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -335,6 +336,74 @@ TEST_CASE("times are those of the gateway's clock") {
   CHECK(exchange.first_byte() == ManualClock::default_start + 3s);
   CHECK(exchange.ended().value() >= ManualClock::default_start + 3s);
   CHECK(exchange.ended().value() <= ManualClock::default_start + 5s);
+}
+
+#ifdef __linux__
+TEST_CASE("a request was received when it reached the system, however late the gateway came to read it") {
+  std::atomic<bool> busy{false};
+  std::atomic<bool> may_go_on{false};
+  const RealClock clock;
+  const Gateway gateway{Options{}.clock(clock).on_exchange([&](const Exchange&) {
+    busy = true;
+    eventually([&] { return may_go_on.load(); });
+  })};
+  const std::string request = Http(gateway).format_chat();
+  RawConnection connection(gateway);
+  TimePoint before{};
+  TimePoint let_go{};
+  TimePoint received{};
+  // More than once, since the system may be late too: in stamping what arrives, or in passing it on.
+  CHECK(eventually([&] {
+    busy = may_go_on = false;
+    connection.send(request);
+    connection.receive_response();
+    REQUIRE(eventually([&] { return busy.load(); }));
+    before = clock.now();
+    connection.send(request);
+    eventually([&] { return clock.now() - before >= 20ms; });
+    let_go = clock.now();
+    busy = false;
+    may_go_on = true;
+    REQUIRE(connection.receive_response().status == 200);
+    received = gateway.journal().last().received();
+    REQUIRE(eventually([&] { return busy.load(); }));
+    return let_go - received >= 10ms;
+  }));
+  CHECK(received >= before);
+}
+#endif
+
+TEST_CASE("a request that came while the answer before it was under way was received when that had ended") {
+  Gateway gateway;
+  gateway.chat().reply(text("one").first_token_after(30ms));
+  RawConnection connection(gateway);
+  const std::string request = Http(gateway).format_chat();
+  connection.send(request + request);
+  connection.receive_response();
+  connection.receive_response();
+  const std::vector<Exchange> exchanges = gateway.journal().all();
+  REQUIRE(exchanges.size() == 2);
+  REQUIRE(exchanges[1].outcome() == Outcome::Kind::completed);
+  CHECK(exchanges[1].received() - exchanges[0].received() >= 30ms);
+  CHECK(exchanges[1].first_byte().value() - exchanges[1].received() >= 30ms);
+}
+
+TEST_CASE("a request that the gateway reads slowly, or gives up, was received then") {
+  const RealClock clock;
+  Gateway gateway{Options{}.clock(clock).read_timeout(50ms)};
+  const std::string request = Http(gateway).format_chat();
+  TimePoint sent = clock.now();
+  gateway.next_connection(slow_body(chat_body().dump().size() / 2, 20ms));
+  RawConnection slow(gateway);
+  slow.send(request);
+  CHECK(slow.receive_response().status == 200);
+  CHECK(gateway.journal().last().received() - sent >= 40ms);
+
+  sent = clock.now();
+  RawConnection cut(gateway);
+  cut.send(request.substr(0, request.size() - 1));
+  CHECK(cut.receive_response().status == 408);
+  CHECK(gateway.journal().last().received() - sent >= 50ms);
 }
 
 TEST_CASE("a wait that real time had to end is recorded") {

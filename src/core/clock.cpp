@@ -252,6 +252,11 @@ MOCK_GATEWAY_INLINE Timeline::~Timeline() { clock_->settle(*this); }
 
 MOCK_GATEWAY_INLINE TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
 
+MOCK_GATEWAY_INLINE TimePoint Timeline::at(SteadyTime real) const {
+  if (clock_->wakes()) return now();
+  return later(now(), std::chrono::duration_cast<Duration>(real - std::chrono::steady_clock::now()));
+}
+
 MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
 
 MOCK_GATEWAY_INLINE bool Timeline::is_instant() const { return clock_->is_instant(); }

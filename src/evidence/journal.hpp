@@ -302,7 +302,10 @@ class Exchange {
   std::size_t tokens_sent() const { return record_->progress.tokens; }
   std::size_t bytes_sent() const { return record_->bytes; }
 
-  /// When the request was complete, when the answer began and when it ended, on the gateway's clock.
+  /// When the request was complete, when the answer began and when it ended, on the gateway's clock. A pace is counted
+  /// from the first. On Linux it is when the request's last byte reached the system, or the exchange before it on its
+  /// connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when the
+  /// gateway had read it.
   TimePoint received() const { return record_->received; }
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;

@@ -64,10 +64,13 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
     if (stopping_) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
+    Duration age{0};
     const std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
-    switch (sockets::receive(socket_, bytes, wanted, count)) {
+    switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stopping_ ? Arrival::broken : Arrival::peer_closed;
+        arrived_ =
+            std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
         buffer_.append(bytes, count);
         return Arrival::arrived;
       case sockets::Transfer::reset:
@@ -197,6 +200,7 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Time
 MOCK_GATEWAY_INLINE void Connection::end_exchange() {
   record_ = nullptr;
   timeline_ = nullptr;
+  last_exchange_ended_ = std::chrono::steady_clock::now();
 }
 
 MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {

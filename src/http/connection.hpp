@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -74,6 +75,9 @@ class Connection final : public Outlet {
   void read_at_once() { slow_.reset(); }
   /// Whether bytes have been received that nobody has read.
   bool has_unread() const { return position_ < buffer_.size(); }
+  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it.
+  /// Not before the end of the last exchange.
+  std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
   // Writing: the exchange under way hears of what happens.
   void begin_exchange(ExchangeRecord& record, Timeline& timeline);
@@ -137,6 +141,8 @@ class Connection final : public Outlet {
   std::shared_ptr<DescriptorWake> wake_ = std::make_shared<DescriptorWake>();
   std::string buffer_;
   std::size_t position_ = 0;
+  std::chrono::steady_clock::time_point arrived_ = opened_;
+  std::chrono::steady_clock::time_point last_exchange_ended_{};
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool ending_is_sent_ = false;

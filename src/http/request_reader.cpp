@@ -195,11 +195,13 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
                                                                 const Clock& clock) {
   IncomingRequest incoming;
   incoming.fault = fault;
+  bool timed_out = false;
   const auto arrived = [&](Connection::Arrival arrival, const char* what) {
-    if (arrival == Connection::Arrival::timed_out)
+    timed_out = arrival == Connection::Arrival::timed_out;
+    if (timed_out)
       incoming.malformed =
           failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
-    return arrival == Connection::Arrival::arrived || arrival == Connection::Arrival::timed_out;
+    return timed_out || arrival == Connection::Arrival::arrived;
   };
   const Connection::Arrival head = connection.read_head(incoming.raw_head);
   if (head == Connection::Arrival::too_large) {
@@ -220,8 +222,9 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
         incoming.malformed = request_reader::malformed("request line or headers break the grammar");
     }
   }
+  const bool read_slowly = fault && fault->kind() == ConnectionFault::Kind::slow_body;
   if (!incoming.malformed && !incoming.is_answered_before_body()) {
-    if (fault && fault->kind() == ConnectionFault::Kind::slow_body) {
+    if (read_slowly) {
       incoming.timeline = std::make_unique<Timeline>(clock.state(), connection.waker());
       connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
     }
@@ -229,6 +232,7 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
     connection.read_at_once();
     if (!over) return std::nullopt;
   }
+  incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
   const Headers& headers = incoming.request.headers;
   incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !incoming.is_answered_before_body() &&
                         !headers.lists("Connection", "close") &&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -29,6 +30,8 @@ struct IncomingRequest {
   std::optional<Failure> turned_away;
   /// The body is larger than accepted; it was not read.
   bool body_too_large = false;
+  /// When it was complete, or given up.
+  std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// What Gateway::next_connection struck it with. Of a reply before the body, the body was not read.
   std::optional<ConnectionFault> fault;
   /// The exchange's, when reading the request took time on the gateway's clock.

@@ -143,6 +143,7 @@ class Server::Impl final : public httplib::Server {
   void begin_to_accept() {
     // With room for bursts; cpp-httplib's own is 5 in some versions.
     sockets::enlarge_backlog(listener_);
+    sockets::stamp_arrivals(listener_);
     acceptor_.emplace(
         listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
         [](const std::string& why) {

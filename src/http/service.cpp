@@ -162,7 +162,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->request.key_description = presented.key.description;
   record->raw_head = std::move(incoming.raw_head);
   record->raw_body = std::move(incoming.raw_body);
-  record->received = timeline.now();
+  record->received = timeline.at(incoming.arrived);
   record->acceptance = settings_.acceptance;
   record->limits = settings_.chat_limits;
   record->root_url = settings_.root_url;

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,10 +63,41 @@ MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size
   return outcome_of(result, bytes);
 }
 
-MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes) {
+#ifdef SO_TIMESTAMPNS
+/// How long ago the bytes that came with a message reached this system, by the system's clock.
+MOCK_GATEWAY_INLINE Duration age_of(msghdr& message) {
+  for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
+    timespec arrived{};
+    std::memcpy(&arrived, CMSG_DATA(item), sizeof arrived);
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
+    // Somebody set the clock meanwhile, rather than that the bytes lay here for so long.
+    return age < Duration{0} || age > std::chrono::minutes{1} ? Duration{0} : age;
+  }
+  return Duration{0};
+}
+#endif
+
+MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age) {
+  age = Duration{0};
   ssize_t result;
+#ifdef SO_TIMESTAMPNS
+  iovec into{data, size};
+  alignas(cmsghdr) char items[CMSG_SPACE(sizeof(timespec))];
+  msghdr message{};
+  message.msg_iov = &into;
+  message.msg_iovlen = 1;
+  message.msg_control = items;
+  message.msg_controllen = sizeof items;
+  do result = ::recvmsg(socket, &message, MSG_DONTWAIT);
+  while (result < 0 && errno == EINTR);
+  if (result > 0) age = age_of(message);
+#else
   do result = ::recv(socket, data, size, MSG_DONTWAIT);
   while (result < 0 && errno == EINTR);
+#endif
   return outcome_of(result, bytes);
 }
 
@@ -139,7 +171,8 @@ MOCK_GATEWAY_INLINE void shut_down_sending(int socket) { ::shutdown(socket, SHUT
 MOCK_GATEWAY_INLINE void discard_received(int socket) {
   char bytes[4096];
   std::size_t count = 0;
-  while (receive(socket, bytes, sizeof bytes, count) == Transfer::done && count > 0) {
+  Duration age{0};
+  while (receive(socket, bytes, sizeof bytes, count, age) == Transfer::done && count > 0) {
   }
 }
 
@@ -166,6 +199,16 @@ MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
   // Less than was offered would make the system drop what is under way, and the peer send it again after a while.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+MOCK_GATEWAY_INLINE void stamp_arrivals(int listener) {
+#ifdef SO_TIMESTAMPNS
+  // A connection has the option from its listener: what arrives before it is accepted is stamped too.
+  const int on = 1;
+  ::setsockopt(listener, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+#else
+  (void)listener;
+#endif
 }
 
 MOCK_GATEWAY_INLINE void enlarge_backlog(int listener) { ::listen(listener, 4096); }

@@ -19,8 +19,9 @@ enum class Transfer { done, would_block, reset, failed };
 void adopt(int socket);
 /// Sends what fits; `bytes` is what was taken.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
-/// Receives what is there; `bytes` 0 with `done` is the end of the stream.
-Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes);
+/// Receives what is there; `bytes` 0 with `done` is the end of the stream. `age`: how long ago the last of it reached
+/// this system; 0 where the system cannot tell, or stamp_arrivals was not called for the listener.
+Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {
@@ -53,6 +54,8 @@ void send_reset(int socket);
 /// Keeps the system from buffering more than it has offered the peer so far.
 void stop_buffer_growth(int socket);
 
+/// Lets receive() tell the age of what it receives, on every connection that the listener accepts from now on.
+void stamp_arrivals(int listener);
 /// Listens on with room for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
