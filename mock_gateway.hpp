@@ -29,146 +29,146 @@
 //    878    model/failure.hpp
 //    992    model/pace.hpp
 //   1146    model/plan.hpp
-//   1389    model/reply.hpp
-//   1692    model/profile.hpp
-//   1718    model/connection_fault.hpp
-//   1811    model/range.hpp
-//   1844    model/operation.hpp
-//   1872    model/http_reply.hpp
-//   1921    keys/api_key.hpp
-//   1985    keys/key_store.hpp
-//   2127    answer/events.hpp
-//   2175    answer/bodies.hpp
-//   2202    answer/tokens.hpp
-//   2288    script/scope.hpp
-//   2329    script/matcher.hpp
-//   2464    script/script.hpp
-//   2654    script/connection_faults.hpp
-//   2699    script/chaos.hpp
-//   2818    script/forced_failures.hpp
-//   2887    script/matchers.hpp
-//   3003    delivery/gzip.hpp
-//   3033    delivery/framing.hpp
-//   3082    delivery/outlet.hpp
-//   3121    delivery/pace_schedule.hpp
-//   3167    delivery/delivery.hpp
-//   3327    evidence/journal.hpp
-//   3752    evidence/review.hpp
-//   3853    evidence/diagnosis.hpp
-//   3922    evidence/verification.hpp
-//   4042    gateway/chat_script.hpp
-//   4187    gateway/options.hpp
-//   4317    gateway/sweep.hpp
-//   4467    gateway/gateway.hpp
-//   4590    gateway/catalogue.hpp
-//   4734  Implementation
-//   4771    core/macros.hpp
-//   4785    core/text.hpp
-//   4838    core/json_pointer.hpp
-//   4859    keys/secrets.hpp
-//   4896    answer/completion.hpp
-//   5029    answer/words.hpp
-//   5048    answer/default_reply.hpp
-//   5067    answer/schema_budget.hpp
-//   5123    answer/schema_instance.hpp
-//   5170    answer/occurrences.hpp
-//   5197    answer/schema_decimal.hpp
-//   5273    answer/schema_value.hpp
-//   5328    answer/schema_format.hpp
-//   5354    answer/schema_pattern.hpp
-//   5494    answer/schema_program.hpp
-//   5636    answer/schema_checker.hpp
-//   5679    script/chaos_rules.hpp
-//   5750    script/excerpts.hpp
-//   5781    evidence/redaction.hpp
-//   5804    http/sockets.hpp
-//   5904    http/connection.hpp
-//   6054    http/operations.hpp
-//   6095    http/request_reader.hpp
-//   6135    http/service.hpp
-//   6243    http/server.hpp
-//   6278    http/acceptor.hpp
-//   6323    http/compatibility.hpp
-//   6337    http/workers.hpp
-//   6385    http/response.hpp
-//   6405    gateway/catalogue_entries.hpp
-//   6528    core/clock.cpp
-//   6990    core/json_pointer.cpp
-//   7049    core/random.cpp
-//   7106    core/reporter.cpp
-//   7127    core/source_location.cpp
-//   7143    core/text.cpp
-//   7333    core/wait.cpp
-//   7345    model/acceptance.cpp
-//   7397    model/chat_request.cpp
-//   8407    model/connection_fault.cpp
-//   8505    model/failure.cpp
-//   8747    model/finding.cpp
-//   8772    model/pace.cpp
-//   8967    model/plan.cpp
-//   9147    model/profile.cpp
-//   9175    model/range.cpp
-//   9218    model/received_request.cpp
-//   9282    model/reply.cpp
-//   9845    keys/api_key.cpp
-//   9864    keys/key_store.cpp
-//  10187    keys/secrets.cpp
-//  10357    answer/bodies.cpp
-//  10465    answer/completion.cpp
-//  11072    answer/default_reply.cpp
-//  11193    answer/events.cpp
-//  11212    answer/occurrences.cpp
-//  11236    answer/schema_checker.cpp
-//  11397    answer/schema_decimal.cpp
-//  11589    answer/schema_format.cpp
-//  12040    answer/schema_instance.cpp
-//  12839    answer/schema_pattern.cpp
-//  13447    answer/schema_program.cpp
-//  13957    answer/schema_value.cpp
-//  14094    answer/tokens.cpp
-//  14327    answer/words.cpp
-//  14390    script/chaos.cpp
-//  14531    script/chaos_rules.cpp
-//  14615    script/connection_faults.cpp
-//  14666    script/excerpts.cpp
-//  14773    script/forced_failures.cpp
-//  14859    script/matcher.cpp
-//  15060    script/matchers.cpp
-//  15913    script/scope.cpp
-//  15970    script/script.cpp
-//  16241    delivery/delivery.cpp
-//  16737    delivery/framing.cpp
-//  16833    delivery/gzip.cpp
-//  16902    delivery/pace_schedule.cpp
-//  16973    evidence/diagnosis.cpp
-//  17148    evidence/journal.cpp
-//  17758    evidence/redaction.cpp
-//  17976    evidence/review.cpp
-//  18515    evidence/verification.cpp
-//  18868    http/acceptor.cpp
-//  18954    http/compatibility.cpp
-//  19066    http/connection.cpp
-//  19436    http/operations.cpp
-//  19537    http/request_reader.cpp
-//  19776    http/response.cpp
-//  19859    http/server.cpp
-//  20193    http/service.cpp
-//  20860    http/sockets.cpp
-//  21204    http/workers.cpp
-//  21315    gateway/catalogue.cpp
-//  21567    gateway/catalogue_delivery.cpp
-//  22120    gateway/catalogue_entries.cpp
-//  22246    gateway/catalogue_failures.cpp
-//  22508    gateway/catalogue_replies.cpp
-//  22888    gateway/chat_script.cpp
-//  23012    gateway/gateway.cpp
-//  23212    gateway/options.cpp
-//  23227    gateway/sweep.cpp
-//  23664  Adapters
-//  23669    core/macros.hpp
-//  23686    adapters/catch2.hpp
-//  23769    adapters/doctest.hpp
-//  23857    adapters/gtest.hpp
+//   1391    model/reply.hpp
+//   1695    model/profile.hpp
+//   1721    model/connection_fault.hpp
+//   1814    model/range.hpp
+//   1847    model/operation.hpp
+//   1875    model/http_reply.hpp
+//   1924    keys/api_key.hpp
+//   1988    keys/key_store.hpp
+//   2130    answer/events.hpp
+//   2178    answer/bodies.hpp
+//   2205    answer/tokens.hpp
+//   2291    script/scope.hpp
+//   2332    script/matcher.hpp
+//   2467    script/script.hpp
+//   2657    script/connection_faults.hpp
+//   2702    script/chaos.hpp
+//   2821    script/forced_failures.hpp
+//   2890    script/matchers.hpp
+//   3006    delivery/gzip.hpp
+//   3036    delivery/framing.hpp
+//   3085    delivery/outlet.hpp
+//   3124    delivery/pace_schedule.hpp
+//   3170    delivery/delivery.hpp
+//   3337    evidence/journal.hpp
+//   3762    evidence/review.hpp
+//   3863    evidence/diagnosis.hpp
+//   3932    evidence/verification.hpp
+//   4054    gateway/chat_script.hpp
+//   4199    gateway/options.hpp
+//   4329    gateway/sweep.hpp
+//   4479    gateway/gateway.hpp
+//   4602    gateway/catalogue.hpp
+//   4746  Implementation
+//   4783    core/macros.hpp
+//   4797    core/text.hpp
+//   4850    core/json_pointer.hpp
+//   4871    keys/secrets.hpp
+//   4908    answer/completion.hpp
+//   5041    answer/words.hpp
+//   5060    answer/default_reply.hpp
+//   5079    answer/schema_budget.hpp
+//   5135    answer/schema_instance.hpp
+//   5182    answer/occurrences.hpp
+//   5209    answer/schema_decimal.hpp
+//   5285    answer/schema_value.hpp
+//   5340    answer/schema_format.hpp
+//   5366    answer/schema_pattern.hpp
+//   5506    answer/schema_program.hpp
+//   5648    answer/schema_checker.hpp
+//   5691    script/chaos_rules.hpp
+//   5762    script/excerpts.hpp
+//   5793    evidence/redaction.hpp
+//   5816    http/sockets.hpp
+//   5916    http/connection.hpp
+//   6066    http/operations.hpp
+//   6107    http/request_reader.hpp
+//   6147    http/service.hpp
+//   6255    http/server.hpp
+//   6290    http/acceptor.hpp
+//   6335    http/compatibility.hpp
+//   6349    http/workers.hpp
+//   6397    http/response.hpp
+//   6417    gateway/catalogue_entries.hpp
+//   6540    core/clock.cpp
+//   7002    core/json_pointer.cpp
+//   7061    core/random.cpp
+//   7118    core/reporter.cpp
+//   7139    core/source_location.cpp
+//   7155    core/text.cpp
+//   7345    core/wait.cpp
+//   7357    model/acceptance.cpp
+//   7409    model/chat_request.cpp
+//   8419    model/connection_fault.cpp
+//   8517    model/failure.cpp
+//   8759    model/finding.cpp
+//   8784    model/pace.cpp
+//   8979    model/plan.cpp
+//   9163    model/profile.cpp
+//   9191    model/range.cpp
+//   9234    model/received_request.cpp
+//   9298    model/reply.cpp
+//   9861    keys/api_key.cpp
+//   9880    keys/key_store.cpp
+//  10203    keys/secrets.cpp
+//  10373    answer/bodies.cpp
+//  10481    answer/completion.cpp
+//  11088    answer/default_reply.cpp
+//  11209    answer/events.cpp
+//  11228    answer/occurrences.cpp
+//  11252    answer/schema_checker.cpp
+//  11413    answer/schema_decimal.cpp
+//  11605    answer/schema_format.cpp
+//  12056    answer/schema_instance.cpp
+//  12855    answer/schema_pattern.cpp
+//  13463    answer/schema_program.cpp
+//  13973    answer/schema_value.cpp
+//  14110    answer/tokens.cpp
+//  14343    answer/words.cpp
+//  14406    script/chaos.cpp
+//  14547    script/chaos_rules.cpp
+//  14631    script/connection_faults.cpp
+//  14682    script/excerpts.cpp
+//  14789    script/forced_failures.cpp
+//  14875    script/matcher.cpp
+//  15076    script/matchers.cpp
+//  15929    script/scope.cpp
+//  15986    script/script.cpp
+//  16257    delivery/delivery.cpp
+//  16762    delivery/framing.cpp
+//  16858    delivery/gzip.cpp
+//  16927    delivery/pace_schedule.cpp
+//  16998    evidence/diagnosis.cpp
+//  17174    evidence/journal.cpp
+//  17784    evidence/redaction.cpp
+//  18002    evidence/review.cpp
+//  18541    evidence/verification.cpp
+//  18896    http/acceptor.cpp
+//  18982    http/compatibility.cpp
+//  19094    http/connection.cpp
+//  19464    http/operations.cpp
+//  19565    http/request_reader.cpp
+//  19804    http/response.cpp
+//  19887    http/server.cpp
+//  20221    http/service.cpp
+//  20894    http/sockets.cpp
+//  21238    http/workers.cpp
+//  21349    gateway/catalogue.cpp
+//  21601    gateway/catalogue_delivery.cpp
+//  22154    gateway/catalogue_entries.cpp
+//  22280    gateway/catalogue_failures.cpp
+//  22542    gateway/catalogue_replies.cpp
+//  22922    gateway/chat_script.cpp
+//  23046    gateway/gateway.cpp
+//  23246    gateway/options.cpp
+//  23261    gateway/sweep.cpp
+//  23698  Adapters
+//  23703    core/macros.hpp
+//  23720    adapters/catch2.hpp
+//  23803    adapters/doctest.hpp
+//  23891    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -1301,6 +1301,8 @@ class Place {
   Place(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
   Kind kind() const { return kind_; }
   std::size_t number() const { return number_; }
+  /// "before token 2".
+  std::string to_string() const;
 
  private:
   Kind kind_;
@@ -1604,8 +1606,8 @@ class Reply {
   /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves, if it has that token; before an event, always. GatewayError for a failure, and for a token of a
-  /// raw reply.
+  /// before it leaves, if it has that token; before an event, always. verify() reports a hold to which the reply did
+  /// not come. GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
@@ -1617,7 +1619,8 @@ class Reply {
   /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
   /// included, and the rest once these have left for the client and a millisecond of real time has passed. On loopback
   /// they are with the client by then, and one that is waiting for them reads the two apart; that it has read cannot be
-  /// known from here. A reply of no more than `byte` bytes leaves in one write. `byte` is at least 1, or GatewayError.
+  /// known from here. A reply of no more than `byte` bytes leaves in one write, which verify() reports. `byte` is at
+  /// least 1, or GatewayError.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
 
   const detail::ReplyData& data() const { return data_; }
@@ -3230,6 +3233,10 @@ class Delivery {
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
   /// Whether the trigger of the plan's fault of that index has come.
   bool reached(std::size_t fault) const { return reached_[fault]; }
+  /// Whether the reply came to the plan's hold of that index.
+  bool came_to(std::size_t hold) const { return came_to_[hold]; }
+  /// Whether the reply's bytes were split in two as the plan wants.
+  bool is_split() const { return is_split_; }
 
  private:
   /// Thrown and caught inside this class: a delivery can end at any step, and every step would have to say so.
@@ -3286,6 +3293,7 @@ class Delivery {
 
   // Waits.
   void hold(Place::Kind kind, std::size_t number);
+  void hold(std::size_t index);
   void pass(const Gate& gate);
   /// Pings, where the dialect has them, come meanwhile; so in pass().
   void wait_until(TimePoint deadline, std::string purpose,
@@ -3307,6 +3315,7 @@ class Delivery {
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::vector<bool> reached_;               // of each fault of the plan
+  std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
   std::optional<EventFraming> framing_;     // of a stream whose head has been sent
   std::size_t events_ = 0;                  // as the reply has them
@@ -3315,6 +3324,7 @@ class Delivery {
   Sent sent_;
   std::string gathered_;     // for one write, or two
   std::size_t written_ = 0;  // of what was gathered
+  bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
   std::function<void()> before_last_bytes_;
@@ -3457,7 +3467,7 @@ struct Leaks {
 
 /// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
 struct Problem {
-  enum class Kind { unmatched, invalid, callback_failed, fault_not_reached, guard_expired };
+  enum class Kind { unmatched, invalid, callback_failed, fault_not_reached, place_not_reached, guard_expired };
   Kind kind = Kind::unmatched;
   std::uint64_t exchange = 0;
   /// Whole lines, without a secret.
@@ -3937,6 +3947,8 @@ struct VerificationIssue {
     callback_failed,
     /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
     fault_not_reached,
+    /// A reply ended before a place at which it was to be held, or its bytes to be split.
+    place_not_reached,
     /// A gate, or a wait on a manual clock, was ended by its real-time guard.
     guard_expired,
     /// Stubs were not called in order.
@@ -9090,6 +9102,10 @@ MOCK_GATEWAY_INLINE Effect duplicate_event() { return Effect(Effect::Kind::dupli
 MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
   if (difference == 0) throw GatewayError("wrong_content_length needs a difference that is not 0");
   return Effect(Effect::Kind::wrong_content_length, difference);
+}
+
+MOCK_GATEWAY_INLINE std::string Place::to_string() const {
+  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
 }
 
 MOCK_GATEWAY_INLINE Place before_event(std::size_t number) {
@@ -16307,7 +16323,8 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
       timeline_(timeline),
       start_(start),
       progress_(progress),
-      reached_(plan.faults.size()) {
+      reached_(plan.faults.size()),
+      came_to_(plan.holds.size()) {
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
@@ -16337,8 +16354,10 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
                                                      std::size_t token_count) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
-    for (const Hold& hold : plan_.holds)
-      if (hold.place.kind() == Place::Kind::event || hold.place.number() <= token_count) pass(hold.gate);
+    for (std::size_t i = 0; i < plan_.holds.size(); ++i)
+      if (const Place& place = plan_.holds[i].place;
+          place.kind() == Place::Kind::event || place.number() <= token_count)
+        hold(i);
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
@@ -16528,6 +16547,7 @@ MOCK_GATEWAY_INLINE void Delivery::flush() {
       plan_.writes.size - written_ < rest.size()) {
     const std::size_t first = plan_.writes.size - written_;
     write(rest.substr(0, first));
+    is_split_ = true;
     pause_between_writes();
     rest.remove_prefix(first);
   }
@@ -16648,8 +16668,13 @@ MOCK_GATEWAY_INLINE void Delivery::half_close() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
-  for (const Hold& hold : plan_.holds)
-    if (hold.place.kind() == kind && hold.place.number() == number) pass(hold.gate);
+  for (std::size_t i = 0; i < plan_.holds.size(); ++i)
+    if (const Place& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
+  came_to_[index] = true;
+  pass(plan_.holds[index].gate);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string purpose,
@@ -17093,6 +17118,7 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
     case Problem::Kind::invalid: line = "a request is not as it should be"; break;
     case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
+    case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
   }
   line += "  " + problem.request.method + " " + problem.request.path();
@@ -18620,6 +18646,7 @@ MOCK_GATEWAY_INLINE VerificationIssue::Kind kind(Problem::Kind kind) {
     case Problem::Kind::invalid: return VerificationIssue::Kind::invalid;
     case Problem::Kind::callback_failed: return VerificationIssue::Kind::callback_failed;
     case Problem::Kind::fault_not_reached: return VerificationIssue::Kind::fault_not_reached;
+    case Problem::Kind::place_not_reached: return VerificationIssue::Kind::place_not_reached;
     case Problem::Kind::guard_expired: break;
   }
   return VerificationIssue::Kind::guard_expired;
@@ -18646,6 +18673,7 @@ MOCK_GATEWAY_INLINE std::string to_string(VerificationIssue::Kind kind) {
     case VerificationIssue::Kind::invalid: return "invalid";
     case VerificationIssue::Kind::callback_failed: return "callback failed";
     case VerificationIssue::Kind::fault_not_reached: return "fault not reached";
+    case VerificationIssue::Kind::place_not_reached: return "place not reached";
     case VerificationIssue::Kind::guard_expired: return "guard expired";
     case VerificationIssue::Kind::out_of_order: return "out of order";
   }
@@ -20781,19 +20809,25 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
   for (std::size_t i = 0; i < answer.chaos.size(); ++i)
     if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
   if (result == Delivery::Result::completed && answer.reply && !answer.reply->data().swept) {
-    const std::vector<Fault>& faults = answer.reply->data().faults;
-    const std::size_t scripted = answer.chaos.empty() ? faults.size() : answer.scripted_faults;
-    for (std::size_t i = 0; i < scripted; ++i) {
-      if (delivery.reached(i)) continue;
-      const Fault& fault = faults[i];
+    const ReplyData& plan = answer.reply->data();
+    const auto report = [&](Problem::Kind kind, const std::string& what) {
       Problem problem;
-      problem.kind = Problem::Kind::fault_not_reached;
-      problem.text = brief(record) + "  " + fault.effect.to_string() + " " + fault.trigger.to_string() +
-                     ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
-                     std::to_string(record.progress.events) + " events";
+      problem.kind = kind;
+      problem.text = brief(record) + "  " + what + ": the reply ended after " + std::to_string(record.progress.tokens) +
+                     " tokens and " + std::to_string(record.progress.events) + " events";
+      if (kind == Problem::Kind::place_not_reached) problem.text += ", " + std::to_string(record.bytes) + " bytes";
       if (record.stub) problem.text += "\n  reply of " + record.stub->title();
       journal_->report(record, std::move(problem));
-    }
+    };
+    const std::size_t scripted = answer.chaos.empty() ? plan.faults.size() : answer.scripted_faults;
+    for (std::size_t i = 0; i < scripted; ++i)
+      if (!delivery.reached(i))
+        report(Problem::Kind::fault_not_reached,
+               plan.faults[i].effect.to_string() + " " + plan.faults[i].trigger.to_string());
+    for (std::size_t i = 0; i < plan.holds.size(); ++i)
+      if (!delivery.came_to(i)) report(Problem::Kind::place_not_reached, "hold " + plan.holds[i].place.to_string());
+    if (plan.writes.kind == Writes::Kind::split && !delivery.is_split())
+      report(Problem::Kind::place_not_reached, "split write after " + std::to_string(plan.writes.size) + " bytes");
   }
   if (record.has_guard_expired()) {
     Problem problem;

@@ -441,6 +441,7 @@ TEST_CASE("a plain reply is held whole, and only before what it has") {
   gateway.chat().reply(text("one two").hold(gate, before_token(3)), text("one two").hold(gate, before_token(2)));
   const Http http(gateway);
   CHECK(http.ask("Hi") == "one two");
+  CHECK(gateway.verify().issues().size() == 1);  // it has no third token
   auto answer = std::async(std::launch::async, [&] { return http.ask("Hi"); });
   REQUIRE(gate.wait_until_reached(5s));
   CHECK(gateway.journal().last().bytes_sent() == 0);

@@ -349,6 +349,51 @@ TEST_CASE("a fault that the reply never came to is told") {
   CHECK(gateway.verify());
 }
 
+TEST_CASE("a place at which the reply was to be held or split, and to which it never came, is told") {
+  Gateway gateway;
+  const Http http = Http(gateway).allow_incomplete();
+  Gate gate;
+  const Stub where_stub = gateway.chat().named("short").reply(
+      text("one two").hold(gate, before_token(2)).hold(gate, before_token(3)).hold(gate, before_event(9)));
+  const std::string where = at(where_stub.state()->plan().where.line);
+  gate.open();
+  const Response streamed = http.stream();
+  CHECK(streamed.joined_text() == "one two");
+  const Verification verification = gateway.verify();
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::place_not_reached, Kind::place_not_reached});
+  const std::string ended = ": the reply ended after 2 tokens and 5 events, " + std::to_string(streamed.raw.size()) +
+                            " bytes\n  reply of \"short\" " + where;
+  const std::string head =
+      "a place in a reply was never reached  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+      "  user: \"Hi\"   stream: true\n";
+  CHECK(verification.message() ==
+        "2 problems\n\n" + head + "  hold before token 3" + ended + "\n\n" + head + "  hold before event 9" + ended);
+
+  // A reply that is not streamed has no events: it is held before any of them.
+  gateway.reset();
+  gateway.chat().reply(text("one two").hold(gate, before_token(3)).hold(gate, before_event(9)));
+  CHECK(http.chat().status == 200);
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::place_not_reached});
+
+  gateway.reset();
+  gateway.chat().reply(text("one two").split_write(100000));
+  CHECK(http.chat().status == 200);
+  const Verification whole = gateway.verify();
+  CHECK(kinds(whole) == std::vector<Kind>{Kind::place_not_reached});
+  CHECK(whole.message().find("  split write after 100000 bytes: the reply ended after 2 tokens") != std::string::npos);
+
+  // What was reached is no finding, nor what an earlier fault took the reply's way to.
+  gateway.reset();
+  gateway.chat().reply(text("one two").split_write(10));
+  CHECK(http.chat().status == 200);
+  gateway.chat().reply(text("one two")
+                           .hold(gate, before_token(2))
+                           .hold(gate, before_token(9))
+                           .fail(after_tokens(2), reset_connection()));
+  http.stream();
+  CHECK(gateway.verify());
+}
+
 TEST_CASE("a gate that nobody opened in time is told") {
   Gateway gateway;
   Gate gate{20ms};

@@ -73,7 +73,8 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
       timeline_(timeline),
       start_(start),
       progress_(progress),
-      reached_(plan.faults.size()) {
+      reached_(plan.faults.size()),
+      came_to_(plan.holds.size()) {
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
@@ -103,8 +104,10 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
                                                      std::size_t token_count) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
-    for (const Hold& hold : plan_.holds)
-      if (hold.place.kind() == Place::Kind::event || hold.place.number() <= token_count) pass(hold.gate);
+    for (std::size_t i = 0; i < plan_.holds.size(); ++i)
+      if (const Place& place = plan_.holds[i].place;
+          place.kind() == Place::Kind::event || place.number() <= token_count)
+        hold(i);
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
     // A small answer leaves in one write; a large body is not worth a copy.
     constexpr std::size_t small = 65536;
@@ -294,6 +297,7 @@ MOCK_GATEWAY_INLINE void Delivery::flush() {
       plan_.writes.size - written_ < rest.size()) {
     const std::size_t first = plan_.writes.size - written_;
     write(rest.substr(0, first));
+    is_split_ = true;
     pause_between_writes();
     rest.remove_prefix(first);
   }
@@ -414,8 +418,13 @@ MOCK_GATEWAY_INLINE void Delivery::half_close() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
-  for (const Hold& hold : plan_.holds)
-    if (hold.place.kind() == kind && hold.place.number() == number) pass(hold.gate);
+  for (std::size_t i = 0; i < plan_.holds.size(); ++i)
+    if (const Place& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
+  came_to_[index] = true;
+  pass(plan_.holds[index].gate);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string purpose,

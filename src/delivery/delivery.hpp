@@ -83,6 +83,10 @@ class Delivery {
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
   /// Whether the trigger of the plan's fault of that index has come.
   bool reached(std::size_t fault) const { return reached_[fault]; }
+  /// Whether the reply came to the plan's hold of that index.
+  bool came_to(std::size_t hold) const { return came_to_[hold]; }
+  /// Whether the reply's bytes were split in two as the plan wants.
+  bool is_split() const { return is_split_; }
 
  private:
   /// Thrown and caught inside this class: a delivery can end at any step, and every step would have to say so.
@@ -139,6 +143,7 @@ class Delivery {
 
   // Waits.
   void hold(Place::Kind kind, std::size_t number);
+  void hold(std::size_t index);
   void pass(const Gate& gate);
   /// Pings, where the dialect has them, come meanwhile; so in pass().
   void wait_until(TimePoint deadline, std::string purpose,
@@ -160,6 +165,7 @@ class Delivery {
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::vector<bool> reached_;               // of each fault of the plan
+  std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
   std::optional<EventFraming> framing_;     // of a stream whose head has been sent
   std::size_t events_ = 0;                  // as the reply has them
@@ -168,6 +174,7 @@ class Delivery {
   Sent sent_;
   std::string gathered_;     // for one write, or two
   std::size_t written_ = 0;  // of what was gathered
+  bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
   std::function<void()> before_last_bytes_;

@@ -130,6 +130,7 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
     case Problem::Kind::invalid: line = "a request is not as it should be"; break;
     case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
+    case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
   }
   line += "  " + problem.request.method + " " + problem.request.path();

@@ -154,7 +154,7 @@ struct Leaks {
 
 /// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
 struct Problem {
-  enum class Kind { unmatched, invalid, callback_failed, fault_not_reached, guard_expired };
+  enum class Kind { unmatched, invalid, callback_failed, fault_not_reached, place_not_reached, guard_expired };
   Kind kind = Kind::unmatched;
   std::uint64_t exchange = 0;
   /// Whole lines, without a secret.

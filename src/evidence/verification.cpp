@@ -114,6 +114,7 @@ MOCK_GATEWAY_INLINE VerificationIssue::Kind kind(Problem::Kind kind) {
     case Problem::Kind::invalid: return VerificationIssue::Kind::invalid;
     case Problem::Kind::callback_failed: return VerificationIssue::Kind::callback_failed;
     case Problem::Kind::fault_not_reached: return VerificationIssue::Kind::fault_not_reached;
+    case Problem::Kind::place_not_reached: return VerificationIssue::Kind::place_not_reached;
     case Problem::Kind::guard_expired: break;
   }
   return VerificationIssue::Kind::guard_expired;
@@ -140,6 +141,7 @@ MOCK_GATEWAY_INLINE std::string to_string(VerificationIssue::Kind kind) {
     case VerificationIssue::Kind::invalid: return "invalid";
     case VerificationIssue::Kind::callback_failed: return "callback failed";
     case VerificationIssue::Kind::fault_not_reached: return "fault not reached";
+    case VerificationIssue::Kind::place_not_reached: return "place not reached";
     case VerificationIssue::Kind::guard_expired: return "guard expired";
     case VerificationIssue::Kind::out_of_order: return "out of order";
   }

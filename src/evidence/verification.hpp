@@ -32,6 +32,8 @@ struct VerificationIssue {
     callback_failed,
     /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
     fault_not_reached,
+    /// A reply ended before a place at which it was to be held, or its bytes to be split.
+    place_not_reached,
     /// A gate, or a wait on a manual clock, was ended by its real-time guard.
     guard_expired,
     /// Stubs were not called in order.

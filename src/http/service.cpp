@@ -604,19 +604,25 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
   for (std::size_t i = 0; i < answer.chaos.size(); ++i)
     if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
   if (result == Delivery::Result::completed && answer.reply && !answer.reply->data().swept) {
-    const std::vector<Fault>& faults = answer.reply->data().faults;
-    const std::size_t scripted = answer.chaos.empty() ? faults.size() : answer.scripted_faults;
-    for (std::size_t i = 0; i < scripted; ++i) {
-      if (delivery.reached(i)) continue;
-      const Fault& fault = faults[i];
+    const ReplyData& plan = answer.reply->data();
+    const auto report = [&](Problem::Kind kind, const std::string& what) {
       Problem problem;
-      problem.kind = Problem::Kind::fault_not_reached;
-      problem.text = brief(record) + "  " + fault.effect.to_string() + " " + fault.trigger.to_string() +
-                     ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
-                     std::to_string(record.progress.events) + " events";
+      problem.kind = kind;
+      problem.text = brief(record) + "  " + what + ": the reply ended after " + std::to_string(record.progress.tokens) +
+                     " tokens and " + std::to_string(record.progress.events) + " events";
+      if (kind == Problem::Kind::place_not_reached) problem.text += ", " + std::to_string(record.bytes) + " bytes";
       if (record.stub) problem.text += "\n  reply of " + record.stub->title();
       journal_->report(record, std::move(problem));
-    }
+    };
+    const std::size_t scripted = answer.chaos.empty() ? plan.faults.size() : answer.scripted_faults;
+    for (std::size_t i = 0; i < scripted; ++i)
+      if (!delivery.reached(i))
+        report(Problem::Kind::fault_not_reached,
+               plan.faults[i].effect.to_string() + " " + plan.faults[i].trigger.to_string());
+    for (std::size_t i = 0; i < plan.holds.size(); ++i)
+      if (!delivery.came_to(i)) report(Problem::Kind::place_not_reached, "hold " + plan.holds[i].place.to_string());
+    if (plan.writes.kind == Writes::Kind::split && !delivery.is_split())
+      report(Problem::Kind::place_not_reached, "split write after " + std::to_string(plan.writes.size) + " bytes");
   }
   if (record.has_guard_expired()) {
     Problem problem;

@@ -132,6 +132,10 @@ MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
   return Effect(Effect::Kind::wrong_content_length, difference);
 }
 
+MOCK_GATEWAY_INLINE std::string Place::to_string() const {
+  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
+}
+
 MOCK_GATEWAY_INLINE Place before_event(std::size_t number) {
   return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event"));
 }

@@ -166,6 +166,8 @@ class Place {
   Place(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
   Kind kind() const { return kind_; }
   std::size_t number() const { return number_; }
+  /// "before token 2".
+  std::string to_string() const;
 
  private:
   Kind kind_;

@@ -230,8 +230,8 @@ class Reply {
   /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves, if it has that token; before an event, always. GatewayError for a failure, and for a token of a
-  /// raw reply.
+  /// before it leaves, if it has that token; before an event, always. verify() reports a hold to which the reply did
+  /// not come. GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
@@ -243,7 +243,8 @@ class Reply {
   /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
   /// included, and the rest once these have left for the client and a millisecond of real time has passed. On loopback
   /// they are with the client by then, and one that is waiting for them reads the two apart; that it has read cannot be
-  /// known from here. A reply of no more than `byte` bytes leaves in one write. `byte` is at least 1, or GatewayError.
+  /// known from here. A reply of no more than `byte` bytes leaves in one write, which verify() reports. `byte` is at
+  /// least 1, or GatewayError.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
 
   const detail::ReplyData& data() const { return data_; }
