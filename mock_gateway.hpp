@@ -56,119 +56,119 @@
 //   3762    evidence/review.hpp
 //   3863    evidence/diagnosis.hpp
 //   3932    evidence/verification.hpp
-//   4054    gateway/chat_script.hpp
-//   4199    gateway/options.hpp
-//   4329    gateway/sweep.hpp
-//   4479    gateway/gateway.hpp
-//   4602    gateway/catalogue.hpp
-//   4746  Implementation
-//   4783    core/macros.hpp
-//   4797    core/text.hpp
-//   4850    core/json_pointer.hpp
-//   4871    keys/secrets.hpp
-//   4908    answer/completion.hpp
-//   5041    answer/words.hpp
-//   5060    answer/default_reply.hpp
-//   5079    answer/schema_budget.hpp
-//   5135    answer/schema_instance.hpp
-//   5182    answer/occurrences.hpp
-//   5209    answer/schema_decimal.hpp
-//   5285    answer/schema_value.hpp
-//   5340    answer/schema_format.hpp
-//   5366    answer/schema_pattern.hpp
-//   5506    answer/schema_program.hpp
-//   5648    answer/schema_checker.hpp
-//   5691    script/chaos_rules.hpp
-//   5762    script/excerpts.hpp
-//   5793    evidence/redaction.hpp
-//   5816    http/sockets.hpp
-//   5916    http/connection.hpp
-//   6066    http/operations.hpp
-//   6107    http/request_reader.hpp
-//   6147    http/service.hpp
-//   6255    http/server.hpp
-//   6290    http/acceptor.hpp
-//   6335    http/compatibility.hpp
-//   6349    http/workers.hpp
-//   6397    http/response.hpp
-//   6417    gateway/catalogue_entries.hpp
-//   6540    core/clock.cpp
-//   7002    core/json_pointer.cpp
-//   7061    core/random.cpp
-//   7118    core/reporter.cpp
-//   7139    core/source_location.cpp
-//   7155    core/text.cpp
-//   7345    core/wait.cpp
-//   7357    model/acceptance.cpp
-//   7409    model/chat_request.cpp
-//   8419    model/connection_fault.cpp
-//   8517    model/failure.cpp
-//   8759    model/finding.cpp
-//   8784    model/pace.cpp
-//   8979    model/plan.cpp
-//   9163    model/profile.cpp
-//   9191    model/range.cpp
-//   9234    model/received_request.cpp
-//   9298    model/reply.cpp
-//   9861    keys/api_key.cpp
-//   9880    keys/key_store.cpp
-//  10203    keys/secrets.cpp
-//  10373    answer/bodies.cpp
-//  10481    answer/completion.cpp
-//  11088    answer/default_reply.cpp
-//  11209    answer/events.cpp
-//  11228    answer/occurrences.cpp
-//  11252    answer/schema_checker.cpp
-//  11413    answer/schema_decimal.cpp
-//  11605    answer/schema_format.cpp
-//  12056    answer/schema_instance.cpp
-//  12855    answer/schema_pattern.cpp
-//  13463    answer/schema_program.cpp
-//  13973    answer/schema_value.cpp
-//  14110    answer/tokens.cpp
-//  14343    answer/words.cpp
-//  14406    script/chaos.cpp
-//  14547    script/chaos_rules.cpp
-//  14631    script/connection_faults.cpp
-//  14682    script/excerpts.cpp
-//  14789    script/forced_failures.cpp
-//  14875    script/matcher.cpp
-//  15076    script/matchers.cpp
-//  15929    script/scope.cpp
-//  15986    script/script.cpp
-//  16257    delivery/delivery.cpp
-//  16762    delivery/framing.cpp
-//  16858    delivery/gzip.cpp
-//  16927    delivery/pace_schedule.cpp
-//  16998    evidence/diagnosis.cpp
-//  17174    evidence/journal.cpp
-//  17784    evidence/redaction.cpp
-//  18002    evidence/review.cpp
-//  18541    evidence/verification.cpp
-//  18896    http/acceptor.cpp
-//  18982    http/compatibility.cpp
-//  19094    http/connection.cpp
-//  19464    http/operations.cpp
-//  19565    http/request_reader.cpp
-//  19804    http/response.cpp
-//  19887    http/server.cpp
-//  20221    http/service.cpp
-//  20894    http/sockets.cpp
-//  21238    http/workers.cpp
-//  21349    gateway/catalogue.cpp
-//  21601    gateway/catalogue_delivery.cpp
-//  22154    gateway/catalogue_entries.cpp
-//  22280    gateway/catalogue_failures.cpp
-//  22542    gateway/catalogue_replies.cpp
-//  22922    gateway/chat_script.cpp
-//  23046    gateway/gateway.cpp
-//  23246    gateway/options.cpp
-//  23261    gateway/sweep.cpp
-//  23698  Adapters
-//  23703    core/macros.hpp
-//  23720    adapters/catch2.hpp
-//  23803    adapters/doctest.hpp
-//  23891    adapters/gtest.hpp
+//   4056    gateway/chat_script.hpp
+//   4201    gateway/options.hpp
+//   4331    gateway/sweep.hpp
+//   4481    gateway/gateway.hpp
+//   4604    gateway/catalogue.hpp
+//   4748  Implementation
+//   4785    core/macros.hpp
+//   4799    core/text.hpp
+//   4852    core/json_pointer.hpp
+//   4873    keys/secrets.hpp
+//   4910    answer/completion.hpp
+//   5043    answer/words.hpp
+//   5062    answer/default_reply.hpp
+//   5081    answer/schema_budget.hpp
+//   5137    answer/schema_instance.hpp
+//   5184    answer/occurrences.hpp
+//   5211    answer/schema_decimal.hpp
+//   5287    answer/schema_value.hpp
+//   5342    answer/schema_format.hpp
+//   5368    answer/schema_pattern.hpp
+//   5508    answer/schema_program.hpp
+//   5650    answer/schema_checker.hpp
+//   5693    script/chaos_rules.hpp
+//   5764    script/excerpts.hpp
+//   5795    evidence/redaction.hpp
+//   5818    http/sockets.hpp
+//   5918    http/connection.hpp
+//   6068    http/operations.hpp
+//   6109    http/request_reader.hpp
+//   6149    http/service.hpp
+//   6257    http/server.hpp
+//   6292    http/acceptor.hpp
+//   6337    http/compatibility.hpp
+//   6351    http/workers.hpp
+//   6399    http/response.hpp
+//   6419    gateway/catalogue_entries.hpp
+//   6542    core/clock.cpp
+//   7004    core/json_pointer.cpp
+//   7063    core/random.cpp
+//   7120    core/reporter.cpp
+//   7141    core/source_location.cpp
+//   7157    core/text.cpp
+//   7347    core/wait.cpp
+//   7359    model/acceptance.cpp
+//   7411    model/chat_request.cpp
+//   8421    model/connection_fault.cpp
+//   8519    model/failure.cpp
+//   8761    model/finding.cpp
+//   8786    model/pace.cpp
+//   8981    model/plan.cpp
+//   9165    model/profile.cpp
+//   9193    model/range.cpp
+//   9236    model/received_request.cpp
+//   9300    model/reply.cpp
+//   9863    keys/api_key.cpp
+//   9882    keys/key_store.cpp
+//  10205    keys/secrets.cpp
+//  10375    answer/bodies.cpp
+//  10483    answer/completion.cpp
+//  11090    answer/default_reply.cpp
+//  11211    answer/events.cpp
+//  11230    answer/occurrences.cpp
+//  11254    answer/schema_checker.cpp
+//  11415    answer/schema_decimal.cpp
+//  11607    answer/schema_format.cpp
+//  12058    answer/schema_instance.cpp
+//  12857    answer/schema_pattern.cpp
+//  13465    answer/schema_program.cpp
+//  13975    answer/schema_value.cpp
+//  14112    answer/tokens.cpp
+//  14345    answer/words.cpp
+//  14408    script/chaos.cpp
+//  14549    script/chaos_rules.cpp
+//  14633    script/connection_faults.cpp
+//  14684    script/excerpts.cpp
+//  14791    script/forced_failures.cpp
+//  14877    script/matcher.cpp
+//  15078    script/matchers.cpp
+//  15931    script/scope.cpp
+//  15988    script/script.cpp
+//  16259    delivery/delivery.cpp
+//  16764    delivery/framing.cpp
+//  16860    delivery/gzip.cpp
+//  16929    delivery/pace_schedule.cpp
+//  17000    evidence/diagnosis.cpp
+//  17176    evidence/journal.cpp
+//  17786    evidence/redaction.cpp
+//  18004    evidence/review.cpp
+//  18543    evidence/verification.cpp
+//  18898    http/acceptor.cpp
+//  18984    http/compatibility.cpp
+//  19096    http/connection.cpp
+//  19466    http/operations.cpp
+//  19567    http/request_reader.cpp
+//  19806    http/response.cpp
+//  19889    http/server.cpp
+//  20223    http/service.cpp
+//  20896    http/sockets.cpp
+//  21240    http/workers.cpp
+//  21351    gateway/catalogue.cpp
+//  21603    gateway/catalogue_delivery.cpp
+//  22156    gateway/catalogue_entries.cpp
+//  22282    gateway/catalogue_failures.cpp
+//  22544    gateway/catalogue_replies.cpp
+//  22924    gateway/chat_script.cpp
+//  23048    gateway/gateway.cpp
+//  23248    gateway/options.cpp
+//  23263    gateway/sweep.cpp
+//  23700  Adapters
+//  23705    core/macros.hpp
+//  23722    adapters/catch2.hpp
+//  23805    adapters/doctest.hpp
+//  23893    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -3987,10 +3987,12 @@ class Told {
 class [[nodiscard]] Verification {
  public:
   explicit operator bool() const { return issues().empty(); }
-  const std::vector<VerificationIssue>& issues() const;
+  const std::vector<VerificationIssue>& issues() const&;
+  std::vector<VerificationIssue> issues() && { return issues(); }
   /// What is no mistake by itself: what chaos did, stubs that were never called, or always hidden by others. A line
   /// each.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& notes() const& { return notes_; }
+  std::vector<std::string> notes() && { return std::move(notes_); }
   /// As it prints itself: the first 20 issues and the first 20 notes.
   std::string message() const;
 
@@ -18710,7 +18712,7 @@ MOCK_GATEWAY_INLINE Verification::Verification(std::vector<VerificationIssue> is
       identities_(std::move(identities)),
       told_(std::move(told)) {}
 
-MOCK_GATEWAY_INLINE const std::vector<VerificationIssue>& Verification::issues() const {
+MOCK_GATEWAY_INLINE const std::vector<VerificationIssue>& Verification::issues() const& {
   if (told_) told_->tell(identities_);
   return issues_;
 }

@@ -178,7 +178,7 @@ MOCK_GATEWAY_INLINE Verification::Verification(std::vector<VerificationIssue> is
       identities_(std::move(identities)),
       told_(std::move(told)) {}
 
-MOCK_GATEWAY_INLINE const std::vector<VerificationIssue>& Verification::issues() const {
+MOCK_GATEWAY_INLINE const std::vector<VerificationIssue>& Verification::issues() const& {
   if (told_) told_->tell(identities_);
   return issues_;
 }

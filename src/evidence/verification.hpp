@@ -72,10 +72,12 @@ class Told {
 class [[nodiscard]] Verification {
  public:
   explicit operator bool() const { return issues().empty(); }
-  const std::vector<VerificationIssue>& issues() const;
+  const std::vector<VerificationIssue>& issues() const&;
+  std::vector<VerificationIssue> issues() && { return issues(); }
   /// What is no mistake by itself: what chaos did, stubs that were never called, or always hidden by others. A line
   /// each.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& notes() const& { return notes_; }
+  std::vector<std::string> notes() && { return std::move(notes_); }
   /// As it prints itself: the first 20 issues and the first 20 notes.
   std::string message() const;
 
