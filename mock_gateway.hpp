@@ -29,146 +29,146 @@
 //    878    model/failure.hpp
 //    992    model/pace.hpp
 //   1146    model/plan.hpp
-//   1391    model/reply.hpp
-//   1695    model/profile.hpp
-//   1721    model/connection_fault.hpp
-//   1814    model/range.hpp
-//   1847    model/operation.hpp
-//   1875    model/http_reply.hpp
-//   1924    keys/api_key.hpp
-//   1988    keys/key_store.hpp
-//   2130    answer/events.hpp
-//   2178    answer/bodies.hpp
-//   2205    answer/tokens.hpp
-//   2291    script/scope.hpp
-//   2332    script/matcher.hpp
-//   2467    script/script.hpp
-//   2657    script/connection_faults.hpp
-//   2702    script/chaos.hpp
-//   2821    script/forced_failures.hpp
-//   2890    script/matchers.hpp
-//   3006    delivery/gzip.hpp
-//   3036    delivery/framing.hpp
-//   3085    delivery/outlet.hpp
-//   3124    delivery/pace_schedule.hpp
-//   3170    delivery/delivery.hpp
-//   3337    evidence/journal.hpp
-//   3762    evidence/review.hpp
-//   3863    evidence/diagnosis.hpp
-//   3932    evidence/verification.hpp
-//   4056    gateway/chat_script.hpp
-//   4201    gateway/options.hpp
-//   4331    gateway/sweep.hpp
-//   4481    gateway/gateway.hpp
-//   4604    gateway/catalogue.hpp
-//   4748  Implementation
-//   4785    core/macros.hpp
-//   4799    core/text.hpp
-//   4852    core/json_pointer.hpp
-//   4873    keys/secrets.hpp
-//   4910    answer/completion.hpp
-//   5043    answer/words.hpp
-//   5062    answer/default_reply.hpp
-//   5081    answer/schema_budget.hpp
-//   5137    answer/schema_instance.hpp
-//   5184    answer/occurrences.hpp
-//   5211    answer/schema_decimal.hpp
-//   5287    answer/schema_value.hpp
-//   5342    answer/schema_format.hpp
-//   5368    answer/schema_pattern.hpp
-//   5508    answer/schema_program.hpp
-//   5650    answer/schema_checker.hpp
-//   5693    script/chaos_rules.hpp
-//   5764    script/excerpts.hpp
-//   5795    evidence/redaction.hpp
-//   5818    http/sockets.hpp
-//   5918    http/connection.hpp
-//   6068    http/operations.hpp
-//   6109    http/request_reader.hpp
-//   6149    http/service.hpp
-//   6257    http/server.hpp
-//   6292    http/acceptor.hpp
-//   6337    http/compatibility.hpp
-//   6351    http/workers.hpp
-//   6399    http/response.hpp
-//   6419    gateway/catalogue_entries.hpp
-//   6542    core/clock.cpp
-//   7004    core/json_pointer.cpp
-//   7063    core/random.cpp
-//   7120    core/reporter.cpp
-//   7141    core/source_location.cpp
-//   7157    core/text.cpp
-//   7347    core/wait.cpp
-//   7359    model/acceptance.cpp
-//   7411    model/chat_request.cpp
-//   8421    model/connection_fault.cpp
-//   8519    model/failure.cpp
-//   8761    model/finding.cpp
-//   8786    model/pace.cpp
-//   8981    model/plan.cpp
-//   9165    model/profile.cpp
-//   9193    model/range.cpp
-//   9236    model/received_request.cpp
-//   9300    model/reply.cpp
-//   9863    keys/api_key.cpp
-//   9882    keys/key_store.cpp
-//  10205    keys/secrets.cpp
-//  10375    answer/bodies.cpp
-//  10483    answer/completion.cpp
-//  11090    answer/default_reply.cpp
-//  11211    answer/events.cpp
-//  11230    answer/occurrences.cpp
-//  11254    answer/schema_checker.cpp
-//  11415    answer/schema_decimal.cpp
-//  11607    answer/schema_format.cpp
-//  12058    answer/schema_instance.cpp
-//  12857    answer/schema_pattern.cpp
-//  13465    answer/schema_program.cpp
-//  13975    answer/schema_value.cpp
-//  14112    answer/tokens.cpp
-//  14345    answer/words.cpp
-//  14408    script/chaos.cpp
-//  14549    script/chaos_rules.cpp
-//  14633    script/connection_faults.cpp
-//  14684    script/excerpts.cpp
-//  14791    script/forced_failures.cpp
-//  14877    script/matcher.cpp
-//  15078    script/matchers.cpp
-//  15931    script/scope.cpp
-//  15988    script/script.cpp
-//  16259    delivery/delivery.cpp
-//  16764    delivery/framing.cpp
-//  16860    delivery/gzip.cpp
-//  16929    delivery/pace_schedule.cpp
-//  17000    evidence/diagnosis.cpp
-//  17176    evidence/journal.cpp
-//  17786    evidence/redaction.cpp
-//  18004    evidence/review.cpp
-//  18543    evidence/verification.cpp
-//  18898    http/acceptor.cpp
-//  18984    http/compatibility.cpp
-//  19096    http/connection.cpp
-//  19466    http/operations.cpp
-//  19567    http/request_reader.cpp
-//  19806    http/response.cpp
-//  19889    http/server.cpp
-//  20223    http/service.cpp
-//  20896    http/sockets.cpp
-//  21240    http/workers.cpp
-//  21351    gateway/catalogue.cpp
-//  21603    gateway/catalogue_delivery.cpp
-//  22156    gateway/catalogue_entries.cpp
-//  22282    gateway/catalogue_failures.cpp
-//  22544    gateway/catalogue_replies.cpp
-//  22924    gateway/chat_script.cpp
-//  23048    gateway/gateway.cpp
-//  23248    gateway/options.cpp
-//  23263    gateway/sweep.cpp
-//  23700  Adapters
-//  23705    core/macros.hpp
-//  23722    adapters/catch2.hpp
-//  23805    adapters/doctest.hpp
-//  23893    adapters/gtest.hpp
+//   1392    model/reply.hpp
+//   1696    model/profile.hpp
+//   1722    model/connection_fault.hpp
+//   1815    model/range.hpp
+//   1848    model/operation.hpp
+//   1876    model/http_reply.hpp
+//   1925    keys/api_key.hpp
+//   1989    keys/key_store.hpp
+//   2131    answer/events.hpp
+//   2179    answer/bodies.hpp
+//   2206    answer/tokens.hpp
+//   2292    script/scope.hpp
+//   2333    script/matcher.hpp
+//   2468    script/script.hpp
+//   2658    script/connection_faults.hpp
+//   2703    script/chaos.hpp
+//   2822    script/forced_failures.hpp
+//   2891    script/matchers.hpp
+//   3007    delivery/gzip.hpp
+//   3037    delivery/framing.hpp
+//   3086    delivery/outlet.hpp
+//   3125    delivery/pace_schedule.hpp
+//   3171    delivery/delivery.hpp
+//   3338    evidence/journal.hpp
+//   3763    evidence/review.hpp
+//   3864    evidence/diagnosis.hpp
+//   3933    evidence/verification.hpp
+//   4057    gateway/chat_script.hpp
+//   4202    gateway/options.hpp
+//   4332    gateway/sweep.hpp
+//   4482    gateway/gateway.hpp
+//   4605    gateway/catalogue.hpp
+//   4749  Implementation
+//   4786    core/macros.hpp
+//   4800    core/text.hpp
+//   4853    core/json_pointer.hpp
+//   4874    keys/secrets.hpp
+//   4911    answer/completion.hpp
+//   5044    answer/words.hpp
+//   5063    answer/default_reply.hpp
+//   5082    answer/schema_budget.hpp
+//   5138    answer/schema_instance.hpp
+//   5185    answer/occurrences.hpp
+//   5212    answer/schema_decimal.hpp
+//   5288    answer/schema_value.hpp
+//   5343    answer/schema_format.hpp
+//   5369    answer/schema_pattern.hpp
+//   5509    answer/schema_program.hpp
+//   5651    answer/schema_checker.hpp
+//   5694    script/chaos_rules.hpp
+//   5765    script/excerpts.hpp
+//   5796    evidence/redaction.hpp
+//   5819    http/sockets.hpp
+//   5919    http/connection.hpp
+//   6069    http/operations.hpp
+//   6110    http/request_reader.hpp
+//   6150    http/service.hpp
+//   6258    http/server.hpp
+//   6293    http/acceptor.hpp
+//   6338    http/compatibility.hpp
+//   6352    http/workers.hpp
+//   6400    http/response.hpp
+//   6420    gateway/catalogue_entries.hpp
+//   6543    core/clock.cpp
+//   7005    core/json_pointer.cpp
+//   7064    core/random.cpp
+//   7121    core/reporter.cpp
+//   7142    core/source_location.cpp
+//   7158    core/text.cpp
+//   7348    core/wait.cpp
+//   7360    model/acceptance.cpp
+//   7412    model/chat_request.cpp
+//   8422    model/connection_fault.cpp
+//   8520    model/failure.cpp
+//   8762    model/finding.cpp
+//   8787    model/pace.cpp
+//   8982    model/plan.cpp
+//   9168    model/profile.cpp
+//   9196    model/range.cpp
+//   9239    model/received_request.cpp
+//   9303    model/reply.cpp
+//   9866    keys/api_key.cpp
+//   9885    keys/key_store.cpp
+//  10208    keys/secrets.cpp
+//  10378    answer/bodies.cpp
+//  10486    answer/completion.cpp
+//  11093    answer/default_reply.cpp
+//  11214    answer/events.cpp
+//  11233    answer/occurrences.cpp
+//  11257    answer/schema_checker.cpp
+//  11418    answer/schema_decimal.cpp
+//  11610    answer/schema_format.cpp
+//  12061    answer/schema_instance.cpp
+//  12860    answer/schema_pattern.cpp
+//  13468    answer/schema_program.cpp
+//  13978    answer/schema_value.cpp
+//  14115    answer/tokens.cpp
+//  14348    answer/words.cpp
+//  14411    script/chaos.cpp
+//  14552    script/chaos_rules.cpp
+//  14636    script/connection_faults.cpp
+//  14687    script/excerpts.cpp
+//  14794    script/forced_failures.cpp
+//  14880    script/matcher.cpp
+//  15081    script/matchers.cpp
+//  15934    script/scope.cpp
+//  15991    script/script.cpp
+//  16262    delivery/delivery.cpp
+//  16767    delivery/framing.cpp
+//  16863    delivery/gzip.cpp
+//  16932    delivery/pace_schedule.cpp
+//  17003    evidence/diagnosis.cpp
+//  17179    evidence/journal.cpp
+//  17789    evidence/redaction.cpp
+//  18007    evidence/review.cpp
+//  18546    evidence/verification.cpp
+//  18901    http/acceptor.cpp
+//  18987    http/compatibility.cpp
+//  19099    http/connection.cpp
+//  19469    http/operations.cpp
+//  19570    http/request_reader.cpp
+//  19809    http/response.cpp
+//  19892    http/server.cpp
+//  20226    http/service.cpp
+//  20899    http/sockets.cpp
+//  21243    http/workers.cpp
+//  21354    gateway/catalogue.cpp
+//  21606    gateway/catalogue_delivery.cpp
+//  22159    gateway/catalogue_entries.cpp
+//  22285    gateway/catalogue_failures.cpp
+//  22547    gateway/catalogue_replies.cpp
+//  22927    gateway/chat_script.cpp
+//  23051    gateway/gateway.cpp
+//  23251    gateway/options.cpp
+//  23266    gateway/sweep.cpp
+//  23703  Adapters
+//  23708    core/macros.hpp
+//  23725    adapters/catch2.hpp
+//  23808    adapters/doctest.hpp
+//  23896    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -1335,15 +1335,16 @@ struct SseDialect {
   std::string event = {};
   /// Whether each event has an `id:` field, its number.
   bool ids = false;
-  /// The `retry:` field of the first event, in milliseconds. Not negative.
+  /// The `retry:` field of the first event, in whole milliseconds. Not negative.
   std::optional<Duration> retry = {};
   /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace.
   bool multi_line_data = false;
   /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty: none.
   std::string comment = {};
   /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
-  /// gateway's clock since the request was complete; 0: none. A ping and a token of one moment come in this order. On
-  /// the instant clock there are pings only in waits whose end is known: not at a gate, nor in a stall() without end.
+  /// gateway's clock since the request was complete, a millisecond at least; 0: none. A ping and a token of one moment
+  /// come in this order. On the instant clock there are pings only in waits whose end is known: not at a gate, nor in a
+  /// stall() without end.
   Duration ping_every{0};
   /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
   std::string ping = ": ping";
@@ -8985,11 +8986,9 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace plan_check {
 
-/// `number`, or GatewayError when it is 0.
-std::size_t counted_from_one(std::size_t number, const char* function);
-
-MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function) {
-  if (number == 0) throw GatewayError(std::string(function) + " counts from 1");
+/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const std::string& what) {
+  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
   return number;
 }
 
@@ -9017,24 +9016,27 @@ MOCK_GATEWAY_INLINE Trigger before_headers() { return Trigger(Trigger::Kind::bef
 MOCK_GATEWAY_INLINE Trigger after_headers() { return Trigger(Trigger::Kind::after_headers, 0); }
 
 MOCK_GATEWAY_INLINE Trigger after_events(std::size_t count) {
-  return Trigger(Trigger::Kind::after_events, detail::plan_check::counted_from_one(count, "after_events"));
+  return Trigger(Trigger::Kind::after_events, detail::plan_check::counted_from_one(count, "after_events", "events"));
 }
 
 MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) {
-  return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens"));
+  return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens", "tokens"));
 }
 
 MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) {
-  return Trigger(Trigger::Kind::after_bytes, detail::plan_check::counted_from_one(count, "after_bytes"));
+  return Trigger(Trigger::Kind::after_bytes,
+                 detail::plan_check::counted_from_one(count, "after_bytes", "bytes of the body"));
 }
 
 MOCK_GATEWAY_INLINE Trigger inside_event(std::size_t event, std::size_t byte) {
-  detail::plan_check::counted_from_one(event, "inside_event");
-  return Trigger(Trigger::Kind::inside_event, event, detail::plan_check::counted_from_one(byte, "inside_event"));
+  detail::plan_check::counted_from_one(event, "inside_event", "events");
+  return Trigger(Trigger::Kind::inside_event, event,
+                 detail::plan_check::counted_from_one(byte, "inside_event", "bytes of an event"));
 }
 
 MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) {
-  return Trigger(Trigger::Kind::inside_character, detail::plan_check::counted_from_one(event, "inside_character"));
+  return Trigger(Trigger::Kind::inside_character,
+                 detail::plan_check::counted_from_one(event, "inside_character", "events"));
 }
 
 MOCK_GATEWAY_INLINE Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
@@ -9111,11 +9113,11 @@ MOCK_GATEWAY_INLINE std::string Place::to_string() const {
 }
 
 MOCK_GATEWAY_INLINE Place before_event(std::size_t number) {
-  return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event"));
+  return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event", "events"));
 }
 
 MOCK_GATEWAY_INLINE Place before_token(std::size_t number) {
-  return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token"));
+  return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token", "tokens"));
 }
 
 namespace detail {
@@ -9130,10 +9132,11 @@ MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
   require_one_line(dialect.event, "event");
   require_one_line(dialect.comment, "comment");
   require_one_line(dialect.after_done, "after_done");
-  if (dialect.retry && *dialect.retry < Duration::zero())
-    throw GatewayError("SseDialect::retry needs a duration that is not negative");
-  if (dialect.ping_every < Duration::zero())
-    throw GatewayError("SseDialect::ping_every needs a duration that is not negative");
+  if (dialect.retry &&
+      (*dialect.retry < Duration::zero() || *dialect.retry % std::chrono::milliseconds{1} != Duration{0}))
+    throw GatewayError("SseDialect::retry needs a duration that is not negative, in whole milliseconds");
+  if (dialect.ping_every != Duration::zero() && dialect.ping_every < std::chrono::milliseconds{1})
+    throw GatewayError("SseDialect::ping_every needs a millisecond at least, or 0 for no pings");
   if (dialect.ping.empty() || dialect.ping.find('\r') != std::string::npos) {
     throw GatewayError(
         "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "

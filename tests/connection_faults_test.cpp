@@ -3,6 +3,9 @@
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <chrono>
@@ -443,6 +446,30 @@ TEST_CASE(
       CHECK(exchange.body() == "");
       CHECK(exchange.connection_fault()->to_string() == "413 before the body");
     }
+  }
+}
+
+TEST_CASE("a client that sends its body after an early status still reads it, and then the end") {
+  Gateway gateway;
+  const std::string request = with_expect(Http(gateway).format_chat());
+  for (int run = 0; run < 20; ++run) {
+    gateway.next_connection(reply_before_body(unauthorized()));
+    RawConnection connection(gateway);
+#ifdef TCP_QUICKACK
+    // So that the gateway does not wait for the acknowledgement of its answer anyway.
+    const int on = 1;
+    setsockopt(connection.descriptor(), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+#endif
+    connection.send(head_of(request));
+    REQUIRE(gateway.journal().wait_for(static_cast<std::size_t>(run) + 1, 5s));
+    REQUIRE(gateway.journal().last().outcome() == Outcome::Kind::completed);
+    // A gateway that had closed the connection would answer the first with RST, and the second could not be sent.
+    const std::string body = body_of(request);
+    CHECK(connection.send(body.substr(0, body.size() / 2)));
+    CHECK(connection.send(body.substr(body.size() / 2)));
+    const auto received = connection.receive_all();
+    CHECK(received.bytes.find("HTTP/1.1 401 Unauthorized\r\n") == 0);
+    CHECK(received.end == End::fin);
   }
 }
 

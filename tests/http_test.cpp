@@ -940,6 +940,19 @@ TEST_CASE("an idle connection is closed after the idle timeout, used or not, wit
   CHECK(gateway.journal().count() == 1);
 }
 
+TEST_CASE("a client that does not read what precedes a fault is ended after the write timeout") {
+  Gateway gateway{Options{}.write_timeout(200ms)};
+  // It fits the buffer for sending, so that only the wait for its acknowledgement shows that nobody reads.
+  gateway.chat().reply(text(std::string(300'000, 'x')).fail(after_bytes(200'000), close_connection()));
+  ConnectionOptions small;
+  small.receive_buffer = 4096;
+  RawConnection connection(gateway, small);
+  connection.send(Http(gateway).format_chat());
+  REQUIRE(gateway.journal().wait_for(1, 5s));
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_stalled);
+  CHECK(connection.receive_all().end == End::reset);
+}
+
 TEST_CASE("a client that never reads a big reply is ended after the write timeout") {
   Gateway gateway{Options{}.write_timeout(200ms)};
   gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));

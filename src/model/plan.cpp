@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include <chrono>
 #include <tuple>
 #include <utility>
 
@@ -11,11 +12,9 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace plan_check {
 
-/// `number`, or GatewayError when it is 0.
-std::size_t counted_from_one(std::size_t number, const char* function);
-
-MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function) {
-  if (number == 0) throw GatewayError(std::string(function) + " counts from 1");
+/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const std::string& what) {
+  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
   return number;
 }
 
@@ -43,24 +42,27 @@ MOCK_GATEWAY_INLINE Trigger before_headers() { return Trigger(Trigger::Kind::bef
 MOCK_GATEWAY_INLINE Trigger after_headers() { return Trigger(Trigger::Kind::after_headers, 0); }
 
 MOCK_GATEWAY_INLINE Trigger after_events(std::size_t count) {
-  return Trigger(Trigger::Kind::after_events, detail::plan_check::counted_from_one(count, "after_events"));
+  return Trigger(Trigger::Kind::after_events, detail::plan_check::counted_from_one(count, "after_events", "events"));
 }
 
 MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) {
-  return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens"));
+  return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens", "tokens"));
 }
 
 MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) {
-  return Trigger(Trigger::Kind::after_bytes, detail::plan_check::counted_from_one(count, "after_bytes"));
+  return Trigger(Trigger::Kind::after_bytes,
+                 detail::plan_check::counted_from_one(count, "after_bytes", "bytes of the body"));
 }
 
 MOCK_GATEWAY_INLINE Trigger inside_event(std::size_t event, std::size_t byte) {
-  detail::plan_check::counted_from_one(event, "inside_event");
-  return Trigger(Trigger::Kind::inside_event, event, detail::plan_check::counted_from_one(byte, "inside_event"));
+  detail::plan_check::counted_from_one(event, "inside_event", "events");
+  return Trigger(Trigger::Kind::inside_event, event,
+                 detail::plan_check::counted_from_one(byte, "inside_event", "bytes of an event"));
 }
 
 MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) {
-  return Trigger(Trigger::Kind::inside_character, detail::plan_check::counted_from_one(event, "inside_character"));
+  return Trigger(Trigger::Kind::inside_character,
+                 detail::plan_check::counted_from_one(event, "inside_character", "events"));
 }
 
 MOCK_GATEWAY_INLINE Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
@@ -137,11 +139,11 @@ MOCK_GATEWAY_INLINE std::string Place::to_string() const {
 }
 
 MOCK_GATEWAY_INLINE Place before_event(std::size_t number) {
-  return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event"));
+  return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event", "events"));
 }
 
 MOCK_GATEWAY_INLINE Place before_token(std::size_t number) {
-  return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token"));
+  return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token", "tokens"));
 }
 
 namespace detail {
@@ -156,10 +158,11 @@ MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
   require_one_line(dialect.event, "event");
   require_one_line(dialect.comment, "comment");
   require_one_line(dialect.after_done, "after_done");
-  if (dialect.retry && *dialect.retry < Duration::zero())
-    throw GatewayError("SseDialect::retry needs a duration that is not negative");
-  if (dialect.ping_every < Duration::zero())
-    throw GatewayError("SseDialect::ping_every needs a duration that is not negative");
+  if (dialect.retry &&
+      (*dialect.retry < Duration::zero() || *dialect.retry % std::chrono::milliseconds{1} != Duration{0}))
+    throw GatewayError("SseDialect::retry needs a duration that is not negative, in whole milliseconds");
+  if (dialect.ping_every != Duration::zero() && dialect.ping_every < std::chrono::milliseconds{1})
+    throw GatewayError("SseDialect::ping_every needs a millisecond at least, or 0 for no pings");
   if (dialect.ping.empty() || dialect.ping.find('\r') != std::string::npos) {
     throw GatewayError(
         "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "

@@ -200,15 +200,16 @@ struct SseDialect {
   std::string event = {};
   /// Whether each event has an `id:` field, its number.
   bool ids = false;
-  /// The `retry:` field of the first event, in milliseconds. Not negative.
+  /// The `retry:` field of the first event, in whole milliseconds. Not negative.
   std::optional<Duration> retry = {};
   /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace.
   bool multi_line_data = false;
   /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty: none.
   std::string comment = {};
   /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
-  /// gateway's clock since the request was complete; 0: none. A ping and a token of one moment come in this order. On
-  /// the instant clock there are pings only in waits whose end is known: not at a gate, nor in a stall() without end.
+  /// gateway's clock since the request was complete, a millisecond at least; 0: none. A ping and a token of one moment
+  /// come in this order. On the instant clock there are pings only in waits whose end is known: not at a gate, nor in a
+  /// stall() without end.
   Duration ping_every{0};
   /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
   std::string ping = ": ping";
