@@ -83,92 +83,92 @@
 //   5796    evidence/redaction.hpp
 //   5819    http/sockets.hpp
 //   5919    http/connection.hpp
-//   6069    http/operations.hpp
-//   6110    http/request_reader.hpp
-//   6150    http/service.hpp
-//   6258    http/server.hpp
-//   6293    http/acceptor.hpp
-//   6338    http/compatibility.hpp
-//   6352    http/workers.hpp
-//   6400    http/response.hpp
-//   6420    gateway/catalogue_entries.hpp
-//   6543    core/clock.cpp
-//   7005    core/json_pointer.cpp
-//   7064    core/random.cpp
-//   7121    core/reporter.cpp
-//   7142    core/source_location.cpp
-//   7158    core/text.cpp
-//   7348    core/wait.cpp
-//   7360    model/acceptance.cpp
-//   7412    model/chat_request.cpp
-//   8422    model/connection_fault.cpp
-//   8520    model/failure.cpp
-//   8762    model/finding.cpp
-//   8787    model/pace.cpp
-//   8982    model/plan.cpp
-//   9168    model/profile.cpp
-//   9196    model/range.cpp
-//   9239    model/received_request.cpp
-//   9303    model/reply.cpp
-//   9866    keys/api_key.cpp
-//   9885    keys/key_store.cpp
-//  10208    keys/secrets.cpp
-//  10378    answer/bodies.cpp
-//  10486    answer/completion.cpp
-//  11093    answer/default_reply.cpp
-//  11214    answer/events.cpp
-//  11233    answer/occurrences.cpp
-//  11257    answer/schema_checker.cpp
-//  11418    answer/schema_decimal.cpp
-//  11610    answer/schema_format.cpp
-//  12061    answer/schema_instance.cpp
-//  12860    answer/schema_pattern.cpp
-//  13468    answer/schema_program.cpp
-//  13978    answer/schema_value.cpp
-//  14115    answer/tokens.cpp
-//  14348    answer/words.cpp
-//  14411    script/chaos.cpp
-//  14552    script/chaos_rules.cpp
-//  14636    script/connection_faults.cpp
-//  14687    script/excerpts.cpp
-//  14794    script/forced_failures.cpp
-//  14880    script/matcher.cpp
-//  15081    script/matchers.cpp
-//  15934    script/scope.cpp
-//  15991    script/script.cpp
-//  16262    delivery/delivery.cpp
-//  16767    delivery/framing.cpp
-//  16863    delivery/gzip.cpp
-//  16932    delivery/pace_schedule.cpp
-//  17003    evidence/diagnosis.cpp
-//  17179    evidence/journal.cpp
-//  17789    evidence/redaction.cpp
-//  18007    evidence/review.cpp
-//  18546    evidence/verification.cpp
-//  18901    http/acceptor.cpp
-//  18987    http/compatibility.cpp
-//  19099    http/connection.cpp
-//  19469    http/operations.cpp
-//  19570    http/request_reader.cpp
-//  19809    http/response.cpp
-//  19892    http/server.cpp
-//  20226    http/service.cpp
-//  20899    http/sockets.cpp
-//  21243    http/workers.cpp
-//  21354    gateway/catalogue.cpp
-//  21606    gateway/catalogue_delivery.cpp
-//  22159    gateway/catalogue_entries.cpp
-//  22285    gateway/catalogue_failures.cpp
-//  22547    gateway/catalogue_replies.cpp
-//  22927    gateway/chat_script.cpp
-//  23051    gateway/gateway.cpp
-//  23251    gateway/options.cpp
-//  23266    gateway/sweep.cpp
-//  23703  Adapters
-//  23708    core/macros.hpp
-//  23725    adapters/catch2.hpp
-//  23808    adapters/doctest.hpp
-//  23896    adapters/gtest.hpp
+//   6084    http/operations.hpp
+//   6125    http/request_reader.hpp
+//   6165    http/service.hpp
+//   6273    http/server.hpp
+//   6308    http/acceptor.hpp
+//   6353    http/compatibility.hpp
+//   6367    http/workers.hpp
+//   6415    http/response.hpp
+//   6435    gateway/catalogue_entries.hpp
+//   6558    core/clock.cpp
+//   7020    core/json_pointer.cpp
+//   7079    core/random.cpp
+//   7136    core/reporter.cpp
+//   7157    core/source_location.cpp
+//   7173    core/text.cpp
+//   7363    core/wait.cpp
+//   7375    model/acceptance.cpp
+//   7427    model/chat_request.cpp
+//   8437    model/connection_fault.cpp
+//   8535    model/failure.cpp
+//   8777    model/finding.cpp
+//   8802    model/pace.cpp
+//   8997    model/plan.cpp
+//   9183    model/profile.cpp
+//   9211    model/range.cpp
+//   9254    model/received_request.cpp
+//   9318    model/reply.cpp
+//   9881    keys/api_key.cpp
+//   9900    keys/key_store.cpp
+//  10223    keys/secrets.cpp
+//  10393    answer/bodies.cpp
+//  10501    answer/completion.cpp
+//  11108    answer/default_reply.cpp
+//  11229    answer/events.cpp
+//  11248    answer/occurrences.cpp
+//  11272    answer/schema_checker.cpp
+//  11433    answer/schema_decimal.cpp
+//  11625    answer/schema_format.cpp
+//  12076    answer/schema_instance.cpp
+//  12875    answer/schema_pattern.cpp
+//  13483    answer/schema_program.cpp
+//  13993    answer/schema_value.cpp
+//  14130    answer/tokens.cpp
+//  14363    answer/words.cpp
+//  14426    script/chaos.cpp
+//  14567    script/chaos_rules.cpp
+//  14651    script/connection_faults.cpp
+//  14702    script/excerpts.cpp
+//  14809    script/forced_failures.cpp
+//  14895    script/matcher.cpp
+//  15096    script/matchers.cpp
+//  15949    script/scope.cpp
+//  16006    script/script.cpp
+//  16277    delivery/delivery.cpp
+//  16782    delivery/framing.cpp
+//  16878    delivery/gzip.cpp
+//  16947    delivery/pace_schedule.cpp
+//  17018    evidence/diagnosis.cpp
+//  17194    evidence/journal.cpp
+//  17804    evidence/redaction.cpp
+//  18022    evidence/review.cpp
+//  18561    evidence/verification.cpp
+//  18916    http/acceptor.cpp
+//  19002    http/compatibility.cpp
+//  19114    http/connection.cpp
+//  19491    http/operations.cpp
+//  19592    http/request_reader.cpp
+//  19831    http/response.cpp
+//  19914    http/server.cpp
+//  20250    http/service.cpp
+//  20923    http/sockets.cpp
+//  21267    http/workers.cpp
+//  21378    gateway/catalogue.cpp
+//  21630    gateway/catalogue_delivery.cpp
+//  22183    gateway/catalogue_entries.cpp
+//  22309    gateway/catalogue_failures.cpp
+//  22571    gateway/catalogue_replies.cpp
+//  22951    gateway/chat_script.cpp
+//  23075    gateway/gateway.cpp
+//  23275    gateway/options.cpp
+//  23290    gateway/sweep.cpp
+//  23727  Adapters
+//  23732    core/macros.hpp
+//  23749    adapters/catch2.hpp
+//  23832    adapters/doctest.hpp
+//  23920    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -5946,7 +5946,24 @@ class DescriptorWake final : public Wake {
   sockets::WakePair pair_;
 };
 
-/// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop() and
+/// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
+/// at once, and none of them has to wait for the others.
+class StopLine {
+ public:
+  explicit StopLine(int socket) : socket_(socket) {}
+
+  void stop();
+  bool is_stopped() const { return stopped_; }
+  /// The descriptor is about to be closed, and may soon be somebody else's.
+  void cut();
+
+ private:
+  std::mutex mutex_;
+  int socket_;  // -1 once cut
+  std::atomic<bool> stopped_{false};
+};
+
+/// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
 /// busy_with() by any.
 class Connection final : public Outlet {
  public:
@@ -6003,12 +6020,10 @@ class Connection final : public Outlet {
   /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
   /// finds the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it. The descriptor stays open, for stop() to reach, until the destructor.
+  /// Says goodbye as ending() wants it. The descriptor stays open, for the stop line to reach, until the destructor.
   void finish();
 
-  /// Ends every wait and every transfer. From any thread.
-  void stop();
-  bool stopping() const { return stopping_; }
+  const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
   void set_busy_with(std::string what);
   std::string busy_with() const;
@@ -6057,7 +6072,7 @@ class Connection final : public Outlet {
   bool is_lean_ = false;  // during this exchange, the stack's unused memory was returned
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
-  std::atomic<bool> stopping_{false};
+  std::shared_ptr<StopLine> stop_line_;
   mutable std::mutex busy_mutex_;
   std::string busy_with_;
 };
@@ -19129,14 +19144,26 @@ MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
   if (pair_.reading >= 0) sockets::clear_wake(pair_);
 }
 
+MOCK_GATEWAY_INLINE void StopLine::stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+  if (socket_ >= 0) sockets::shut_down(socket_);
+}
+
+MOCK_GATEWAY_INLINE void StopLine::cut() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  socket_ = -1;
+}
+
 MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
-    : socket_(socket), id_(id), limits_(limits) {
+    : socket_(socket), id_(id), limits_(limits), stop_line_(std::make_shared<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout})
     *limit = bounded(*limit);
   sockets::adopt(socket_);
 }
 
 MOCK_GATEWAY_INLINE Connection::~Connection() {
+  stop_line_->cut();
   if (ending_ == Ending::reset || stalled_) {
     sockets::reset(socket_);
   } else {
@@ -19152,14 +19179,14 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
   }
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
-    if (stopping_) return Arrival::broken;
+    if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
     Duration age{0};
     const std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
-        if (count == 0) return stopping_ ? Arrival::broken : Arrival::peer_closed;
+        if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
         arrived_ =
             std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
         buffer_.append(bytes, count);
@@ -19297,7 +19324,7 @@ MOCK_GATEWAY_INLINE void Connection::end_exchange() {
 MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
-    if (stopping_) return false;
+    if (stop_line_->is_stopped()) return false;
     const bool begins = record_ && record_->bytes == 0;
     const TimePoint now = begins ? timeline_->now() : TimePoint{};
     const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
@@ -19340,7 +19367,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
-    if (stopping_) return false;
+    if (stop_line_->is_stopped()) return false;
     if (readiness.disconnected) {
       note_disconnected();
       return false;
@@ -19352,17 +19379,17 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
     }
     if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
   }
-  return !stopping_;
+  return !stop_line_->is_stopped();
 }
 
 MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
-  if (stopping_) return false;
+  if (stop_line_->is_stopped()) return false;
   if (pending.over()) return true;
   const int wake = pending.needs_wake() ? wake_->prepare() : -1;
   for (;;) {
     // Asked after the descriptor is ready: a wake between the two would be lost otherwise.
     if (pending.over()) return true;
-    if (stopping_) return false;
+    if (stop_line_->is_stopped()) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
     std::optional<Duration> timeout = pending.look_again_in();
     // No descriptor was left to be woken by: then the wait asks again by itself.
@@ -19393,7 +19420,7 @@ MOCK_GATEWAY_INLINE void Connection::guard_expired() {
 }
 
 MOCK_GATEWAY_INLINE void Connection::note_peer_closed(Departure::How how) {
-  if (peer_closed_ || stopping_) return;
+  if (peer_closed_ || stop_line_->is_stopped()) return;
   peer_closed_ = true;
   how_ = how;
   if (record_) record_->mark_client_closed(departure(how));
@@ -19416,7 +19443,7 @@ MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
 }
 
 MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
-  if (stopping_) return Outcome::Kind::stopped;
+  if (stop_line_->is_stopped()) return Outcome::Kind::stopped;
   return stalled_ ? Outcome::Kind::client_stalled : Outcome::Kind::client_left;
 }
 
@@ -19445,11 +19472,6 @@ MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
     if (arrival == Arrival::arrived || (arrival == Arrival::timed_out && !delivered())) continue;
     return;
   }
-}
-
-MOCK_GATEWAY_INLINE void Connection::stop() {
-  stopping_ = true;
-  sockets::shut_down(socket_);
 }
 
 MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {
@@ -19999,11 +20021,13 @@ class Server::Impl final : public httplib::Server {
     if (std::exchange(stopped_, true)) return;
     // First, so that no thread whose connection ends lies down to wait for the next.
     workers_.retire();
+    std::vector<std::shared_ptr<StopLine>> lines;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       stopping_ = true;
-      for (Connection* connection : connections_) connection->stop();
+      for (const Connection* connection : connections_) lines.push_back(connection->stop_line());
     }
+    for (const auto& line : lines) line->stop();
     acceptor_.reset();
     workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
     if (reserved_ >= 0) sockets::close(std::exchange(reserved_, -1));

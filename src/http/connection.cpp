@@ -38,14 +38,26 @@ MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
   if (pair_.reading >= 0) sockets::clear_wake(pair_);
 }
 
+MOCK_GATEWAY_INLINE void StopLine::stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+  if (socket_ >= 0) sockets::shut_down(socket_);
+}
+
+MOCK_GATEWAY_INLINE void StopLine::cut() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  socket_ = -1;
+}
+
 MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
-    : socket_(socket), id_(id), limits_(limits) {
+    : socket_(socket), id_(id), limits_(limits), stop_line_(std::make_shared<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout})
     *limit = bounded(*limit);
   sockets::adopt(socket_);
 }
 
 MOCK_GATEWAY_INLINE Connection::~Connection() {
+  stop_line_->cut();
   if (ending_ == Ending::reset || stalled_) {
     sockets::reset(socket_);
   } else {
@@ -61,14 +73,14 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
   }
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (;;) {
-    if (stopping_) return Arrival::broken;
+    if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
     Duration age{0};
     const std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
-        if (count == 0) return stopping_ ? Arrival::broken : Arrival::peer_closed;
+        if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
         arrived_ =
             std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
         buffer_.append(bytes, count);
@@ -206,7 +218,7 @@ MOCK_GATEWAY_INLINE void Connection::end_exchange() {
 MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
-    if (stopping_) return false;
+    if (stop_line_->is_stopped()) return false;
     const bool begins = record_ && record_->bytes == 0;
     const TimePoint now = begins ? timeline_->now() : TimePoint{};
     const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
@@ -249,7 +261,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
-    if (stopping_) return false;
+    if (stop_line_->is_stopped()) return false;
     if (readiness.disconnected) {
       note_disconnected();
       return false;
@@ -261,17 +273,17 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
     }
     if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
   }
-  return !stopping_;
+  return !stop_line_->is_stopped();
 }
 
 MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
-  if (stopping_) return false;
+  if (stop_line_->is_stopped()) return false;
   if (pending.over()) return true;
   const int wake = pending.needs_wake() ? wake_->prepare() : -1;
   for (;;) {
     // Asked after the descriptor is ready: a wake between the two would be lost otherwise.
     if (pending.over()) return true;
-    if (stopping_) return false;
+    if (stop_line_->is_stopped()) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
     std::optional<Duration> timeout = pending.look_again_in();
     // No descriptor was left to be woken by: then the wait asks again by itself.
@@ -302,7 +314,7 @@ MOCK_GATEWAY_INLINE void Connection::guard_expired() {
 }
 
 MOCK_GATEWAY_INLINE void Connection::note_peer_closed(Departure::How how) {
-  if (peer_closed_ || stopping_) return;
+  if (peer_closed_ || stop_line_->is_stopped()) return;
   peer_closed_ = true;
   how_ = how;
   if (record_) record_->mark_client_closed(departure(how));
@@ -325,7 +337,7 @@ MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
 }
 
 MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
-  if (stopping_) return Outcome::Kind::stopped;
+  if (stop_line_->is_stopped()) return Outcome::Kind::stopped;
   return stalled_ ? Outcome::Kind::client_stalled : Outcome::Kind::client_left;
 }
 
@@ -354,11 +366,6 @@ MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
     if (arrival == Arrival::arrived || (arrival == Arrival::timed_out && !delivered())) continue;
     return;
   }
-}
-
-MOCK_GATEWAY_INLINE void Connection::stop() {
-  stopping_ = true;
-  sockets::shut_down(socket_);
 }
 
 MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {

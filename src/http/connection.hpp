@@ -44,7 +44,24 @@ class DescriptorWake final : public Wake {
   sockets::WakePair pair_;
 };
 
-/// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop() and
+/// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
+/// at once, and none of them has to wait for the others.
+class StopLine {
+ public:
+  explicit StopLine(int socket) : socket_(socket) {}
+
+  void stop();
+  bool is_stopped() const { return stopped_; }
+  /// The descriptor is about to be closed, and may soon be somebody else's.
+  void cut();
+
+ private:
+  std::mutex mutex_;
+  int socket_;  // -1 once cut
+  std::atomic<bool> stopped_{false};
+};
+
+/// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
 /// busy_with() by any.
 class Connection final : public Outlet {
  public:
@@ -101,12 +118,10 @@ class Connection final : public Outlet {
   /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
   /// finds the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it. The descriptor stays open, for stop() to reach, until the destructor.
+  /// Says goodbye as ending() wants it. The descriptor stays open, for the stop line to reach, until the destructor.
   void finish();
 
-  /// Ends every wait and every transfer. From any thread.
-  void stop();
-  bool stopping() const { return stopping_; }
+  const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
   void set_busy_with(std::string what);
   std::string busy_with() const;
@@ -155,7 +170,7 @@ class Connection final : public Outlet {
   bool is_lean_ = false;  // during this exchange, the stack's unused memory was returned
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
-  std::atomic<bool> stopping_{false};
+  std::shared_ptr<StopLine> stop_line_;
   mutable std::mutex busy_mutex_;
   std::string busy_with_;
 };

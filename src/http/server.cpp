@@ -6,6 +6,7 @@
 #include <atomic>
 #include <charconv>
 #include <iostream>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "../core/error.hpp"
 #include "acceptor.hpp"
@@ -127,11 +129,13 @@ class Server::Impl final : public httplib::Server {
     if (std::exchange(stopped_, true)) return;
     // First, so that no thread whose connection ends lies down to wait for the next.
     workers_.retire();
+    std::vector<std::shared_ptr<StopLine>> lines;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       stopping_ = true;
-      for (Connection* connection : connections_) connection->stop();
+      for (const Connection* connection : connections_) lines.push_back(connection->stop_line());
     }
+    for (const auto& line : lines) line->stop();
     acceptor_.reset();
     workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
     if (reserved_ >= 0) sockets::close(std::exchange(reserved_, -1));
