@@ -575,8 +575,9 @@ TEST_CASE("the second write leaves after a pause, so that a client that waits re
   }
   gateway.chat().reply(text("Zürich 東京").split_write(1'000'000));
   CHECK(test_support::eventually([&] { return reads(gateway).size() == 1; }));
-  for (const VerificationIssue& issue : gateway.verify().issues())
-    CHECK(issue.kind == VerificationIssue::Kind::place_not_reached);
+  const std::vector<VerificationIssue> issues = gateway.verify().issues();
+  CHECK_FALSE(issues.empty());  // one for each time that it was tried
+  for (const VerificationIssue& issue : issues) CHECK(issue.kind == VerificationIssue::Kind::place_not_reached);
 }
 
 TEST_CASE("a client that leaves and a gateway that stops end the pause between two writes") {

@@ -13,7 +13,7 @@ namespace detail {
 namespace plan_check {
 
 /// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
-MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const std::string& what) {
+MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
   if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
   return number;
 }

@@ -48,10 +48,6 @@ inline std::ostream& operator<<(std::ostream& out, const Series& series) {
              << " processors";
 }
 
-/// How many series are measured at most until one is below its limit: a machine that has just built something pauses
-/// everybody, now and then and for minutes, for longer than some limits here.
-constexpr int most_series = 6;
-
 /// `run` gives the time that one run took.
 template <class Run>
 Series measure(int runs, const Run& run) {
