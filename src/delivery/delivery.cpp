@@ -82,7 +82,7 @@ template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
   try {
     steps();
-    return Result::completed;
+    return outlet_.took_last_bytes() ? Result::completed : Result::broken_off;
   } catch (const Ended& ended) {
     return ended.result;
   }
@@ -123,6 +123,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     }
     sent_.tokens = token_count;
     publish();
+    nothing_follows_ = true;
     at_end();
     flush();
   });
@@ -326,6 +327,7 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
+  outlet_.last_bytes_follow();
   if (before_last_bytes_) before_last_bytes_();
 }
 
@@ -364,8 +366,8 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Effect& effect) {
         pass(*effect.gate());
       } else {
         const TimePoint deadline = effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max();
-        wait_until(deadline, "a stall",
-                   effect.duration() ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
+        const bool goes_on = effect.duration() && !nothing_follows_;
+        wait_until(deadline, "a stall", goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
       }
       return;
     case Effect::Kind::error_event: return send_error(effect);

@@ -177,6 +177,7 @@ class Delivery {
   bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
+  bool nothing_follows_ = false;  // the whole of a plain reply has been sent
   std::function<void()> before_last_bytes_;
 };
 

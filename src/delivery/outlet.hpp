@@ -27,6 +27,12 @@ class Outlet {
   virtual bool delivered() const { return true; }
   /// Whether what was written is on its way, as far as the system can tell.
   virtual bool has_left() const { return true; }
+  /// The bytes by which a client knows that the answer is whole come next. From the first call on, what the client
+  /// sends or does not wait for is its answer to a whole reply.
+  virtual void last_bytes_follow() {}
+  /// Whether the client's kernel took the last bytes: of a client that closed its side before them, only its kernel's
+  /// answer tells whether it still reads. False as for write.
+  virtual bool took_last_bytes() { return true; }
   /// Waits until `pending` is over; false as for write.
   virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   virtual void end(Ending ending) = 0;

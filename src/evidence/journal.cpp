@@ -223,9 +223,22 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime 
 MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how) {
   {
     const auto locked = lock();
-    if (!departure) departure = how;
+    if (departure) return;
+    departure = how;
+    left = std::chrono::steady_clock::now();
   }
   if (signal) signal->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_forsaken(bool is) {
+  if (!signal) return;
+  {
+    const auto locked = lock();
+    if (forsaken == is) return;
+    forsaken = is;
+    is ? --signal->under_way : ++signal->under_way;
+  }
+  signal->changed.notify_all();
 }
 
 MOCK_GATEWAY_INLINE bool ExchangeRecord::has_guard_expired() const {
@@ -441,13 +454,13 @@ MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
 
 MOCK_GATEWAY_INLINE void JournalState::began() {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  ++under_way_;
+  ++signal_->under_way;
 }
 
 MOCK_GATEWAY_INLINE void JournalState::dropped() {
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    --under_way_;
+    --signal_->under_way;
   }
   signal_->changed.notify_all();
 }
@@ -470,7 +483,7 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     record.outcome = outcome;
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
-    --under_way_;
+    if (!std::exchange(record.forsaken, false)) --signal_->under_way;
   }
   signal_->changed.notify_all();
 }
@@ -542,9 +555,9 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) co
 }
 
 MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
-  if (scope.whole()) return under_way_;
+  if (scope.whole()) return signal_->under_way;
   return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&scope](const auto& record) {
-    return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
+    return record->outcome == Outcome::Kind::pending && !record->forsaken && scope.covers(record->request);
   }));
 }
 

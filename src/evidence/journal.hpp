@@ -128,6 +128,9 @@ namespace detail {
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
+  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
+  /// closed its side.
+  std::size_t under_way = 0;
 };
 
 /// What an answer told the client about trying again.
@@ -200,6 +203,8 @@ struct ExchangeRecord {
   /// after a change is no retry.
   std::uint64_t changes = 0;
   std::uint64_t epoch = 0;
+  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
+  std::uint64_t behind_stream = 0;
   /// Of a request that no stub answered, and of others that verify() has to report.
   std::vector<Problem> problems;
 
@@ -210,6 +215,7 @@ struct ExchangeRecord {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
+  bool forsaken = false;  // it waits, and its client has closed its side: not under way
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   // In real time, whatever the gateway's clock shows.
@@ -217,6 +223,7 @@ struct ExchangeRecord {
   RealTime connected{};              // its connection was accepted
   RealTime recorded{};               // it was published, before any of its answer left
   std::optional<RealTime> answered;  // the answer began
+  std::optional<RealTime> left;      // the client left, or closed its side
   RealTime over{};                   // it ended
 
   /// What the record holds in memory, roughly; for the journal's bound. Does not change once it is published.
@@ -228,6 +235,8 @@ struct ExchangeRecord {
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
   void mark_client_closed(const Departure& how);
+  /// Whether the exchange waits for nobody who could still be seen: see `forsaken`.
+  void mark_forsaken(bool forsaken);
   void mark_guard_expired();
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
@@ -286,7 +295,7 @@ class Exchange {
   /// Waits, in real time, until the client closed its side, reset, or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
   bool client_closed_its_side() const;
-  /// How the client left; nothing while it is there, and when it left after the exchange had ended.
+  /// How the client left; nothing while it is there, and when it left after the last bytes of the answer.
   std::optional<Departure> departure() const;
   /// The fault of Gateway::next_connection that struck this request.
   const std::optional<ConnectionFault>& connection_fault() const& { return record_->connection_fault; }
@@ -401,7 +410,6 @@ class JournalState {
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
-  std::size_t under_way_ = 0;
 };
 
 }  // namespace detail
@@ -433,7 +441,8 @@ class Journal {
 
   /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits, in real time, until every request that has begun to arrive has ended.
+  /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
+  /// is not waited for while its reply waits.
   Wait wait_until_idle(Duration timeout) const;
   /// Forgets what is recorded and counts from 0 again; ids go on. What verify() has to report stays: Gateway::reset
   /// forgets that too.

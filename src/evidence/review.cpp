@@ -42,6 +42,7 @@ struct Seen {
   std::shared_ptr<ExchangeRecord> record;
   Outcome::Kind outcome;
   bool client_closed;
+  std::optional<RealTime> client_left;
   std::optional<TimePoint> first_byte;
   std::optional<RealTime> answered;
   /// The client could send the request from this moment on.
@@ -173,11 +174,12 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
     const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
+    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
     seen.client_closed = now.departure.has_value();
+    seen.client_left = now.left;
     seen.first_byte = now.first_byte;
     seen.answered = now.answered;
     // On a connection of its own the client may have been writing as soon as it was open.
@@ -363,15 +365,22 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
         "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
         "wanted.");
   }
-  const bool left_or_stalled =
-      seen.client_closed || seen.outcome == Outcome::Kind::client_left || seen.outcome == Outcome::Kind::client_stalled;
-  if (record.progress.done && !left_or_stalled) {
-    const RealTime until = seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now() : seen.over;
+  if (record.progress.done && seen.outcome != Outcome::Kind::client_stalled) {
+    const RealTime until = seen.client_left                         ? *seen.client_left
+                           : seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now()
+                                                                    : seen.over;
     if (until - record.progress.done_at.load() >= time_to_close) {
       add("stream_left_open",
           "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
           "connection's end.");
     }
+  }
+  if (record.behind_stream != 0) {
+    findings.push_back(Finding{"pipelined_request",
+                               "sent on the connection of a stream that was unfinished, so it waited for the stream's "
+                               "end. Send it on another connection, or close the stream first.",
+                               Severity::warning,
+                               {record.behind_stream, record.id}});
   }
 }
 
@@ -464,7 +473,7 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
   std::size_t open = 0;
   for (const review::Seen& seen : all) {
     review::judge_alone(seen, findings);
-    if (seen.outcome == Outcome::Kind::pending) ++open;
+    if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
   review::judge_retries(all, findings);
   review::judge_sharing(all, findings);
@@ -541,6 +550,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
                                                  "tool_result_unknown_id",
                                                  "stream_left_open",
                                                  "stream_abandoned",
+                                                 "pipelined_request",
                                                  "key_in_query",
                                                  "key_in_body",
                                                  "browser_request",

@@ -25,7 +25,8 @@ inline namespace MOCK_GATEWAY_ABI {
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
 /// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
 /// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
-/// | stream_abandoned              | error    | stopped reading for the write timeout without closing               |
+/// | stream_abandoned              | error    | took nothing for the write timeout without closing                  |
+/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, and waited for it   |
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |

@@ -20,6 +20,26 @@ MOCK_GATEWAY_INLINE bool may_stand_in_a_head(char byte) {
 
 }  // namespace connection
 
+/// A client that reads slowly makes no room for a new write for a long time, because the system waits until a third of
+/// the send queue is free. The queue shrinks before that.
+class Connection::Standstill {
+ public:
+  explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+
+  Duration length() {
+    const std::size_t queued = sockets::unacknowledged(socket_);
+    const auto now = std::chrono::steady_clock::now();
+    if (queued < queued_) since_ = now;
+    queued_ = queued;
+    return now - since_;
+  }
+
+ private:
+  int socket_;
+  std::size_t queued_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
 MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
 
 MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
@@ -137,7 +157,10 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
   for (;;) {
     // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
     while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
-    if (has_unread()) return Arrival::arrived;
+    if (has_unread()) {
+      request_began_ = arrived_;
+      return Arrival::arrived;
+    }
     const Arrival arrival = fill(limits_.idle_timeout);
     if (arrival != Arrival::arrived) return arrival;
   }
@@ -199,9 +222,20 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, s
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline) {
+MOCK_GATEWAY_INLINE std::uint64_t Connection::overtaken_stream() const {
+  // A stream that had ended may have been read to its end before the thread that sent it went on.
+  constexpr Duration tolerance = std::chrono::milliseconds{1};
+  if (!stream_) return 0;
+  const bool overtaken = request_began_ < stream_->began || request_began_ + tolerance < stream_->last_bytes;
+  return overtaken ? stream_->exchange : 0;
+}
+
+MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed) {
   record_ = &record;
   timeline_ = &timeline;
+  stream_.reset();
+  if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
+  last_bytes_follow_ = closed_before_last_bytes_ = false;
   record.mark_connection(opened_);
   last_write_ = {};
   is_lean_ = false;
@@ -245,11 +279,14 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
 }
 
 MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.write_timeout;
+  const Duration step =
+      std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
+  Standstill standstill(socket_);
   for (;;) {
-    const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
+    const Duration left = limits_.write_timeout - standstill.length();
     if (left <= Duration{0}) return false;
-    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, left);
+    const sockets::Readiness readiness =
+        sockets::poll(socket_, sockets::Interest::writable, false, -1, std::min(left, step));
     if (readiness.ready || readiness.disconnected) return true;
   }
 }
@@ -258,6 +295,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const auto began = std::chrono::steady_clock::now();
+  Standstill standstill(socket_);
   for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
@@ -266,17 +304,43 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
       note_disconnected();
       return false;
     }
-    const auto spent = std::chrono::steady_clock::now() - began;
-    if (spent >= limits_.write_timeout) {
+    if (standstill.length() >= limits_.write_timeout) {
       stalled_ = true;
       return false;
     }
+    const auto spent = std::chrono::steady_clock::now() - began;
     if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
   }
   return !stop_line_->is_stopped();
 }
 
+MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
+  if (std::exchange(last_bytes_follow_, true)) return;
+  if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
+  if (!peer_closed_) {
+    // A reply that never waited has not looked for the client yet.
+    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, true, -1, Duration{0});
+    if (readiness.disconnected)
+      note_disconnected();
+    else if (readiness.peer_closed)
+      note_peer_closed(Departure::How::closed);
+  }
+  closed_before_last_bytes_ = peer_closed_;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::took_last_bytes() {
+  if (!closed_before_last_bytes_) return true;
+  // A client that has gone answers with RST, one that still reads with an acknowledgement.
+  return drain() && !sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+}
+
 MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
+  const bool is_over = wait_until_over(pending, on_client_closed);
+  if (record_) record_->mark_forsaken(false);
+  return is_over;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
   if (stop_line_->is_stopped()) return false;
   if (pending.over()) return true;
   const int wake = pending.needs_wake() ? wake_->prepare() : -1;
@@ -285,6 +349,7 @@ MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_cl
     if (pending.over()) return true;
     if (stop_line_->is_stopped()) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
+    if (peer_closed_ && record_) record_->mark_forsaken(true);
     std::optional<Duration> timeout = pending.look_again_in();
     // No descriptor was left to be woken by: then the wait asks again by itself.
     if (wake < 0 && pending.needs_wake())
@@ -337,8 +402,8 @@ MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
 }
 
 MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
-  if (stop_line_->is_stopped()) return Outcome::Kind::stopped;
-  return stalled_ ? Outcome::Kind::client_stalled : Outcome::Kind::client_left;
+  if (stalled_) return Outcome::Kind::client_stalled;
+  return stop_line_->is_stopped() && !peer_closed_ ? Outcome::Kind::stopped : Outcome::Kind::client_left;
 }
 
 MOCK_GATEWAY_INLINE void Connection::send_ending() {

@@ -96,11 +96,16 @@ class Connection final : public Outlet {
   /// Not before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
+  /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
+  std::uint64_t overtaken_stream() const;
+
   // Writing: the exchange under way hears of what happens.
-  void begin_exchange(ExchangeRecord& record, Timeline& timeline);
+  void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
   void end_exchange();
   bool write(std::string_view bytes) override;
   bool drain() override;
+  void last_bytes_follow() override;
+  bool took_last_bytes() override;
   bool delivered() const override { return sockets::unacknowledged(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
   bool wait(Pending& pending, OnClientClosed on_client_closed) override;
@@ -135,6 +140,15 @@ class Connection final : public Outlet {
     std::size_t allowance = 0;
   };
 
+  /// How long the client's kernel has taken none of what was written.
+  class Standstill;
+  /// The stream that was sent last.
+  struct Stream {
+    std::uint64_t exchange = 0;
+    std::chrono::steady_clock::time_point began{};
+    std::chrono::steady_clock::time_point last_bytes{};  // they followed
+  };
+
   Arrival fill(Duration timeout);
   /// More bytes that may be taken, now or after the gap of slow reading.
   Arrival more();
@@ -143,6 +157,7 @@ class Connection final : public Outlet {
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
   bool wait_until_writable();
+  bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
   void note_peer_closed(Departure::How how);
   /// Of a connection that can be used no more.
   void note_disconnected();
@@ -157,7 +172,9 @@ class Connection final : public Outlet {
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
+  std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
   std::chrono::steady_clock::time_point last_exchange_ended_{};
+  std::optional<Stream> stream_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool ending_is_sent_ = false;
@@ -167,6 +184,8 @@ class Connection final : public Outlet {
   Departure::How how_ = Departure::How::closed;
   TimePoint last_write_{};  // of the exchange
   bool stalled_ = false;
+  bool last_bytes_follow_ = false;
+  bool closed_before_last_bytes_ = false;
   bool is_lean_ = false;  // during this exchange, the stack's unused memory was returned
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;

@@ -171,6 +171,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->changes =
       keys_->changes() + script_->changes() + failures_.changes() + connection_faults_->changes() + chaos_->changes();
   record->connection_fault = incoming.fault;
+  record->behind_stream = connection.overtaken_stream();
 
   Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
   Answer answer = incoming.turned_away ? fail(asked, *incoming.turned_away, Decision::Kind::rejected)
@@ -202,7 +203,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
   if (!answer.interim.empty()) connection.write(answer.interim);
   if (incoming.is_answered_before_body()) connection.linger();
-  connection.begin_exchange(*record, timeline);
+  connection.begin_exchange(*record, timeline, answer.stream);
   const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
   connection.end_exchange();
   answer.use = StubState::Use();  // before the client can see the end, and try again

@@ -1,0 +1,280 @@
+// What the record says of clients that leave early, late, or half, and of those that are only slow.
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <string>
+#include <string_view>
+
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+using namespace mock_gateway;
+using namespace test_support;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string codes(const Review& review) {
+  std::string all;
+  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
+  return all;
+}
+
+/// Closing with bytes unread would send RST in place of FIN.
+bool has_first_token(std::string_view received) {
+  const std::size_t token = received.find("\"a\"");
+  return token != std::string_view::npos && received.find("\n\n\r\n", token) == received.size() - 4;
+}
+
+}  // namespace
+
+// --- Early
+// ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a client that gave up on a plain reply before it came is recorded as having left") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("too late").first_token_after(3s));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat());
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  const Exchange exchange = gateway.journal().last();
+  client.close();
+  REQUIRE(exchange.wait_for_client_to_leave(10s));
+  CHECK(exchange.outcome(0s) == Outcome::Kind::pending);
+  clock.advance(3s);
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  REQUIRE(exchange.departure().has_value());
+  CHECK(exchange.departure()->how == Departure::How::closed);
+  CHECK(exchange.departure()->delivered == 0);
+}
+
+TEST_CASE("a client that gave up on a stream before its last token is recorded as having left") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("a b").every(1s));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(client.receive_until(has_first_token).found);
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  client.close();
+  const Exchange exchange = gateway.journal().last();
+  REQUIRE(exchange.wait_for_client_to_leave(10s));
+  clock.advance(1s);
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.departure()->tokens == 1);
+}
+
+TEST_CASE("a client that left while a function of the test was thinking is recorded as having left") {
+  Gateway gateway;
+  RawConnection client(gateway);
+  gateway.chat().reply([&](const ChatRequest&) -> Reply {
+    client.close();
+    return text("nobody reads this");
+  });
+  client.send(Http(gateway).format_chat());
+  REQUIRE(gateway.journal().wait_for(1, 10s));
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.client_closed_its_side());
+}
+
+TEST_CASE("a client that closed its sending side and still reads gets its plain reply, and the record says completed") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("still here").first_token_after(3s));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat());
+  client.shutdown_write();
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  const Exchange exchange = gateway.journal().last();
+  REQUIRE(exchange.wait_for_client_to_leave(10s));
+  clock.advance(3s);
+  CHECK(client.receive_response().text() == "still here");
+  CHECK(exchange.outcome() == Outcome::Kind::completed);
+}
+
+TEST_CASE("a client that closes at [DONE], before the body's end, has got its whole answer") {
+  Gateway gateway;
+  gateway.chat().reply(text("a b").fail(at_end(), stall(50ms)));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(client.receive_until("data: [DONE]\n\n").found);
+  client.close();
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
+}
+
+// --- Not waited for
+// ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("an exchange whose client has gone is not waited for, although its reply still waits") {
+  Gateway gateway;
+  Gate gate(1min);
+  const Stub stub = gateway.chat().reply(text("a b").hold(gate, before_token(2)));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(10s));
+  REQUIRE_FALSE(gateway.journal().wait_until_idle(0s));
+  REQUIRE(client.receive_until(has_first_token).found);
+  client.close();
+  CHECK(gateway.journal().wait_until_idle(10s));
+  CHECK(stub.last_call().outcome(0s) == Outcome::Kind::pending);
+  CHECK(gateway.review().message() == "clean: 1 exchange judged");
+  CHECK(gateway.verify().message() == "nothing is wrong");
+
+  SUBCASE("and a stop ends it as one whose client has left") {
+    gateway.stop();
+    CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
+  }
+  SUBCASE("and what its client's system answers to the next bytes ends it") {
+    gate.open();
+    CHECK(stub.last_call().outcome() == Outcome::Kind::client_left);
+  }
+  CHECK(gateway.journal().wait_until_idle(10s));
+}
+
+TEST_CASE("a client that closed its side is waited for while its reply goes on") {
+  Gateway gateway;
+  Gate gate(1min);
+  gateway.chat().reply(text("a b").hold(gate, before_token(2)).fail(after_tokens(3), close_connection()));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat({{"stream", true}}));
+  client.shutdown_write();
+  REQUIRE(gate.wait_until_reached(10s));
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  gate.open();
+  CHECK(client.receive_response().done());
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.outcome() == Outcome::Kind::completed);
+  REQUIRE(gateway.verify().issues().size() == 1);
+  CHECK(gateway.verify().issues()[0].kind == VerificationIssue::Kind::fault_not_reached);
+}
+
+TEST_CASE("a client that leaves where nothing more would be sent ends its exchange at once") {
+  Gateway gateway;
+  gateway.chat().reply(text("a b").fail(at_end(), stall(1h)));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat());
+  CHECK(client.receive_response().text() == "a b");
+  client.close();
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
+}
+
+TEST_CASE("in the scope of a key, too, an exchange whose client has gone is not waited for") {
+  Gateway gateway;
+  Gate gate(1min);
+  gateway.chat().reply(text("a b").hold(gate, before_token(2)));
+  const CreatedKey key = gateway.keys().create("mine");
+  RawConnection client(gateway);
+  client.send(Http(gateway).with_key(key.secret).format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(10s));
+  REQUIRE(client.receive_until(has_first_token).found);
+  client.close();
+  REQUIRE(gateway.journal().last().wait_for_client_to_leave(10s));
+  CHECK(gateway.verify(RequestScope("mine")).notes().empty());
+  CHECK(gateway.review(RequestScope("mine")).open() == 0);
+}
+
+// --- Late
+// -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a stream that its client closes long after [DONE] is a finding, as one that it never closes") {
+  Gateway gateway;
+  gateway.chat().reply(text("a b").sse([] {
+    SseDialect dialect;
+    dialect.open_after_done = true;
+    return dialect;
+  }()));
+  RawConnection client(gateway);
+  client.send(Http{gateway}.format_chat({{"stream", true}}));
+  REQUIRE(client.receive_until("data: [DONE]\n\n").found);
+  REQUIRE(eventually([&] { return codes(gateway.review()) == "stream_left_open"; }));
+  client.close();
+  REQUIRE(gateway.journal().last().outcome() == Outcome::Kind::completed);
+  CHECK(codes(gateway.review()) == "stream_left_open");
+}
+
+TEST_CASE("a half-closed client that reads to the end of its stream has not left it open") {
+  Gateway gateway;
+  gateway.chat().reply("a b");
+  RawConnection client(gateway);
+  client.send(Http{gateway}.format_chat({{"stream", true}}));
+  client.shutdown_write();
+  CHECK(client.receive_response().done());
+  CHECK(gateway.review().message() == "clean: 1 exchange judged");
+}
+
+// --- Slow
+// -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a client that reads slowly, but without a pause, is neither cut off nor accused") {
+  constexpr auto timeout = 400ms;
+  Gateway gateway{Options{}.write_timeout(timeout)};
+  gateway.chat().reply(text(std::string(8 << 20, 'x')));
+  RawConnection client(gateway, {65536});
+  client.send(Http{gateway}.format_chat());
+  // Far less than the part of the send queue that must be free before the system takes another write.
+  std::array<char, 16384> bytes{};
+  const auto end = std::chrono::steady_clock::now() + 5 * timeout;
+  while (std::chrono::steady_clock::now() < end) {
+    pollfd readable{client.descriptor(), POLLIN, 0};
+    REQUIRE(::poll(&readable, 1, 10000) == 1);
+    REQUIRE(::recv(client.descriptor(), bytes.data(), bytes.size(), 0) > 0);
+    ::poll(nullptr, 0, 20);
+  }
+  CHECK(gateway.journal().last().outcome(0s) == Outcome::Kind::pending);
+  client.receive_until([](std::string_view received) { return !received.empty() && received.back() == '}'; });
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
+  CHECK(gateway.review().message() == "clean: 1 exchange judged");
+}
+
+// --- Out of turn
+// ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a request sent behind an unfinished stream is a finding") {
+  Gateway gateway;
+  Gate gate(1min);
+  gateway.chat().reply("second");
+  gateway.chat().at_most(1).reply(text("a b").hold(gate, before_token(2)));
+  RawConnection client(gateway);
+  client.send(Http{gateway}.format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(10s));
+  client.send(Http{gateway}.format_chat(Json("another")));
+  const auto sent = std::chrono::steady_clock::now();
+  REQUIRE(eventually([&] { return std::chrono::steady_clock::now() - sent > 10ms; }));
+  gate.open();
+  CHECK(client.receive_response().done());
+  CHECK(client.receive_response().text() == "second");
+  REQUIRE(
+      gateway.review().message() ==
+      "pipelined_request (exchange 2 after 1): sent on the connection of a stream that was unfinished, so it waited "
+      "for the stream's end. Send it on another connection, or close the stream first.");
+  CHECK(gateway.review().findings()[0].severity == Severity::warning);
+}
+
+TEST_CASE("two requests in one packet, the first of which is streamed, are a finding however short the stream") {
+  Gateway gateway;
+  gateway.chat().reply("a");
+  RawConnection client(gateway);
+  client.send(Http{gateway}.format_chat({{"stream", true}}) + Http{gateway}.format_chat(Json("another")));
+  CHECK(client.receive_response().done());
+  CHECK(client.receive_response().text() == "a");
+  CHECK(codes(gateway.review()) == "pipelined_request");
+}
+
+TEST_CASE("a request that follows a stream's end on its connection is clean, however soon") {
+  Gateway gateway;
+  gateway.chat().reply("a b");
+  const Http http = Http{gateway}.keep_alive();
+  for (int i = 0; i < 200; ++i) {
+    const Json body = std::to_string(i);
+    CHECK((i % 2 == 0 ? http.stream(body).done() : http.chat(body).complete));
+  }
+  CHECK(gateway.review().message() == "clean: 200 exchanges judged");
+}
