@@ -50,125 +50,125 @@
 //   3007    delivery/gzip.hpp
 //   3037    delivery/framing.hpp
 //   3086    delivery/outlet.hpp
-//   3125    delivery/pace_schedule.hpp
-//   3171    delivery/delivery.hpp
-//   3338    evidence/journal.hpp
-//   3763    evidence/review.hpp
-//   3864    evidence/diagnosis.hpp
-//   3933    evidence/verification.hpp
-//   4057    gateway/chat_script.hpp
-//   4202    gateway/options.hpp
-//   4332    gateway/sweep.hpp
-//   4482    gateway/gateway.hpp
-//   4605    gateway/catalogue.hpp
-//   4749  Implementation
-//   4786    core/macros.hpp
-//   4800    core/text.hpp
-//   4853    core/json_pointer.hpp
-//   4874    keys/secrets.hpp
-//   4911    answer/completion.hpp
-//   5044    answer/words.hpp
-//   5063    answer/default_reply.hpp
-//   5082    answer/schema_budget.hpp
-//   5138    answer/schema_instance.hpp
-//   5185    answer/occurrences.hpp
-//   5212    answer/schema_decimal.hpp
-//   5288    answer/schema_value.hpp
-//   5343    answer/schema_format.hpp
-//   5369    answer/schema_pattern.hpp
-//   5509    answer/schema_program.hpp
-//   5651    answer/schema_checker.hpp
-//   5694    script/chaos_rules.hpp
-//   5765    script/excerpts.hpp
-//   5796    evidence/redaction.hpp
-//   5819    http/sockets.hpp
-//   5919    http/connection.hpp
-//   6084    http/operations.hpp
-//   6125    http/request_reader.hpp
-//   6165    http/service.hpp
-//   6273    http/server.hpp
-//   6308    http/acceptor.hpp
-//   6353    http/compatibility.hpp
-//   6367    http/workers.hpp
-//   6415    http/response.hpp
-//   6435    gateway/catalogue_entries.hpp
-//   6558    core/clock.cpp
-//   7020    core/json_pointer.cpp
-//   7079    core/random.cpp
-//   7136    core/reporter.cpp
-//   7157    core/source_location.cpp
-//   7173    core/text.cpp
-//   7363    core/wait.cpp
-//   7375    model/acceptance.cpp
-//   7427    model/chat_request.cpp
-//   8437    model/connection_fault.cpp
-//   8535    model/failure.cpp
-//   8777    model/finding.cpp
-//   8802    model/pace.cpp
-//   8997    model/plan.cpp
-//   9183    model/profile.cpp
-//   9211    model/range.cpp
-//   9254    model/received_request.cpp
-//   9318    model/reply.cpp
-//   9881    keys/api_key.cpp
-//   9900    keys/key_store.cpp
-//  10223    keys/secrets.cpp
-//  10393    answer/bodies.cpp
-//  10501    answer/completion.cpp
-//  11108    answer/default_reply.cpp
-//  11229    answer/events.cpp
-//  11248    answer/occurrences.cpp
-//  11272    answer/schema_checker.cpp
-//  11433    answer/schema_decimal.cpp
-//  11625    answer/schema_format.cpp
-//  12076    answer/schema_instance.cpp
-//  12875    answer/schema_pattern.cpp
-//  13483    answer/schema_program.cpp
-//  13993    answer/schema_value.cpp
-//  14130    answer/tokens.cpp
-//  14363    answer/words.cpp
-//  14426    script/chaos.cpp
-//  14567    script/chaos_rules.cpp
-//  14651    script/connection_faults.cpp
-//  14702    script/excerpts.cpp
-//  14809    script/forced_failures.cpp
-//  14895    script/matcher.cpp
-//  15096    script/matchers.cpp
-//  15949    script/scope.cpp
-//  16006    script/script.cpp
-//  16277    delivery/delivery.cpp
-//  16782    delivery/framing.cpp
-//  16878    delivery/gzip.cpp
-//  16947    delivery/pace_schedule.cpp
-//  17018    evidence/diagnosis.cpp
-//  17194    evidence/journal.cpp
-//  17804    evidence/redaction.cpp
-//  18022    evidence/review.cpp
-//  18561    evidence/verification.cpp
-//  18916    http/acceptor.cpp
-//  19002    http/compatibility.cpp
-//  19114    http/connection.cpp
-//  19491    http/operations.cpp
-//  19592    http/request_reader.cpp
-//  19831    http/response.cpp
-//  19914    http/server.cpp
-//  20250    http/service.cpp
-//  20923    http/sockets.cpp
-//  21267    http/workers.cpp
-//  21378    gateway/catalogue.cpp
-//  21630    gateway/catalogue_delivery.cpp
-//  22183    gateway/catalogue_entries.cpp
-//  22309    gateway/catalogue_failures.cpp
-//  22571    gateway/catalogue_replies.cpp
-//  22951    gateway/chat_script.cpp
-//  23075    gateway/gateway.cpp
-//  23275    gateway/options.cpp
-//  23290    gateway/sweep.cpp
-//  23727  Adapters
-//  23732    core/macros.hpp
-//  23749    adapters/catch2.hpp
-//  23832    adapters/doctest.hpp
-//  23920    adapters/gtest.hpp
+//   3131    delivery/pace_schedule.hpp
+//   3177    delivery/delivery.hpp
+//   3345    evidence/journal.hpp
+//   3779    evidence/review.hpp
+//   3881    evidence/diagnosis.hpp
+//   3950    evidence/verification.hpp
+//   4074    gateway/chat_script.hpp
+//   4219    gateway/options.hpp
+//   4349    gateway/sweep.hpp
+//   4499    gateway/gateway.hpp
+//   4622    gateway/catalogue.hpp
+//   4766  Implementation
+//   4803    core/macros.hpp
+//   4817    core/text.hpp
+//   4870    core/json_pointer.hpp
+//   4891    keys/secrets.hpp
+//   4928    answer/completion.hpp
+//   5061    answer/words.hpp
+//   5080    answer/default_reply.hpp
+//   5099    answer/schema_budget.hpp
+//   5155    answer/schema_instance.hpp
+//   5202    answer/occurrences.hpp
+//   5229    answer/schema_decimal.hpp
+//   5305    answer/schema_value.hpp
+//   5360    answer/schema_format.hpp
+//   5386    answer/schema_pattern.hpp
+//   5526    answer/schema_program.hpp
+//   5668    answer/schema_checker.hpp
+//   5711    script/chaos_rules.hpp
+//   5782    script/excerpts.hpp
+//   5813    evidence/redaction.hpp
+//   5836    http/sockets.hpp
+//   5936    http/connection.hpp
+//   6120    http/operations.hpp
+//   6161    http/request_reader.hpp
+//   6201    http/service.hpp
+//   6309    http/server.hpp
+//   6344    http/acceptor.hpp
+//   6389    http/compatibility.hpp
+//   6403    http/workers.hpp
+//   6451    http/response.hpp
+//   6471    gateway/catalogue_entries.hpp
+//   6594    core/clock.cpp
+//   7056    core/json_pointer.cpp
+//   7115    core/random.cpp
+//   7172    core/reporter.cpp
+//   7193    core/source_location.cpp
+//   7209    core/text.cpp
+//   7399    core/wait.cpp
+//   7411    model/acceptance.cpp
+//   7463    model/chat_request.cpp
+//   8473    model/connection_fault.cpp
+//   8571    model/failure.cpp
+//   8813    model/finding.cpp
+//   8838    model/pace.cpp
+//   9033    model/plan.cpp
+//   9219    model/profile.cpp
+//   9247    model/range.cpp
+//   9290    model/received_request.cpp
+//   9354    model/reply.cpp
+//   9917    keys/api_key.cpp
+//   9936    keys/key_store.cpp
+//  10259    keys/secrets.cpp
+//  10429    answer/bodies.cpp
+//  10537    answer/completion.cpp
+//  11144    answer/default_reply.cpp
+//  11265    answer/events.cpp
+//  11284    answer/occurrences.cpp
+//  11308    answer/schema_checker.cpp
+//  11469    answer/schema_decimal.cpp
+//  11661    answer/schema_format.cpp
+//  12112    answer/schema_instance.cpp
+//  12911    answer/schema_pattern.cpp
+//  13519    answer/schema_program.cpp
+//  14029    answer/schema_value.cpp
+//  14166    answer/tokens.cpp
+//  14399    answer/words.cpp
+//  14462    script/chaos.cpp
+//  14603    script/chaos_rules.cpp
+//  14687    script/connection_faults.cpp
+//  14738    script/excerpts.cpp
+//  14845    script/forced_failures.cpp
+//  14931    script/matcher.cpp
+//  15132    script/matchers.cpp
+//  15985    script/scope.cpp
+//  16042    script/script.cpp
+//  16313    delivery/delivery.cpp
+//  16820    delivery/framing.cpp
+//  16916    delivery/gzip.cpp
+//  16985    delivery/pace_schedule.cpp
+//  17056    evidence/diagnosis.cpp
+//  17232    evidence/journal.cpp
+//  17855    evidence/redaction.cpp
+//  18073    evidence/review.cpp
+//  18622    evidence/verification.cpp
+//  18977    http/acceptor.cpp
+//  19063    http/compatibility.cpp
+//  19175    http/connection.cpp
+//  19617    http/operations.cpp
+//  19718    http/request_reader.cpp
+//  19957    http/response.cpp
+//  20040    http/server.cpp
+//  20376    http/service.cpp
+//  21050    http/sockets.cpp
+//  21394    http/workers.cpp
+//  21505    gateway/catalogue.cpp
+//  21757    gateway/catalogue_delivery.cpp
+//  22310    gateway/catalogue_entries.cpp
+//  22436    gateway/catalogue_failures.cpp
+//  22698    gateway/catalogue_replies.cpp
+//  23078    gateway/chat_script.cpp
+//  23202    gateway/gateway.cpp
+//  23402    gateway/options.cpp
+//  23417    gateway/sweep.cpp
+//  23854  Adapters
+//  23859    core/macros.hpp
+//  23876    adapters/catch2.hpp
+//  23959    adapters/doctest.hpp
+//  24047    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -3107,6 +3107,12 @@ class Outlet {
   virtual bool delivered() const { return true; }
   /// Whether what was written is on its way, as far as the system can tell.
   virtual bool has_left() const { return true; }
+  /// The bytes by which a client knows that the answer is whole come next. From the first call on, what the client
+  /// sends or does not wait for is its answer to a whole reply.
+  virtual void last_bytes_follow() {}
+  /// Whether the client's kernel took the last bytes: of a client that closed its side before them, only its kernel's
+  /// answer tells whether it still reads. False as for write.
+  virtual bool took_last_bytes() { return true; }
   /// Waits until `pending` is over; false as for write.
   virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   virtual void end(Ending ending) = 0;
@@ -3328,6 +3334,7 @@ class Delivery {
   bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
+  bool nothing_follows_ = false;  // the whole of a plain reply has been sent
   std::function<void()> before_last_bytes_;
 };
 
@@ -3442,6 +3449,9 @@ namespace detail {
 struct JournalSignal {
   std::mutex mutex;
   std::condition_variable changed;
+  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
+  /// closed its side.
+  std::size_t under_way = 0;
 };
 
 /// What an answer told the client about trying again.
@@ -3514,6 +3524,8 @@ struct ExchangeRecord {
   /// after a change is no retry.
   std::uint64_t changes = 0;
   std::uint64_t epoch = 0;
+  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
+  std::uint64_t behind_stream = 0;
   /// Of a request that no stub answered, and of others that verify() has to report.
   std::vector<Problem> problems;
 
@@ -3524,6 +3536,7 @@ struct ExchangeRecord {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
+  bool forsaken = false;  // it waits, and its client has closed its side: not under way
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   // In real time, whatever the gateway's clock shows.
@@ -3531,6 +3544,7 @@ struct ExchangeRecord {
   RealTime connected{};              // its connection was accepted
   RealTime recorded{};               // it was published, before any of its answer left
   std::optional<RealTime> answered;  // the answer began
+  std::optional<RealTime> left;      // the client left, or closed its side
   RealTime over{};                   // it ended
 
   /// What the record holds in memory, roughly; for the journal's bound. Does not change once it is published.
@@ -3542,6 +3556,8 @@ struct ExchangeRecord {
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
   void mark_client_closed(const Departure& how);
+  /// Whether the exchange waits for nobody who could still be seen: see `forsaken`.
+  void mark_forsaken(bool forsaken);
   void mark_guard_expired();
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
@@ -3600,7 +3616,7 @@ class Exchange {
   /// Waits, in real time, until the client closed its side, reset, or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
   bool client_closed_its_side() const;
-  /// How the client left; nothing while it is there, and when it left after the exchange had ended.
+  /// How the client left; nothing while it is there, and when it left after the last bytes of the answer.
   std::optional<Departure> departure() const;
   /// The fault of Gateway::next_connection that struck this request.
   const std::optional<ConnectionFault>& connection_fault() const& { return record_->connection_fault; }
@@ -3715,7 +3731,6 @@ class JournalState {
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
-  std::size_t under_way_ = 0;
 };
 
 }  // namespace detail
@@ -3747,7 +3762,8 @@ class Journal {
 
   /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits, in real time, until every request that has begun to arrive has ended.
+  /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
+  /// is not waited for while its reply waits.
   Wait wait_until_idle(Duration timeout) const;
   /// Forgets what is recorded and counts from 0 again; ids go on. What verify() has to report stays: Gateway::reset
   /// forgets that too.
@@ -3775,7 +3791,8 @@ inline namespace MOCK_GATEWAY_ABI {
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
 /// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
 /// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
-/// | stream_abandoned              | error    | stopped reading for the write timeout without closing               |
+/// | stream_abandoned              | error    | took nothing for the write timeout without closing                  |
+/// | pipelined_request             | warning  | sent on the connection of an unfinished stream, and waited for it   |
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
@@ -5998,11 +6015,16 @@ class Connection final : public Outlet {
   /// Not before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
+  /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
+  std::uint64_t overtaken_stream() const;
+
   // Writing: the exchange under way hears of what happens.
-  void begin_exchange(ExchangeRecord& record, Timeline& timeline);
+  void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
   void end_exchange();
   bool write(std::string_view bytes) override;
   bool drain() override;
+  void last_bytes_follow() override;
+  bool took_last_bytes() override;
   bool delivered() const override { return sockets::unacknowledged(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
   bool wait(Pending& pending, OnClientClosed on_client_closed) override;
@@ -6037,6 +6059,15 @@ class Connection final : public Outlet {
     std::size_t allowance = 0;
   };
 
+  /// How long the client's kernel has taken none of what was written.
+  class Standstill;
+  /// The stream that was sent last.
+  struct Stream {
+    std::uint64_t exchange = 0;
+    std::chrono::steady_clock::time_point began{};
+    std::chrono::steady_clock::time_point last_bytes{};  // they followed
+  };
+
   Arrival fill(Duration timeout);
   /// More bytes that may be taken, now or after the gap of slow reading.
   Arrival more();
@@ -6045,6 +6076,7 @@ class Connection final : public Outlet {
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
   bool wait_until_writable();
+  bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
   void note_peer_closed(Departure::How how);
   /// Of a connection that can be used no more.
   void note_disconnected();
@@ -6059,7 +6091,9 @@ class Connection final : public Outlet {
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
+  std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
   std::chrono::steady_clock::time_point last_exchange_ended_{};
+  std::optional<Stream> stream_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool ending_is_sent_ = false;
@@ -6069,6 +6103,8 @@ class Connection final : public Outlet {
   Departure::How how_ = Departure::How::closed;
   TimePoint last_write_{};  // of the exchange
   bool stalled_ = false;
+  bool last_bytes_follow_ = false;
+  bool closed_before_last_bytes_ = false;
   bool is_lean_ = false;  // during this exchange, the stack's unused memory was returned
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
@@ -16352,7 +16388,7 @@ template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
   try {
     steps();
-    return Result::completed;
+    return outlet_.took_last_bytes() ? Result::completed : Result::broken_off;
   } catch (const Ended& ended) {
     return ended.result;
   }
@@ -16393,6 +16429,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     }
     sent_.tokens = token_count;
     publish();
+    nothing_follows_ = true;
     at_end();
     flush();
   });
@@ -16596,6 +16633,7 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
+  outlet_.last_bytes_follow();
   if (before_last_bytes_) before_last_bytes_();
 }
 
@@ -16634,8 +16672,8 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Effect& effect) {
         pass(*effect.gate());
       } else {
         const TimePoint deadline = effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max();
-        wait_until(deadline, "a stall",
-                   effect.duration() ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
+        const bool goes_on = effect.duration() && !nothing_follows_;
+        wait_until(deadline, "a stall", goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
       }
       return;
     case Effect::Kind::error_event: return send_error(effect);
@@ -17402,9 +17440,22 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime 
 MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how) {
   {
     const auto locked = lock();
-    if (!departure) departure = how;
+    if (departure) return;
+    departure = how;
+    left = std::chrono::steady_clock::now();
   }
   if (signal) signal->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_forsaken(bool is) {
+  if (!signal) return;
+  {
+    const auto locked = lock();
+    if (forsaken == is) return;
+    forsaken = is;
+    is ? --signal->under_way : ++signal->under_way;
+  }
+  signal->changed.notify_all();
 }
 
 MOCK_GATEWAY_INLINE bool ExchangeRecord::has_guard_expired() const {
@@ -17620,13 +17671,13 @@ MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
 
 MOCK_GATEWAY_INLINE void JournalState::began() {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  ++under_way_;
+  ++signal_->under_way;
 }
 
 MOCK_GATEWAY_INLINE void JournalState::dropped() {
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    --under_way_;
+    --signal_->under_way;
   }
   signal_->changed.notify_all();
 }
@@ -17649,7 +17700,7 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     record.outcome = outcome;
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
-    --under_way_;
+    if (!std::exchange(record.forsaken, false)) --signal_->under_way;
   }
   signal_->changed.notify_all();
 }
@@ -17721,9 +17772,9 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) co
 }
 
 MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
-  if (scope.whole()) return under_way_;
+  if (scope.whole()) return signal_->under_way;
   return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&scope](const auto& record) {
-    return record->outcome == Outcome::Kind::pending && scope.covers(record->request);
+    return record->outcome == Outcome::Kind::pending && !record->forsaken && scope.covers(record->request);
   }));
 }
 
@@ -18043,6 +18094,7 @@ struct Seen {
   std::shared_ptr<ExchangeRecord> record;
   Outcome::Kind outcome;
   bool client_closed;
+  std::optional<RealTime> client_left;
   std::optional<TimePoint> first_byte;
   std::optional<RealTime> answered;
   /// The client could send the request from this moment on.
@@ -18174,11 +18226,12 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
     const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
+    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
     seen.client_closed = now.departure.has_value();
+    seen.client_left = now.left;
     seen.first_byte = now.first_byte;
     seen.answered = now.answered;
     // On a connection of its own the client may have been writing as soon as it was open.
@@ -18364,15 +18417,22 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
         "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
         "wanted.");
   }
-  const bool left_or_stalled =
-      seen.client_closed || seen.outcome == Outcome::Kind::client_left || seen.outcome == Outcome::Kind::client_stalled;
-  if (record.progress.done && !left_or_stalled) {
-    const RealTime until = seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now() : seen.over;
+  if (record.progress.done && seen.outcome != Outcome::Kind::client_stalled) {
+    const RealTime until = seen.client_left                         ? *seen.client_left
+                           : seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now()
+                                                                    : seen.over;
     if (until - record.progress.done_at.load() >= time_to_close) {
       add("stream_left_open",
           "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
           "connection's end.");
     }
+  }
+  if (record.behind_stream != 0) {
+    findings.push_back(Finding{"pipelined_request",
+                               "sent on the connection of a stream that was unfinished, so it waited for the stream's "
+                               "end. Send it on another connection, or close the stream first.",
+                               Severity::warning,
+                               {record.behind_stream, record.id}});
   }
 }
 
@@ -18465,7 +18525,7 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
   std::size_t open = 0;
   for (const review::Seen& seen : all) {
     review::judge_alone(seen, findings);
-    if (seen.outcome == Outcome::Kind::pending) ++open;
+    if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
   review::judge_retries(all, findings);
   review::judge_sharing(all, findings);
@@ -18542,6 +18602,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
                                                  "tool_result_unknown_id",
                                                  "stream_left_open",
                                                  "stream_abandoned",
+                                                 "pipelined_request",
                                                  "key_in_query",
                                                  "key_in_body",
                                                  "browser_request",
@@ -19126,6 +19187,26 @@ MOCK_GATEWAY_INLINE bool may_stand_in_a_head(char byte) {
 
 }  // namespace connection
 
+/// A client that reads slowly makes no room for a new write for a long time, because the system waits until a third of
+/// the send queue is free. The queue shrinks before that.
+class Connection::Standstill {
+ public:
+  explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+
+  Duration length() {
+    const std::size_t queued = sockets::unacknowledged(socket_);
+    const auto now = std::chrono::steady_clock::now();
+    if (queued < queued_) since_ = now;
+    queued_ = queued;
+    return now - since_;
+  }
+
+ private:
+  int socket_;
+  std::size_t queued_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
 MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
 
 MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
@@ -19243,7 +19324,10 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
   for (;;) {
     // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
     while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
-    if (has_unread()) return Arrival::arrived;
+    if (has_unread()) {
+      request_began_ = arrived_;
+      return Arrival::arrived;
+    }
     const Arrival arrival = fill(limits_.idle_timeout);
     if (arrival != Arrival::arrived) return arrival;
   }
@@ -19305,9 +19389,20 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, s
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline) {
+MOCK_GATEWAY_INLINE std::uint64_t Connection::overtaken_stream() const {
+  // A stream that had ended may have been read to its end before the thread that sent it went on.
+  constexpr Duration tolerance = std::chrono::milliseconds{1};
+  if (!stream_) return 0;
+  const bool overtaken = request_began_ < stream_->began || request_began_ + tolerance < stream_->last_bytes;
+  return overtaken ? stream_->exchange : 0;
+}
+
+MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed) {
   record_ = &record;
   timeline_ = &timeline;
+  stream_.reset();
+  if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
+  last_bytes_follow_ = closed_before_last_bytes_ = false;
   record.mark_connection(opened_);
   last_write_ = {};
   is_lean_ = false;
@@ -19351,11 +19446,14 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
 }
 
 MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.write_timeout;
+  const Duration step =
+      std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
+  Standstill standstill(socket_);
   for (;;) {
-    const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
+    const Duration left = limits_.write_timeout - standstill.length();
     if (left <= Duration{0}) return false;
-    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, left);
+    const sockets::Readiness readiness =
+        sockets::poll(socket_, sockets::Interest::writable, false, -1, std::min(left, step));
     if (readiness.ready || readiness.disconnected) return true;
   }
 }
@@ -19364,6 +19462,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const auto began = std::chrono::steady_clock::now();
+  Standstill standstill(socket_);
   for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
@@ -19372,17 +19471,43 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
       note_disconnected();
       return false;
     }
-    const auto spent = std::chrono::steady_clock::now() - began;
-    if (spent >= limits_.write_timeout) {
+    if (standstill.length() >= limits_.write_timeout) {
       stalled_ = true;
       return false;
     }
+    const auto spent = std::chrono::steady_clock::now() - began;
     if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
   }
   return !stop_line_->is_stopped();
 }
 
+MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
+  if (std::exchange(last_bytes_follow_, true)) return;
+  if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
+  if (!peer_closed_) {
+    // A reply that never waited has not looked for the client yet.
+    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, true, -1, Duration{0});
+    if (readiness.disconnected)
+      note_disconnected();
+    else if (readiness.peer_closed)
+      note_peer_closed(Departure::How::closed);
+  }
+  closed_before_last_bytes_ = peer_closed_;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::took_last_bytes() {
+  if (!closed_before_last_bytes_) return true;
+  // A client that has gone answers with RST, one that still reads with an acknowledgement.
+  return drain() && !sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+}
+
 MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
+  const bool is_over = wait_until_over(pending, on_client_closed);
+  if (record_) record_->mark_forsaken(false);
+  return is_over;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
   if (stop_line_->is_stopped()) return false;
   if (pending.over()) return true;
   const int wake = pending.needs_wake() ? wake_->prepare() : -1;
@@ -19391,6 +19516,7 @@ MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_cl
     if (pending.over()) return true;
     if (stop_line_->is_stopped()) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
+    if (peer_closed_ && record_) record_->mark_forsaken(true);
     std::optional<Duration> timeout = pending.look_again_in();
     // No descriptor was left to be woken by: then the wait asks again by itself.
     if (wake < 0 && pending.needs_wake())
@@ -19443,8 +19569,8 @@ MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
 }
 
 MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
-  if (stop_line_->is_stopped()) return Outcome::Kind::stopped;
-  return stalled_ ? Outcome::Kind::client_stalled : Outcome::Kind::client_left;
+  if (stalled_) return Outcome::Kind::client_stalled;
+  return stop_line_->is_stopped() && !peer_closed_ ? Outcome::Kind::stopped : Outcome::Kind::client_left;
 }
 
 MOCK_GATEWAY_INLINE void Connection::send_ending() {
@@ -20405,6 +20531,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->changes =
       keys_->changes() + script_->changes() + failures_.changes() + connection_faults_->changes() + chaos_->changes();
   record->connection_fault = incoming.fault;
+  record->behind_stream = connection.overtaken_stream();
 
   Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
   Answer answer = incoming.turned_away ? fail(asked, *incoming.turned_away, Decision::Kind::rejected)
@@ -20436,7 +20563,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
   if (!answer.interim.empty()) connection.write(answer.interim);
   if (incoming.is_answered_before_body()) connection.linger();
-  connection.begin_exchange(*record, timeline);
+  connection.begin_exchange(*record, timeline, answer.stream);
   const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
   connection.end_exchange();
   answer.use = StubState::Use();  // before the client can see the end, and try again
