@@ -50,8 +50,10 @@ class RealTimeLimit final : public Pending {
 /// Tells the progress of a wait as long as it lasts.
 class Noted {
  public:
-  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) { progress_.set_wait(std::move(wait)); }
-  ~Noted() { progress_.set_wait(std::nullopt); }
+  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
+    progress_.set_scripted_wait(std::move(wait));
+  }
+  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
   Noted(const Noted&) = delete;
   Noted& operator=(const Noted&) = delete;
 
@@ -102,32 +104,47 @@ MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view byt
 
 }  // namespace delivery
 
+namespace delivery {
+
+/// What an exchange does, has done, and what its client had not.
+struct Verb {
+  const char* present;
+  const char* past;
+  const char* client;
+};
+
+MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
+  switch (kind) {
+    case ScriptedWait::Kind::stall: break;
+    case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
+    case ScriptedWait::Kind::open_stream:
+      return {"keeps its stream open", "kept its stream open", "had not closed its side"};
+    case ScriptedWait::Kind::hold: return {"is held", "was held", "still waited"};
+  }
+  return {"stalls", "stalled", "still waited"};
+}
+
+}  // namespace delivery
+
 MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
-  const std::string what = kind == Kind::stall        ? "stalls"
-                           : kind == Kind::half_close ? "stays half-closed"
-                           : kind == Kind::hold       ? "is held"
-                                                      : "keeps its stream open";
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
-  return what + " as scripted " + place + " since " + std::to_string(lasted / 1000) + "." +
-         std::to_string(lasted / 100 % 10) + " s";
+  return std::string(delivery::verb_of(kind).present) + " as scripted " + place + " since " +
+         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
 }
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
-  const std::string what = kind == Kind::stall        ? "stalled"
-                           : kind == Kind::half_close ? "stayed half-closed"
-                           : kind == Kind::hold       ? "was held"
-                                                      : "kept its stream open";
-  const std::string client = kind == Kind::stall || kind == Kind::hold ? "still waited" : "had not closed its side";
-  return what + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " + client;
+  const delivery::Verb verb = delivery::verb_of(kind);
+  return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
+         verb.client;
 }
 
-MOCK_GATEWAY_INLINE void DeliveryProgress::set_wait(std::optional<ScriptedWait> wait) {
+MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
   const std::lock_guard<std::mutex> lock(mutex_);
   wait_.swap(wait);
 }
 
-MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::wait() const {
+MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return wait_;
 }
@@ -449,8 +466,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
   const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, delivery::place_of(fault.trigger)});
   const Effect& effect = fault.effect;
   if (effect.gate()) return pass(*effect.gate());
-  if (effect.duration()) return wait_until(later(timeline_.now(), *effect.duration()), "a stall");
-  wait_until(TimePoint::max(), "a stall", Outlet::OnClientClosed::give_up);
+  wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
@@ -497,10 +513,10 @@ MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
   pass(plan_.holds[index].gate);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::string& purpose,
-                                              Outlet::OnClientClosed on_client_closed) {
+MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
   // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
   const bool has_end = deadline != TimePoint::max();
+  const auto on_client_closed = has_end ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up;
   delivery::RealTimeLimit guard(has_end ? std::nullopt : stall_guard_);
   while ((has_end || !timeline_.is_instant()) && ping_comes_by(deadline)) {
     {
@@ -545,7 +561,7 @@ MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpose) {
-  const std::optional<ScriptedWait> wait = progress_.wait();
+  const std::optional<ScriptedWait> wait = progress_.scripted_wait();
   waited_in_vain_ =
       wait ? wait->in_vain(*stall_guard_)
            : "waited for " + purpose + " for " + text::seconds(*stall_guard_) + "; the client still waited";
@@ -573,7 +589,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_ping() {
 MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {
   const delivery::Noted noted(progress_, std::move(scripted));
   try {
-    wait_until(TimePoint::max(), purpose, Outlet::OnClientClosed::give_up);
+    wait_until(TimePoint::max(), purpose);
   } catch (const Ended& ended) {
     if (ended.result != Result::broken_off) throw;  // else it is what was waited for
   }

@@ -70,9 +70,9 @@ struct DeliveryProgress {
   /// Of a reply that is traced; not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
 
-  void set_wait(std::optional<ScriptedWait> wait);
+  void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.
-  std::optional<ScriptedWait> wait() const;
+  std::optional<ScriptedWait> scripted_wait() const;
 
  private:
   mutable std::mutex mutex_;
@@ -177,9 +177,9 @@ class Delivery {
   void hold(Place::Kind kind, std::size_t number);
   void hold(std::size_t index);
   void pass(const Gate& gate);
-  /// Pings, where the dialect has them, come meanwhile; so in pass().
-  void wait_until(TimePoint deadline, const std::string& purpose,
-                  Outlet::OnClientClosed on_client_closed = Outlet::OnClientClosed::go_on);
+  /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
+  /// closes its side, or by the stall guard.
+  void wait_until(TimePoint deadline, const std::string& purpose);
   void wait(Pending& pending, Outlet::OnClientClosed on_client_closed);
   void wait_for_client_to_leave(ScriptedWait scripted, const char* purpose);
   [[noreturn]] void stall_guard_expired(const std::string& purpose);

@@ -65,7 +65,7 @@ MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
 }
 
 MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
-  const std::optional<ScriptedWait> wait = record.progress.wait();
+  const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
