@@ -181,6 +181,7 @@ void log(const Exchange& exchange) {
 Options options_from(const Flags& flags) {
   Options options;
   options.verify_on_destruction(false);  // nobody tests anything here
+  options.stall_guard(std::nullopt);     // a client may be looked at in a debugger for as long as that takes
   options.host(flags.host).port(flags.port).seed(flags.seed).profile(profile_named(flags.profile)).on_exchange(log);
   if (flags.strict) options.acceptance(Acceptance::strict());
   for (const std::string& spec : flags.models) {

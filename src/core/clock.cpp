@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "error.hpp"
 
@@ -28,6 +29,7 @@ class ClockState {
   /// Whether a wait is ended by another thread rather than by time.
   virtual bool wakes() const { return false; }
   virtual bool is_instant() const { return false; }
+  virtual ExpiredSleeps expired_sleeps() const { return {}; }
 };
 
 class RealClockState : public ClockState {
@@ -83,7 +85,7 @@ class ManualClockState final : public ClockState {
     }
     settle_locked(wait.timeline_);
     if (wait.deadline_ == TimePoint::max()) return;
-    pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, nullptr});
+    pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, std::this_thread::get_id(), nullptr});
     changed_.notify_all();
   }
 
@@ -139,13 +141,27 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto sleeper = std::make_shared<Sleeper>();
     const Key key{later(now_, duration), serial_++};
-    pending_.emplace(key, Entry{"sleep_for", nullptr, sleeper});
+    const std::thread::id thread = std::this_thread::get_id();
+    // A function of the test sleeps on the thread of an exchange: an advance that waits for the exchange would wait for
+    // itself.
+    if (const auto own = running_on(thread); own != running_.end()) {
+      sleeper->exchange = own->first;
+      settle_locked(*own->first);
+    }
+    pending_.emplace(key, Entry{"sleep_for", nullptr, thread, sleeper});
     ++sleepers_;
     changed_.notify_all();
     sleeper->awake.wait_for(lock, guard_, [&] { return sleeper->fired; });
     if (sleeper->fired) return;
     pending_.erase(key);
     --sleepers_;
+    ++expired_sleeps_.count;
+    expired_sleeps_.last = duration;
+  }
+
+  ExpiredSleeps expired_sleeps() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return expired_sleeps_;
   }
 
   template <class Condition>
@@ -173,18 +189,23 @@ class ManualClockState final : public ClockState {
   struct Sleeper {
     std::condition_variable awake;
     bool fired = false;
+    Timeline* exchange = nullptr;  // on whose thread it sleeps; null: on a client's
   };
   struct Entry {
     std::string name;
-    ClockWait* wait;                   // of an exchange, or
-    std::shared_ptr<Sleeper> sleeper;  // of a client's thread
+    ClockWait* wait;                   // of an exchange, or null
+    std::thread::id thread;            // that waits
+    std::shared_ptr<Sleeper> sleeper;  // of sleep_for, or null
   };
+  using Running = std::map<Timeline*, std::thread::id>;
 
   void settle_locked(Timeline& timeline) {
-    if (!timeline.running_) return;
-    timeline.running_ = false;
-    --running_;
-    changed_.notify_all();
+    if (running_.erase(&timeline) > 0) changed_.notify_all();
+  }
+
+  Running::iterator running_on(std::thread::id thread) {
+    return std::find_if(running_.begin(), running_.end(),
+                        [&](const auto& running) { return running.second == thread; });
   }
 
   void erase_locked(const ClockWait& wait) {
@@ -194,6 +215,14 @@ class ManualClockState final : public ClockState {
   }
 
   void run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+    // A function of the test may advance on the thread of an exchange, which comes to rest only after that. Of two that
+    // do, none waits for the other.
+    const bool on_running = running_on(std::this_thread::get_id()) != running_.end();
+    if (on_running) {
+      ++advancing_;
+      changed_.notify_all();
+    }
+    const auto awaited = [&] { return running_.size() - (on_running ? advancing_ : 0); };
     std::size_t stuck = 0;  // exchanges that did not come to rest within the guard
     while (!pending_.empty() && pending_.begin()->first.first <= target) {
       now_ = std::max(now_, pending_.begin()->first.first);
@@ -204,24 +233,22 @@ class ManualClockState final : public ClockState {
         if (entry.sleeper) {
           entry.sleeper->fired = true;
           --sleepers_;
+          if (entry.sleeper->exchange) running_.emplace(entry.sleeper->exchange, entry.thread);
           entry.sleeper->awake.notify_one();
           continue;
         }
         entry.wait->fired_ = true;
-        Timeline& timeline = entry.wait->timeline_;
-        if (!timeline.running_) {
-          timeline.running_ = true;
-          ++running_;
-        }
-        wakes.push_back(timeline.wake_);
+        running_.emplace(&entry.wait->timeline_, entry.thread);
+        wakes.push_back(entry.wait->timeline_.wake_);
       }
       lock.unlock();
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
       // What this moment set off comes before the next moment, or the deadlines would not be visited in order.
-      changed_.wait_for(lock, guard_, [&] { return running_ <= stuck; });
-      stuck = running_;
+      changed_.wait_for(lock, guard_, [&] { return awaited() <= stuck; });
+      stuck = awaited();
     }
+    if (on_running) --advancing_;
     now_ = std::max(now_, target);
     changed_.notify_all();
   }
@@ -233,7 +260,9 @@ class ManualClockState final : public ClockState {
   std::map<Key, Entry> pending_;
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
-  std::size_t running_ = 0;  // exchanges woken by the clock that have not come to rest
+  Running running_;            // exchanges woken by the clock that have not come to rest, and their threads
+  std::size_t advancing_ = 0;  // of these, those whose own thread is inside run_until
+  ExpiredSleeps expired_sleeps_;
 };
 
 MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
@@ -242,6 +271,8 @@ MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
 }
 
 MOCK_GATEWAY_INLINE bool is_manual(const Clock& clock) { return clock.state()->wakes(); }
+
+MOCK_GATEWAY_INLINE ExpiredSleeps expired_sleeps(const Clock& clock) { return clock.state()->expired_sleeps(); }
 
 MOCK_GATEWAY_INLINE Duration bounded(Duration limit) { return std::min<Duration>(limit, std::chrono::hours{24 * 365}); }
 
@@ -291,6 +322,12 @@ class GateState {
     } else {
       held_.push_back(&wait);
     }
+  }
+
+  void pass_by() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
   }
 
   void leave(GateWait& wait) {
@@ -402,6 +439,8 @@ MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
   constexpr Duration longest = std::chrono::milliseconds{20};
   return std::min(left, std::clamp<Duration>(spent / 8, shortest, longest));
 }
+
+MOCK_GATEWAY_INLINE void pass_by(const Gate& gate) { gate.state()->pass_by(); }
 
 /// The state behind a handle of ManualClock.
 MOCK_GATEWAY_INLINE ManualClockState& manual(const ManualClock& clock) {

@@ -75,7 +75,6 @@ class Timeline {
   std::shared_ptr<Wake> wake_;
   Duration offset_{0};
   bool guard_spent_ = false;
-  bool running_ = false;  // guarded by the manual clock's mutex
 };
 
 /// A wait of one exchange for a moment on its timeline; TimePoint::max() waits until woken.
@@ -139,7 +138,8 @@ class InstantClock : public Clock {
 /// Time that moves only when the test moves it.
 ///
 /// A wait on it ends after `guard` of real time even if nobody advances, so that a failing test never hangs; the
-/// exchange's record then says so, and the exchange waits no more on this clock or at a gate.
+/// exchange's record then says so, and the exchange waits no more on this clock or at a gate. verify() of each gateway
+/// that uses the clock tells it, of a sleep_for too.
 class ManualClock : public Clock {
  public:
   struct PendingWait {
@@ -154,13 +154,15 @@ class ManualClock : public Clock {
 
   /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
   /// has happened (what takes longer than the guard is waited for no more). A client's sleep_for is only woken: what
-  /// the client then does is for the test to wait for, so advance one sleep at a time. Throws GatewayError when `step`
-  /// is negative.
+  /// the client then does is for the test to wait for, so advance one sleep at a time. A function of the test that a
+  /// gateway calls (on_exchange, a reply, a handler) may call it too: the exchange that called is not waited for.
+  /// Throws GatewayError when `step` is negative.
   void advance(Duration step);
   /// Moves to the nearest deadline and returns how far that was. Throws GatewayError when nothing waits.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock: for the sleeper of the client under test.
+  /// Sleeps on this clock: for the sleeper of the client under test. Returns after the guard, in real time, even if
+  /// nobody advances.
   void sleep_for(Duration duration);
   /// Waits in real time until `count` callers are inside sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
@@ -223,6 +225,19 @@ class GateWait final : public Pending {
   bool guard_expired_ = false;
   std::chrono::steady_clock::time_point began_;
 };
+
+/// Notes that an exchange comes to a gate that does not hold it: it takes no permit, and what it has delivered is not
+/// counted.
+void pass_by(const Gate& gate);
+
+/// Calls of ManualClock::sleep_for that the guard ended.
+struct ExpiredSleeps {
+  std::size_t count = 0;
+  /// What the last of them was to last.
+  Duration last{0};
+};
+/// None on a clock that is not manual.
+ExpiredSleeps expired_sleeps(const Clock& clock);
 
 /// `time` + `step`, or TimePoint::max() where that overflows.
 TimePoint later(TimePoint time, Duration step);

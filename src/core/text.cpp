@@ -186,6 +186,18 @@ MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view t
   return decoded;
 }
 
+MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
+  const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  if (all <= 0) return "0 s";
+  std::string text = std::to_string(all / 1000);
+  if (all % 1000 != 0) {
+    std::string fraction = std::to_string(1000 + all % 1000).substr(1);
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    text += "." + fraction;
+  }
+  return text + " s";
+}
+
 }  // namespace text
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -52,6 +53,9 @@ std::string_view trim(std::string_view text);
 /// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty when an escape is not two hexadecimal digits. The result may
 /// hold any bytes.
 std::optional<std::string> percent_decode(std::string_view text);
+
+/// "0.5 s": whole milliseconds, rounded down; a negative duration as 0.
+std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
 }  // namespace detail

@@ -29,6 +29,45 @@ class EitherOf final : public Pending {
   Pending& other_;
 };
 
+/// Is over after some real time; nothing: never.
+class RealTimeLimit final : public Pending {
+ public:
+  explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
+
+  bool over() override { return limit_ && left() <= Duration{0}; }
+  std::optional<Duration> look_again_in() override {
+    return limit_ ? std::optional<Duration>(std::max(Duration{0}, left())) : std::nullopt;
+  }
+  bool needs_wake() const override { return false; }
+
+ private:
+  Duration left() const { return *limit_ - (std::chrono::steady_clock::now() - began_); }
+
+  std::optional<Duration> limit_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// Tells the progress of a wait as long as it lasts.
+class Noted {
+ public:
+  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
+    progress_.set_scripted_wait(std::move(wait));
+  }
+  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+ private:
+  DeliveryProgress& progress_;
+};
+
+/// Where in the reply a trigger was met: "after token 2".
+MOCK_GATEWAY_INLINE std::string place_of(const Trigger& trigger) {
+  if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
+  if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
+  return trigger.to_string();
+}
+
 /// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
 /// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
 class BetweenWrites final : public Pending {
@@ -64,6 +103,51 @@ MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view byt
 }
 
 }  // namespace delivery
+
+namespace delivery {
+
+/// What an exchange does, has done, and what its client had not.
+struct Verb {
+  const char* present;
+  const char* past;
+  const char* client;
+};
+
+MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
+  switch (kind) {
+    case ScriptedWait::Kind::stall: break;
+    case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
+    case ScriptedWait::Kind::open_stream:
+      return {"keeps its stream open", "kept its stream open", "had not closed its side"};
+    case ScriptedWait::Kind::hold: return {"is held", "was held", "still waited"};
+  }
+  return {"stalls", "stalled", "still waited"};
+}
+
+}  // namespace delivery
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
+  return std::string(delivery::verb_of(kind).present) + " as scripted " + place + " since " +
+         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
+}
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
+  const delivery::Verb verb = delivery::verb_of(kind);
+  return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
+         verb.client;
+}
+
+MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  wait_.swap(wait);
+}
+
+MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return wait_;
+}
 
 MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline,
                                        TimePoint start, DeliveryProgress& progress)
@@ -231,7 +315,8 @@ MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
 MOCK_GATEWAY_INLINE void Delivery::end_body() {
   if (plan_.sse.open_after_done) {
     flush();
-    wait_for_client_to_leave("a stream left open");
+    const std::string place = sent_.done ? "after [DONE]" : "at the end";
+    wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
     outlet_.end(Outlet::Ending::close);
   } else {
     send(framing_->terminator());
@@ -350,7 +435,7 @@ MOCK_GATEWAY_INLINE void Delivery::strike(std::size_t fault) {
     default: break;
   }
   mark_reached(fault);
-  happen(effect);
+  happen(plan_.faults[fault]);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
@@ -358,20 +443,13 @@ MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
   if (fault == 0) progress_.first_fault = true;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::happen(const Effect& effect) {
+MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
+  const Effect& effect = fault.effect;
   flush();
   switch (effect.kind()) {
-    case Effect::Kind::stall:
-      if (effect.gate()) {
-        pass(*effect.gate());
-      } else {
-        const TimePoint deadline = effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max();
-        const bool goes_on = effect.duration() && !nothing_follows_;
-        wait_until(deadline, "a stall", goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
-      }
-      return;
+    case Effect::Kind::stall: return stall(fault);
     case Effect::Kind::error_event: return send_error(effect);
-    case Effect::Kind::half_close: return half_close();
+    case Effect::Kind::half_close: return half_close(fault.trigger);
     case Effect::Kind::garbage:
       announce_last_bytes();
       send(effect.bytes());
@@ -384,6 +462,13 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Effect& effect) {
     case Effect::Kind::duplicate_event:
     case Effect::Kind::wrong_content_length: return;
   }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
+  const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, delivery::place_of(fault.trigger)});
+  const Effect& effect = fault.effect;
+  if (effect.gate()) return pass(*effect.gate());
+  wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
@@ -409,12 +494,12 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   throw Ended{Result::failed_by_script};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::half_close() {
+MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
   announce_last_bytes();
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end_sending();
   framing_.reset();  // nothing can be sent any more
-  wait_for_client_to_leave("a half-closed connection");
+  wait_for_client_to_leave({ScriptedWait::Kind::half_close, delivery::place_of(trigger)}, "a half-closed connection");
   outlet_.end(Outlet::Ending::close);
   throw Ended{Result::failed_by_script};
 }
@@ -426,17 +511,22 @@ MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
 
 MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
   came_to_[index] = true;
+  const delivery::Noted noted(progress_, {ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
   pass(plan_.holds[index].gate);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string purpose,
-                                              Outlet::OnClientClosed on_client_closed) {
+MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
   // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
   const bool has_end = deadline != TimePoint::max();
+  const bool goes_on = has_end && !nothing_follows_;
+  const auto on_client_closed = goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up;
+  delivery::RealTimeLimit guard(has_end ? std::nullopt : stall_guard_);
   while ((has_end || !timeline_.is_instant()) && ping_comes_by(deadline)) {
     {
       ClockWait until_ping(timeline_, next_ping_, "a ping");
-      wait(until_ping, on_client_closed);
+      delivery::EitherOf either(until_ping, guard);
+      wait(either, on_client_closed);
+      if (guard.over()) break;
       if (until_ping.guard_expired()) {
         if (!has_end) break;
         return guard_expired();
@@ -444,14 +534,16 @@ MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string pu
     }
     send_ping();
   }
-  ClockWait pending(timeline_, deadline, std::move(purpose));
-  wait(pending, on_client_closed);
+  ClockWait pending(timeline_, deadline, purpose);
+  delivery::EitherOf either(pending, guard);
+  wait(either, on_client_closed);
+  if (guard.over()) stall_guard_expired(purpose);
   if (pending.guard_expired()) guard_expired();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
+  if (timeline_.is_guard_spent()) return pass_by(gate);
   GateWait pending(gate.state(), outlet_.waker(), [this] { return outlet_.delivered(); });
-  if (timeline_.is_guard_spent()) return;
   while (!timeline_.is_instant() && ping_comes_by(TimePoint::max()) && !pending.over()) {
     {
       ClockWait until_ping(timeline_, next_ping_, "a ping");
@@ -471,6 +563,16 @@ MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
   outlet_.guard_expired();
 }
 
+MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpose) {
+  const std::optional<ScriptedWait> wait = progress_.scripted_wait();
+  waited_in_vain_ =
+      wait ? wait->in_vain(*stall_guard_)
+           : "waited for " + purpose + " for " + text::seconds(*stall_guard_) + "; the client still waited";
+  outlet_.guard_expired();
+  outlet_.end(Outlet::Ending::reset);
+  throw Ended{Result::guard_expired};
+}
+
 MOCK_GATEWAY_INLINE void Delivery::wait(Pending& pending, Outlet::OnClientClosed on_client_closed) {
   if (!outlet_.wait(pending, on_client_closed)) throw Ended{Result::broken_off};
 }
@@ -487,9 +589,10 @@ MOCK_GATEWAY_INLINE void Delivery::send_ping() {
   send_between(framing_->ping());
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(const char* purpose) {
+MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {
+  const delivery::Noted noted(progress_, std::move(scripted));
   try {
-    wait_until(TimePoint::max(), purpose, Outlet::OnClientClosed::give_up);
+    wait_until(TimePoint::max(), purpose);
   } catch (const Ended& ended) {
     if (ended.result != Result::broken_off) throw;  // else it is what was waited for
   }

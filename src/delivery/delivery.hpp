@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,21 @@ struct DeliveryTrace {
   bool whole = false;
 };
 
+/// A wait that the script of a reply wants.
+struct ScriptedWait {
+  enum class Kind { stall, half_close, open_stream, hold };
+
+  Kind kind;
+  /// In the reply: "after token 2".
+  std::string place;
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+
+  /// "stalls as scripted after token 2 since 2.0 s", in real time.
+  std::string under_way() const;
+  /// "stalled as scripted after token 2 for 120 s; the client still waited".
+  std::string in_vain(Duration lasted) const;
+};
+
 /// How far a delivery has come, for the record of its exchange. Written by the connection's thread, read by any.
 struct DeliveryProgress {
   std::atomic<std::size_t> events{0};
@@ -53,6 +69,14 @@ struct DeliveryProgress {
   std::atomic<bool> first_fault{false};
   /// Of a reply that is traced; not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
+
+  void set_scripted_wait(std::optional<ScriptedWait> wait);
+  /// The scripted wait in which the delivery is.
+  std::optional<ScriptedWait> scripted_wait() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<ScriptedWait> wait_;  // guarded by the mutex
 };
 
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
@@ -65,6 +89,8 @@ class Delivery {
     broken_off,
     /// A fault of the plan ended the reply.
     failed_by_script,
+    /// The stall guard did, by a reset.
+    guard_expired,
   };
 
   /// The pace counts from `start`.
@@ -73,6 +99,9 @@ class Delivery {
 
   /// Whose error bodies error events have.
   void profile(Profile profile) { profile_ = profile; }
+  /// Real time after which a wait that only the client or a stop would end is ended by a reset; nothing, which is the
+  /// default: never.
+  void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
   /// An answer of one piece. It leaves when the last of `token_count` tokens would have.
@@ -87,6 +116,8 @@ class Delivery {
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
   /// Whether the reply's bytes were split in two as the plan wants.
   bool is_split() const { return is_split_; }
+  /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
+  const std::string& waited_in_vain() const { return waited_in_vain_; }
 
  private:
   /// Thrown and caught inside this class: a delivery can end at any step, and every step would have to say so.
@@ -135,9 +166,10 @@ class Delivery {
   void strike(Trigger::Kind kind, std::size_t count);
   void strike(std::size_t fault);
   void mark_reached(std::size_t fault);
-  void happen(const Effect& effect);
+  void happen(const Fault& fault);
+  void stall(const Fault& fault);
   void send_error(const Effect& effect);
-  void half_close();
+  void half_close(const Trigger& trigger);
   /// Ends the connection when everything sent is acknowledged.
   [[noreturn]] void end_connection(Outlet::Ending ending);
 
@@ -145,11 +177,12 @@ class Delivery {
   void hold(Place::Kind kind, std::size_t number);
   void hold(std::size_t index);
   void pass(const Gate& gate);
-  /// Pings, where the dialect has them, come meanwhile; so in pass().
-  void wait_until(TimePoint deadline, std::string purpose,
-                  Outlet::OnClientClosed on_client_closed = Outlet::OnClientClosed::go_on);
+  /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
+  /// closes its side, or by the stall guard.
+  void wait_until(TimePoint deadline, const std::string& purpose);
   void wait(Pending& pending, Outlet::OnClientClosed on_client_closed);
-  void wait_for_client_to_leave(const char* purpose);
+  void wait_for_client_to_leave(ScriptedWait scripted, const char* purpose);
+  [[noreturn]] void stall_guard_expired(const std::string& purpose);
   void plan_pings();
   bool may_ping() const;
   /// Whether a ping is due no later than that. Of several that are late, all but the last are left out.
@@ -164,6 +197,8 @@ class Delivery {
   TimePoint start_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
+  std::optional<Duration> stall_guard_;
+  std::string waited_in_vain_;
   std::vector<bool> reached_;               // of each fault of the plan
   std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change

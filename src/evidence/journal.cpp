@@ -27,6 +27,9 @@ std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
 
+/// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
+std::string scripted_wait(const ExchangeRecord& record);
+
 /// In single quotes, for a POSIX shell.
 std::string shell_quoted(std::string_view text);
 /// A word that no shell reads otherwise stands without quotes.
@@ -59,6 +62,11 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration time
 MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
          one_line(record.request.target, 100) + ")";
+}
+
+MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
+  const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
+  return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
 MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
@@ -166,6 +174,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
     case Outcome::Kind::failed_by_script: return "failed by script";
     case Outcome::Kind::client_stalled: return "client stalled";
     case Outcome::Kind::stopped: return "stopped";
+    case Outcome::Kind::guard_expired: return "guard expired";
   }
   return "unknown";
 }
@@ -300,7 +309,8 @@ MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) co
   if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
     return Wait::fulfilled(client + " left");
   }
-  return Wait::timed_out(client + " has not left; the exchange is " + to_string(record_->outcome));
+  return Wait::timed_out(client + " has not left; the exchange is " + to_string(record_->outcome) +
+                         detail::journal::scripted_wait(*record_));
 }
 
 MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
@@ -561,6 +571,17 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestSco
   }));
 }
 
+MOCK_GATEWAY_INLINE std::string JournalState::scripted_waits() const {
+  constexpr std::size_t most = 3;
+  std::string all;
+  std::size_t waiting = 0;
+  for (const auto& record : snapshot()) {
+    const std::string wait = journal::scripted_wait(*record);
+    if (!wait.empty() && ++waiting <= most) all += wait;
+  }
+  return waiting > most ? all + "; and " + std::to_string(waiting - most) + " more wait as scripted" : all;
+}
+
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   const auto found = std::find_if(records_.rbegin(), records_.rend(),
@@ -613,7 +634,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) 
   const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
   if (fulfilled) return Wait::fulfilled(detail::text::counted(recorded, "exchange") + " recorded");
   return Wait::timed_out(std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
-                         (count == 1 ? " was recorded" : " were recorded"));
+                         (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
 }
 
 MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
@@ -627,7 +648,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
     if (++named > 3) break;
     message += (named == 1 ? ": " : "; ") + exchange.summary();
   }
-  return Wait::timed_out(std::move(message));
+  return Wait::timed_out(message + state_->scripted_waits());
 }
 
 MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }

@@ -76,6 +76,8 @@ struct Outcome {
     client_stalled,
     /// The gateway was stopped.
     stopped,
+    /// A scripted wait without end, which the client did not end either, was ended by Options::stall_guard.
+    guard_expired,
   };
   Kind kind = Kind::pending;
   /// Events sent whole; 0 for an answer that was not streamed.
@@ -304,7 +306,7 @@ class Exchange {
   /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`; with `: not reached` behind
   /// it once the reply has ended before its trigger. Empty where chaos left it alone.
   std::vector<std::string> chaos() const;
-  /// A hold or a wait on the manual clock was ended by its real-time guard.
+  /// A hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
   std::size_t events_sent() const { return record_->progress.events; }
@@ -386,6 +388,9 @@ class JournalState {
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
+  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", of each that waits as its script wants, of many the
+  /// first; for the message of a wait that failed. Empty: none waits so.
+  std::string scripted_waits() const;
   /// The newest record of a stub; null when there is none.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 

@@ -55,8 +55,7 @@ struct Seen {
 };
 using Group = std::vector<const Seen*>;
 
-/// "0.5 s": whole milliseconds, rounded down.
-std::string seconds(Duration duration);
+using text::seconds;
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
@@ -88,17 +87,6 @@ void judge_same(const Group& same, std::vector<Finding>& findings);
 void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 void judge_alone(const Seen& seen, std::vector<Finding>& findings);
 void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
-MOCK_GATEWAY_INLINE std::string seconds(Duration duration) {
-  const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(std::max(duration, Duration{0})).count();
-  std::string text = std::to_string(all / 1000);
-  if (all % 1000 != 0) {
-    std::string fraction = std::to_string(1000 + all % 1000).substr(1);
-    fraction.erase(fraction.find_last_not_of('0') + 1);
-    text += "." + fraction;
-  }
-  return text + " s";
-}
 
 MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "../core/error.hpp"
+#include "../core/text.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 
@@ -197,14 +198,19 @@ namespace detail {
 MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
                                        std::shared_ptr<KeyStore> keys,
                                        std::shared_ptr<ConnectionFaults> connection_faults,
-                                       std::shared_ptr<const ChaosRules> chaos)
+                                       std::shared_ptr<const ChaosRules> chaos, Clock clock)
     : script_(std::move(script)),
       journal_(std::move(journal)),
       keys_(std::move(keys)),
       connection_faults_(std::move(connection_faults)),
-      chaos_(std::move(chaos)) {}
+      chaos_(std::move(chaos)),
+      clock_(std::move(clock)),
+      sleeps_before_(expired_sleeps(clock_).count) {}
 
-MOCK_GATEWAY_INLINE void Verifier::reset() { told_->clear(); }
+MOCK_GATEWAY_INLINE void Verifier::reset() {
+  told_->clear();
+  sleeps_before_ = expired_sleeps(clock_).count;
+}
 
 MOCK_GATEWAY_INLINE std::string Verifier::masked(std::string text) const {
   keys_->mask(text);
@@ -274,8 +280,11 @@ MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope,
                                                       const Calls& calls) const {
   Issues issues;
   add_problems(scope, issues);
-  // Whose connection it waits for cannot be told.
-  if (scope.whole()) add_connection_faults(issues);
+  // Whose connection it waits for, and which test's client slept, cannot be told.
+  if (scope.whole()) {
+    add_connection_faults(issues);
+    add_expired_sleeps(issues);
+  }
   std::size_t unmet = 0;
   for (const auto& stub : stubs) {
     const std::optional<Range>& expected = stub->plan().expected_calls;
@@ -319,6 +328,18 @@ MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Issues& issues) const {
     issues.emplace_back(std::move(issue),
                         "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
   }
+}
+
+MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Issues& issues) const {
+  const ExpiredSleeps expired = expired_sleeps(clock_);
+  const std::size_t count = expired.count - sleeps_before_;
+  if (count == 0) return;
+  const std::string last = "ManualClock::sleep_for(" + text::seconds(expired.last) + ")";
+  issues.emplace_back(VerificationIssue{VerificationIssue::Kind::guard_expired,
+                                        "a wait ran into its real-time guard  " +
+                                            (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
+                                            "\n  the manual clock was not advanced in time"},
+                      "expired sleeps " + std::to_string(expired.count));
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,

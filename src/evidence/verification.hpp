@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/clock.hpp"
 #include "../core/source_location.hpp"
 #include "../keys/key_store.hpp"
 #include "../script/connection_faults.hpp"
@@ -34,7 +36,8 @@ struct VerificationIssue {
     fault_not_reached,
     /// A reply ended before a place at which it was to be held, or its bytes to be split.
     place_not_reached,
-    /// A gate, or a wait on a manual clock, was ended by its real-time guard.
+    /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
+    /// real-time guard.
     guard_expired,
     /// Stubs were not called in order.
     out_of_order,
@@ -100,7 +103,7 @@ namespace detail {
 class Verifier {
  public:
   Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys,
-           std::shared_ptr<ConnectionFaults> connection_faults, std::shared_ptr<const ChaosRules> chaos);
+           std::shared_ptr<ConnectionFaults> connection_faults, std::shared_ptr<const ChaosRules> chaos, Clock clock);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
@@ -116,6 +119,7 @@ class Verifier {
   Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   void add_problems(const RequestScope& scope, Issues& issues) const;
   void add_connection_faults(Issues& issues) const;
+  void add_expired_sleeps(Issues& issues) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
@@ -128,6 +132,8 @@ class Verifier {
   std::shared_ptr<KeyStore> keys_;
   std::shared_ptr<ConnectionFaults> connection_faults_;
   std::shared_ptr<const ChaosRules> chaos_;
+  Clock clock_;
+  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
   std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 

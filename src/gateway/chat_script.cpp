@@ -11,7 +11,7 @@ MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeou
   const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
   const std::string message = state_->title() + " has answered " + std::to_string(state_->recorded()) + " of " +
                               std::to_string(count) + " requests";
-  return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+  return reached ? Wait::fulfilled(message) : Wait::timed_out(message + journal_->scripted_waits());
 }
 
 MOCK_GATEWAY_INLINE Exchange Stub::last_call() const {

@@ -29,6 +29,8 @@ MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
   if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
       options.idle_timeout <= Duration{0})
     refuse("timeouts must be positive");
+  if (options.stall_guard && *options.stall_guard <= Duration{0})
+    refuse("stall_guard must be positive; std::nullopt turns it off");
   for (auto model = options.models.begin(); model != options.models.end(); ++model) {
     if (model->id.empty()) refuse("a model's id must not be empty");
     for (auto other = options.models.begin(); other != model; ++other)
@@ -46,6 +48,7 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
   settings.chat_limits.reject_temperature_out_of_range = options.profile == Profile::openai;
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
+  if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
   settings.on_exchange = options.on_exchange;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
@@ -72,7 +75,7 @@ class Gateway::Impl {
         script(std::make_shared<detail::Script>()),
         journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
         chaos(std::make_shared<detail::ChaosRules>(options.seed)),
-        verifier(script, journal, keys, connection_faults, chaos),
+        verifier(script, journal, keys, connection_faults, chaos, clock),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
         service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,

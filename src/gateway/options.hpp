@@ -91,6 +91,12 @@ class Options {
   /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
   Options& idle_timeout(Duration timeout) { return values_.idle_timeout = timeout, *this; }
 
+  /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
+  /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
+  /// verify() tells it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
+  /// longer than the timeouts of clients, so that those end it first. std::nullopt: no guard.
+  Options& stall_guard(std::optional<Duration> guard) { return values_.stall_guard = guard, *this; }
+
   /// What becomes of requests that no stub answers. Unless set, they fail the verification.
   Options& unmatched(Unmatched policy) { return values_.unmatched = policy, *this; }
   /// Whether the destructor reports what verify() would have found wrong and nobody has looked at: to the test
@@ -130,6 +136,7 @@ class Options {
     Duration read_timeout = std::chrono::seconds{30};
     Duration write_timeout = std::chrono::seconds{30};
     Duration idle_timeout = std::chrono::seconds{75};
+    std::optional<Duration> stall_guard = std::chrono::seconds{120};
     Unmatched unmatched = Unmatched::fails_verification;
     bool verify_on_destruction = true;
     std::vector<std::string> without_findings;

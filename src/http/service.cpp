@@ -600,7 +600,8 @@ MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer
 }
 
 MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const Answer& answer,
-                                                  const Delivery& delivery, Delivery::Result result) {
+                                                  const Delivery& delivery, Delivery::Result result,
+                                                  bool is_guard_spent) {
   std::size_t of_chaos = answer.scripted_faults;
   for (std::size_t i = 0; i < answer.chaos.size(); ++i)
     if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
@@ -625,13 +626,16 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
     if (plan.writes.kind == Writes::Kind::split && !delivery.is_split())
       report(Problem::Kind::place_not_reached, "split write after " + std::to_string(plan.writes.size) + " bytes");
   }
-  if (record.has_guard_expired()) {
+  const auto report_guard = [&](const std::string& what) {
     Problem problem;
     problem.kind = Problem::Kind::guard_expired;
-    problem.text = brief(record) + "  a gate was not opened, or a manual clock not advanced, in time";
+    problem.text = brief(record) + "  " + what;
     if (record.stub) problem.text += "\n  reply of " + record.stub->title();
     journal_->report(record, std::move(problem));
-  }
+  };
+  if (is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
+  if (result == Delivery::Result::guard_expired)
+    report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
 }
 
 MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& incoming,
@@ -656,6 +660,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
     answer.headers.add("Content-Encoding", "gzip");
   Delivery delivery(plan, std::move(answer.pace), connection, asked.timeline, record.received, record.progress);
   delivery.profile(settings_.profile);
+  delivery.stall_guard(settings_.stall_guard);
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
@@ -673,10 +678,11 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
     const bool no_body = bodiless || asked.request.method == "HEAD";
     result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.token_count);
   }
-  report_delivery(record, answer, delivery, result);
+  report_delivery(record, answer, delivery, result, asked.timeline.is_guard_spent());
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
     case Delivery::Result::failed_by_script: return Outcome::Kind::failed_by_script;
+    case Delivery::Result::guard_expired: return Outcome::Kind::guard_expired;
     case Delivery::Result::broken_off: break;
   }
   connection.end(Outlet::Ending::close);

@@ -40,6 +40,7 @@ struct ServiceSettings {
   std::string root_url;
   bool unmatched_get_default_reply = false;
   bool unmatched_are_allowed = false;
+  std::optional<Duration> stall_guard;
   std::function<void(const Exchange&)> on_exchange;
 };
 
@@ -109,7 +110,8 @@ class Service {
   const Model* find_model(const std::string& id) const;
   void add_profile_headers(const Asked& asked, Answer& answer);
   /// Notes what of the script a delivery did not come to.
-  void report_delivery(ExchangeRecord& record, const Answer& answer, const Delivery& delivery, Delivery::Result result);
+  void report_delivery(ExchangeRecord& record, const Answer& answer, const Delivery& delivery, Delivery::Result result,
+                       bool is_guard_spent);
   Outcome::Kind deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
                         ExchangeRecord& record);
 

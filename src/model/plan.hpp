@@ -97,7 +97,7 @@ class Effect {
   Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
 
   Kind kind() const { return kind_; }
-  /// Of a stall; nothing: until its gate opens or, without one, until the client leaves or the gateway stops.
+  /// Of a stall; nothing: until its gate opens or, without one, until the client leaves or a stop or guard.
   const std::optional<Duration>& duration() const { return duration_; }
   const std::optional<Gate>& gate() const { return gate_; }
   /// Of garbage; of an error event without a failure, its data.
@@ -123,7 +123,7 @@ Effect close_connection();
 /// Ends the connection with RST.
 Effect reset_connection();
 /// Ends our side with FIN, the reply unfinished, and keeps the connection until the client closes its side, which the
-/// record then says, or the gateway stops.
+/// record then says, the gateway stops or Options::stall_guard has passed.
 Effect half_close();
 /// Ends the body with FIN short of what HTTP announced: of its Content-Length; or, inside an event, of its HTTP chunk,
 /// whose size is that of the whole event. Between two events it is close_connection(). Not before the headers.
@@ -131,8 +131,8 @@ Effect truncate();
 /// Writes these bytes in place of what would follow, not framed as part of the body, then ends the connection with FIN.
 /// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
 Effect garbage(std::string bytes);
-/// Sends nothing more until the client leaves or the gateway stops. The pings of a dialect go on, here and in the next
-/// two, except inside an event.
+/// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
+/// dialect go on, here and in the next two, except inside an event.
 Effect stall();
 /// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
 /// once. `duration` is positive, or GatewayError.
@@ -217,8 +217,8 @@ struct SseDialect {
   bool final_blank_line = true;
   /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.
   std::string after_done = {};
-  /// Whether the body stays unterminated and the connection open after the last event, until the client leaves or the
-  /// gateway stops.
+  /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
+  /// gateway stops or Options::stall_guard has passed.
   bool open_after_done = false;
   /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
   /// decompressed when it arrives.
