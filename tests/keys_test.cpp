@@ -214,6 +214,34 @@ TEST_CASE("a secret can be chosen; what cannot be one throws without being repea
                  "is deleted and cannot come back"));
 }
 
+TEST_CASE("a key of any form lives as a key that begins with sk- does") {
+  const Gateway gateway{Options{}.api_key("EMPTY").key("off", KeyOptions{}.secret("hf_other=").disabled())};
+  CHECK(gateway.api_key() == "EMPTY");
+  const Http http(gateway);
+  CHECK(http.chat().status == 200);
+  CHECK(http.with_authorization("bearer  EMPTY").chat().status == 200);
+  CHECK(http.with_key("hf_other=").chat().status == 403);
+  for (const char* wrong : {"empty", "EMPT", "EMPTYY", "EMPTY EMPTY", "hf_other", "sk-EMPTY"}) {
+    CHECK(http.with_key(wrong).chat().status == 401);
+  }
+  CHECK(http.with_authorization("EMPTY").chat().status == 401);
+  CHECK(http.with_authorization("Basic EMPTY").chat().status == 401);
+
+  const Keys keys = gateway.keys();
+  const std::string id = keys.list().at(0).id;
+  keys.disable(id);
+  CHECK(http.chat().status == 403);
+  keys.enable(id);
+  CHECK(http.chat().status == 200);
+  keys.limit_rate(id, 1, 1min);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 429);
+  keys.remove(id);
+  CHECK(http.chat().status == 401);
+  CHECK(contains(error_of([&] { keys.create("", KeyOptions{}.secret("EMPTY")); }), "deleted and cannot come back"));
+  CHECK(keys.create("generated").secret.substr(0, 3) == "sk-");
+}
+
 TEST_CASE("without a valid key everything is 401 with the documented body") {
   Gateway gateway;
   gateway.on("POST", "/v1/images/generations", [](const ReceivedRequest&) { return Json{{"made", true}}; });

@@ -74,9 +74,9 @@ MOCK_GATEWAY_INLINE void mask_raw_fields(std::string& raw_head) {
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
     // A malformed line may lack its colon, or have a space before it.
-    const std::string_view name = line.substr(0, line.find_first_of(": \t"));
+    const std::string_view name = line.substr(0, line.find_first_of(":= \t"));
     if (!line.empty() && !continues) is_sensitive = secrets::is_sensitive_header(name);
-    const std::size_t value = std::min(line.find_first_not_of(": \t", name.size()), line.size());
+    const std::size_t value = std::min(line.find_first_not_of(":= \t", name.size()), line.size());
     if (!is_sensitive || line.empty()) {
       result += line;
     } else if (continues) {

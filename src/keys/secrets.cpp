@@ -103,9 +103,10 @@ MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
     std::size_t common = 0;
-    // By blocks first: a client may send a long credential and a body full of its beginning.
-    while (most - common >= 64 && text.compare(common, 64, *form, common, 64) == 0) common += 64;
-    while (common < most && text[common] == (*form)[common]) ++common;
+    // By halves: a client may send a long credential, and a body full of its beginning.
+    for (std::size_t half = most; half > 0; half /= 2) {
+      while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
+    }
     text = text.substr(0, common);
     if (text.size() == form->size()) return text.size();
   }
