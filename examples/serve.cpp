@@ -120,15 +120,18 @@ void force(Gateway& gateway, const std::string& spec) {
 void add_keys(Options& options, const std::vector<std::string>& keys) {
   bool has_default = false;
   for (const std::string& spec : keys) {
-    const auto [secret, state] = split(spec, '=');
-    // The message does not repeat the value: what is no key here may be one elsewhere.
-    if (secret.compare(0, 3, "sk-") != 0 || secret.size() == 3) throw BadValue("--key: a key starts with sk-");
-    if (state && state != "disabled") throw BadValue("--key: after the key only =disabled may follow");
-    if (!state && !has_default) {
+    // A key may hold '=' itself.
+    constexpr std::string_view suffix = "=disabled";
+    const std::size_t rest = spec.size() - std::min(spec.size(), suffix.size());
+    const bool disabled = spec.substr(rest) == suffix;
+    const std::string secret = disabled ? spec.substr(0, rest) : spec;
+    // The message does not repeat the value, which may be a key elsewhere.
+    if (secret.empty() || secret == "sk-") throw BadValue("--key: a key is not empty, and more than sk-");
+    if (!disabled && !has_default) {
       options.api_key(secret);
       has_default = true;
     } else {
-      options.key("--key", KeyOptions{}.secret(secret).disabled(state.has_value()));
+      options.key("--key", KeyOptions{}.secret(secret).disabled(disabled));
     }
   }
 }
@@ -296,7 +299,7 @@ int main(int count, char** arguments) {
   option("--port", flags.port, "PORT", "port to listen on (8080); 0 takes a free one")->check(CLI::Range(0, 65535));
   option("--port-file", flags.port_file, "FILE", "write the port to this file once ready");
   option("--model", flags.models, "ID[=OWNER]", "serve this model (mock-model); repeatable");
-  option("--key", flags.keys, "sk-...[=disabled]",
+  option("--key", flags.keys, "KEY[=disabled]",
          "accept this key; repeatable. The first that is enabled is the one printed, without any the seed makes one");
   option("--fail", flags.failures, "STATUS[:TIMES]",
          "answer the next requests with a failure: 429, 429:2 for two of them, 503:* for all; repeatable");

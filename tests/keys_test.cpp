@@ -201,10 +201,9 @@ TEST_CASE("a secret can be chosen; what cannot be one throws without being repea
   CHECK(key.secret == "sk-my/own=secret");
   CHECK(Http(gateway).with_key("sk-my/own=secret").chat().status == 200);
 
-  for (const char* wrong :
-       {"sk-", "pk-hidden", "hidden", "SK-hidden", "sk-hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n"}) {
+  for (const char* wrong : {"", "sk-", " ", "sk-hid den", "hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n", "hidden\x7f"}) {
     const std::string error = error_of([&] { gateway.keys().create("", KeyOptions{}.secret(wrong)); });
-    CHECK(contains(error, "begins with \"sk-\""));
+    CHECK(contains(error, "visible ASCII without spaces, not empty, and more than \"sk-\""));
     CHECK_FALSE(contains(error, "hid"));
   }
   const std::string taken = error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); });
@@ -213,6 +212,34 @@ TEST_CASE("a secret can be chosen; what cannot be one throws without being repea
   gateway.keys().remove(key.id);
   CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); }),
                  "is deleted and cannot come back"));
+}
+
+TEST_CASE("a key of any form lives as a key that begins with sk- does") {
+  const Gateway gateway{Options{}.api_key("EMPTY").key("off", KeyOptions{}.secret("hf_other=").disabled())};
+  CHECK(gateway.api_key() == "EMPTY");
+  const Http http(gateway);
+  CHECK(http.chat().status == 200);
+  CHECK(http.with_authorization("bearer  EMPTY").chat().status == 200);
+  CHECK(http.with_key("hf_other=").chat().status == 403);
+  for (const char* wrong : {"empty", "EMPT", "EMPTYY", "EMPTY EMPTY", "hf_other", "sk-EMPTY"}) {
+    CHECK(http.with_key(wrong).chat().status == 401);
+  }
+  CHECK(http.with_authorization("EMPTY").chat().status == 401);
+  CHECK(http.with_authorization("Basic EMPTY").chat().status == 401);
+
+  const Keys keys = gateway.keys();
+  const std::string id = keys.list().at(0).id;
+  keys.disable(id);
+  CHECK(http.chat().status == 403);
+  keys.enable(id);
+  CHECK(http.chat().status == 200);
+  keys.limit_rate(id, 1, 1min);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 429);
+  keys.remove(id);
+  CHECK(http.chat().status == 401);
+  CHECK(contains(error_of([&] { keys.create("", KeyOptions{}.secret("EMPTY")); }), "deleted and cannot come back"));
+  CHECK(keys.create("generated").secret.substr(0, 3) == "sk-");
 }
 
 TEST_CASE("without a valid key everything is 401 with the documented body") {

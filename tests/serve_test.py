@@ -195,6 +195,14 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(endpoint.status("sk-off"), 403)
             self.assertEqual(endpoint.status("sk-other"), 401)
 
+    def test_a_key_may_have_any_form_and_hold_an_equals_sign(self):
+        with Endpoint("--key", "a=b==", "--key", "EMPTY", "--key", "c=disabled=disabled", "--key", "d==disabled",
+                      "--key", "e=enabled") as endpoint:
+            self.assertEqual(endpoint.key, "a=b==")
+            self.assertEqual([endpoint.status(key) for key in (None, "EMPTY", "e=enabled")], [200, 200, 200])
+            self.assertEqual([endpoint.status(key) for key in ("c=disabled", "d=")], [403, 403])
+            self.assertEqual([endpoint.status(key) for key in ("a", "c", "d", "e", "empty")], [401] * 5)
+
     def test_with_disabled_keys_only_there_still_is_one_to_use(self):
         with Endpoint("--key", "sk-off=disabled") as endpoint:
             self.assertEqual(endpoint.status("sk-off"), 403)
@@ -314,6 +322,14 @@ class WhatItLogs(unittest.TestCase):
         for secret in "first-secret", "off-secret", "unknown-secret":
             self.assertNotIn(secret, "\n".join(log))
 
+    def test_a_key_of_another_account_is_in_no_line(self):
+        with Endpoint() as endpoint:
+            for path in "/v1/sk-proj-0123456789abcdefghij", "/v1/models?key=sk-proj-0123456789abcdefghij":
+                endpoint.request("GET", path, key=endpoint.key)
+            log = "\n".join(endpoint.wait_for_log(2))
+        self.assertIn("sk-***", log)
+        self.assertNotIn("0123456789", log)
+
 
 class HowItEnds(unittest.TestCase):
     def test_signals_end_it_at_once_with_exit_code_0(self):
@@ -349,7 +365,7 @@ class HowItEnds(unittest.TestCase):
         for flags in [
                 ["--port", "65536"], ["--port", "-1"], ["--port", "http"], ["--port"],
                 ["--model", ""], ["--model", "=owner"], ["--model", "id="],
-                ["--key", "secret"], ["--key", "sk-"], ["--key", "sk-x=enabled"], ["--key", "sk-x="],
+                ["--key", "sk-"], ["--key", ""], ["--key", "=disabled"], ["--key"],
                 ["--fail", ""], ["--fail", "abc"], ["--fail", "200"], ["--fail", "600"], ["--fail", "429:"],
                 ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
                 ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
@@ -370,8 +386,14 @@ class HowItEnds(unittest.TestCase):
         self.assert_refused("--port", "0", "--host", "256.256.256.256", naming="256.256.256.256")
         self.assert_refused("--port", "0", "--port-file", "/no/such/folder/port", naming="/no/such/folder/port")
 
+    def test_a_key_that_cannot_be_one_is_explained(self):
+        for key in "", "sk-", "=disabled", "sk-=disabled":
+            self.assert_refused("--port", "0", "--key", key, naming="--key: a key is not empty, and more than sk-")
+        for key in "a b", "tab\t", "ké":
+            self.assert_refused("--port", "0", "--key", key, naming="visible ASCII without spaces")
+
     def test_a_key_is_not_repeated_in_the_message_about_it(self):
-        for flags in [["--key", "my-secret"], ["--key", "sk-my-secret=on"], ["--key", "sk-my-secret with a blank"],
+        for flags in [["--key", "my-secret with a blank"], ["--key", "sk-my-secret with a blank"],
                       ["--key", "sk-my-secret", "--key", "sk-my-secret"]]:
             self.assertNotIn("my-secret", self.assert_refused("--port", "0", *flags) or "")
 

@@ -99,9 +99,11 @@ MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
 
 MOCK_GATEWAY_INLINE std::string header_argument(const Header& header) {
   const std::string_view value = header.value;
-  const std::size_t gap = value.find(' ');
-  if (text::equals_ignoring_case(header.name, "Authorization") && gap != std::string_view::npos &&
-      text::equals_ignoring_case(value.substr(0, gap), "Bearer") && text::trim(value.substr(gap)) == secrets::masked) {
+  const std::size_t gap = std::min(value.find(' '), value.size());
+  const std::string_view credential = text::trim(value.substr(gap));
+  if (text::equals_ignoring_case(header.name, "Authorization") &&
+      text::equals_ignoring_case(value.substr(0, gap), "Bearer") &&
+      (credential == secrets::masked || credential == secrets::masked_other)) {
     return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
   }
   // "Name:" would remove a field of curl's own; "Name;" sends one without a value.

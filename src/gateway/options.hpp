@@ -50,8 +50,8 @@ class Options {
   Options& model(std::string id, std::string owner = "mock_gateway") {
     return values_.models.push_back({std::move(id), std::move(owner)}), *this;
   }
-  /// The secret of the default key, which api_key() gives; unless set, one that follows from the seed. Starts with
-  /// `sk-`.
+  /// The secret of the default key, which api_key() gives; unless set, one that follows from the seed and starts
+  /// with `sk-`. What may be set is said at KeyOptions::secret.
   Options& api_key(std::string secret) { return values_.api_key = std::move(secret), *this; }
   /// A further key that exists from the start; its secret is the caller's.
   Options& key(std::string description, KeyOptions key) {
@@ -119,7 +119,7 @@ class Options {
     std::string host = "127.0.0.1";
     int port = 0;
     std::vector<Model> models;
-    std::string api_key;
+    std::optional<std::string> api_key;
     std::vector<InitialKey> keys;
     std::optional<RateLimit> limit;
     std::uint64_t seed = 1;

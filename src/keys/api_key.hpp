@@ -48,8 +48,10 @@ struct CreatedKey {
 /// How a key is created: chained setters, each optional.
 class KeyOptions {
  public:
-  /// A secret of the caller's choice instead of a generated one. Starts with `sk-` and has more after it, in visible
-  /// ASCII; anything else, or a secret in use, makes Keys::create throw GatewayError.
+  /// A secret of the caller's choice instead of a generated one. The documented service has only keys that start with
+  /// `sk-`; this takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-`
+  /// alone, or a secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer
+  /// than 16 characters is masked in fields that carry credentials only, since it may be a word of a prompt.
   KeyOptions& secret(std::string secret) { return secret_ = std::move(secret), *this; }
   /// Created disabled.
   KeyOptions& disabled(bool disabled = true) { return disabled_ = disabled, *this; }
@@ -61,7 +63,7 @@ class KeyOptions {
 
  private:
   friend class Keys;
-  std::string secret_;
+  std::optional<std::string> secret_;
   bool disabled_ = false;
   std::vector<std::string> models_;
   std::vector<Operation> operations_;

@@ -28,10 +28,10 @@ MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
 
 MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
   const bool visible = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-  if (!visible || !secrets::looks_like_key(secret)) {
+  if (!visible || secret.empty() || secret == "sk-") {
     throw GatewayError(
-        "a key's secret begins with \"sk-\", has more after it, and is visible ASCII without spaces; leave it out to "
-        "have one generated");
+        "a key's secret is visible ASCII without spaces, not empty, and more than \"sk-\"; leave it out to have one "
+        "generated, which begins with \"sk-\"");
   }
 }
 
@@ -67,10 +67,10 @@ MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::take(const RateLimit& l
 
 MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
 
-MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::string secret, bool disabled,
-                                                std::vector<std::string> models, std::vector<Operation> operations,
-                                                std::optional<RateLimit> limit) {
-  if (!secret.empty()) key_store::require_secret(secret);
+MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::optional<std::string> secret,
+                                                bool disabled, std::vector<std::string> models,
+                                                std::vector<Operation> operations, std::optional<RateLimit> limit) {
+  if (secret) key_store::require_secret(*secret);
   key_store::require_limit(limit);
   auto created = std::make_unique<Entry>();
   created->key.description = std::move(description);
@@ -81,7 +81,7 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::st
   created->key.created = clock_.now();
 
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto owner = by_secret_.find(secret);
+  const auto owner = secret ? by_secret_.find(*secret) : by_secret_.end();
   if (owner != by_secret_.end()) {
     throw GatewayError(
         "that secret belongs to " + key_store::name_of(owner->second->key) +
@@ -91,13 +91,12 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::st
   Entry* const added = created.get();
   const std::size_t serial = entries_.size() + 1;
   added->key.id = "key_" + std::to_string(serial);
-  added->secret = secret.empty() ? unused_secret(serial) : std::move(secret);
+  added->secret = secret ? std::move(*secret) : unused_secret(serial);
   by_secret_.emplace(added->secret, added);
   by_id_.emplace(added->key.id, added);
-  secret_lengths_.insert(added->secret.size());
+  known_.add(added->secret);
   // A description is shown by list(): not even its author gets a secret into it.
-  secrets::mask(added->key.description, {*secret_lengths_.rbegin(), [this](auto start) { return may_begin(start); },
-                                         [this](auto text) { return known_prefix(text); }});
+  secrets::mask(added->key.description, known_.beginnings(), [this](auto piece) { return known_.prefix(piece); });
   ++changes_;
   entries_.push_back(std::move(created));
   return {added->key.id, added->secret, added->key.description};
@@ -200,7 +199,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const Headers& headers
   const std::size_t start = value.find_first_not_of(" \t", gap);
   presented.credential = value.substr(start);
   const bool spaces_only = value.substr(gap, start - gap).find('\t') == std::string_view::npos;
-  if (fields > 1 || !bearer || !spaces_only || !secrets::looks_like_key(presented.credential)) return presented;
+  if (fields > 1 || !bearer || !spaces_only) return presented;
 
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto known = by_secret_.find(presented.credential);
@@ -240,43 +239,27 @@ MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::st
                left.value_or(Duration::zero())};
 }
 
-MOCK_GATEWAY_INLINE std::size_t KeyStore::mask(std::string& text) const {
-  secrets::Known known{0,
-                       [this](std::string_view start) {
-                         const std::lock_guard<std::mutex> lock(mutex_);
-                         return may_begin(start);
-                       },
-                       [this](std::string_view candidate) {
-                         const std::lock_guard<std::mutex> lock(mutex_);
-                         return known_prefix(candidate);
-                       }};
+MOCK_GATEWAY_INLINE secrets::Masked KeyStore::mask(std::string& text, const secrets::Known& others) const {
+  std::string beginnings = others.beginnings();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!secret_lengths_.empty()) known.longest = *secret_lengths_.rbegin();
+    beginnings += known_.beginnings();
   }
-  return secrets::mask(text, known);
-}
-
-MOCK_GATEWAY_INLINE bool KeyStore::may_begin(std::string_view start) const {
-  const auto longer = by_secret_.lower_bound(start);
-  const bool begins_one = longer != by_secret_.end() && longer->first.compare(0, start.size(), start) == 0;
-  return begins_one || known_prefix(start) > 0;
-}
-
-MOCK_GATEWAY_INLINE std::size_t KeyStore::known_prefix(std::string_view text) const {
-  for (auto length = secret_lengths_.rbegin(); length != secret_lengths_.rend(); ++length) {
-    if (*length <= text.size() && by_secret_.find(text.substr(0, *length)) != by_secret_.end()) return *length;
-  }
-  return 0;
+  return secrets::mask(text, beginnings, [&](std::string_view piece) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::max(known_.prefix(piece), others.prefix(piece));
+  });
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
-  if (secrets::looks_like_key(id)) {
+  if (secrets::looks_like_key(id) || by_secret_.count(id) > 0) {
     throw GatewayError("a key is named by its id, not by its secret; CreatedKey::id and Keys::list() show it");
   }
-  std::string shown = text::excerpt(id, 60);
+  std::string shown = id;
+  secrets::mask(shown, known_.beginnings(), [this](auto piece) { return known_.prefix(piece); });
+  shown = text::excerpt(shown, 60);
   if (id.find("sk-") != std::string::npos) shown = "…";  // perhaps a secret, perhaps of another gateway
   throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
 }

@@ -3,12 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>  // less
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +14,7 @@
 #include "../core/clock.hpp"
 #include "../model/received_request.hpp"
 #include "api_key.hpp"
+#include "secrets.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -53,9 +51,9 @@ class KeyStore {
 
   KeyStore(std::uint64_t seed, Clock clock);
 
-  /// An empty `secret` is generated from the gateway's seed and the key's number.
-  CreatedKey create(std::string description, std::string secret, bool disabled, std::vector<std::string> models,
-                    std::vector<Operation> operations, std::optional<RateLimit> limit);
+  /// A secret that is not given is generated from the gateway's seed and the key's number.
+  CreatedKey create(std::string description, std::optional<std::string> secret, bool disabled,
+                    std::vector<std::string> models, std::vector<Operation> operations, std::optional<RateLimit> limit);
   void describe(const std::string& id, std::string description);
   void set_state(const std::string& id, KeyState state);
   void set_models(const std::string& id, std::vector<std::string> models);
@@ -72,8 +70,8 @@ class KeyStore {
   /// How often keys or limits were changed.
   std::uint64_t changes() const { return changes_; }
 
-  /// Judges the Authorization fields of a request. Two or more fields, another scheme, an empty credential, or one
-  /// that does not start with `sk-` are malformed.
+  /// Judges the Authorization fields of a request. Two or more fields, another scheme, or an empty credential are
+  /// malformed.
   Presented present(const Headers& headers, bool bearer_in_any_case) const;
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
@@ -86,10 +84,10 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now) const;
 
-  /// Replaces every secret that this store ever knew, in any state, by `sk-***`; returns how many. Also
-  /// finds them percent-encoded or JSON-escaped. One pass, whatever the number of keys; the store is locked only where
-  /// the text has something that begins like a secret.
-  std::size_t mask(std::string& text) const;
+  /// Masks every secret that this store ever knew, in any state, `others`, and what secrets::mask says besides. The
+  /// number of keys costs nothing, but for those that do not begin with `sk-`. The store is locked only where the text
+  /// has something that begins like a secret.
+  secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const;
 
  private:
   struct Entry {
@@ -102,16 +100,14 @@ class KeyStore {
   Entry& entry(const std::string& id) const;
   Entry& living_entry(const std::string& id, std::string_view participle) const;
   std::string unused_secret(std::size_t serial) const;
-  bool may_begin(std::string_view start) const;
-  std::size_t known_prefix(std::string_view text) const;
 
   mutable std::mutex mutex_;
   std::uint64_t seed_;
   Clock clock_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
-  std::map<std::string, Entry*, std::less<>> by_secret_;  // ordered: mask asks what begins like a piece of text
-  std::set<std::size_t> secret_lengths_;                  // each length that occurs in by_secret_
+  std::unordered_map<std::string, Entry*> by_secret_;
+  secrets::Known known_;  // the same secrets, for masking
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::atomic<std::uint64_t> changes_{0};

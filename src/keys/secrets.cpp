@@ -1,6 +1,9 @@
 #include "secrets.hpp"
 
-#include <algorithm>  // max, min
+#include <algorithm>  // max, min, sort, upper_bound
+#include <charconv>
+#include <iterator>  // prev
+#include <utility>
 #include <vector>
 
 #include "../core/text.hpp"
@@ -10,162 +13,208 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace secrets {
 
-/// Which escapes a reading of the text decodes. A secret may hold "%" and "\" itself, so no single reading finds all.
-struct Reading {
-  bool percent;
-  bool json;
-};
+// The shortest keys that providers and proxies issue have 25 characters. Words such as "sk-learn" and the class names
+// of spinners have fewer than 20.
+inline constexpr std::size_t shortest_foreign_key = 20;
+/// Something shorter that does not begin with `sk-` may be a word.
+inline constexpr std::size_t shortest_secret = 16;
+/// Fewer characters of base64 stand in a picture by chance.
+inline constexpr std::size_t shortest_base64 = 8;
 
-/// The next position from `from` on where a secret may begin: its "s", plain or escaped.
-class Candidates {
- public:
-  explicit Candidates(std::string_view text)
-      : text_(text), plain_(find_plain(0)), percent_(text.find("%73")), json_(text.find("\\u0073")) {}
+inline constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-  std::size_t next(std::size_t from);
-
- private:
-  std::size_t find_plain(std::size_t from) const;
-
-  std::string_view text_;
-  std::size_t plain_;
-  std::size_t percent_;
-  std::size_t json_;
-};
-
-/// Bytes of a text from one position on, escapes decoded, and where in the text each of them ends.
+/// A text with one kind of escape decoded. From bytes[at] on, up to the next jump, bytes stood at `origin` and after
+/// it.
 struct Decoded {
+  struct Jump {
+    std::size_t at;
+    std::size_t origin;
+  };
   std::string bytes;
-  std::vector<std::size_t> ends;
+  std::vector<Jump> jumps;
+
+  std::size_t origin(std::size_t at) const;
 };
 
-int hex_digit(char digit);
-/// The byte that two hexadecimal digits at `at` stand for; -1 when there are none.
-int hex_byte(std::string_view text, std::size_t at);
-void decode(std::string_view text, std::size_t from, std::size_t most, const Reading& reading, Decoded& out);
-/// How many bytes of the text a secret takes that begins at `at`; 0 when none does.
-std::size_t length_at(std::string_view text, std::size_t at, const Known& known, Decoded& decoded);
+struct Span {
+  std::size_t begin;
+  std::size_t end;
+  bool begins_like_key;
+  bool is_key;
+};
+
+/// The byte that the escape at the start of `text` stands for, and its length; 0 when it is none, or its byte stands in
+/// no secret. `\"` and `\\` are left to Known's form for JSON: texts are full of them.
+std::pair<char, std::size_t> unescape(std::string_view text);
+Decoded decode(std::string_view text, char mark);
+/// `nesting`: how many escapes inside of each other are decoded.
+void find(std::string_view text, std::string_view beginnings,
+          const std::function<std::size_t(std::string_view)>& prefix, int nesting, std::vector<Span>& found);
 
 MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
-  constexpr std::string_view suffix = "api-key";  // api-key, x-api-key, x-goog-api-key
-  if (name.size() >= suffix.size() && text::equals_ignoring_case(name.substr(name.size() - suffix.size()), suffix)) {
-    return true;
-  }
-  for (const std::string_view sensitive : {"Authorization", "Proxy-Authorization", "Cookie", "x-auth-token"}) {
-    if (text::equals_ignoring_case(name, sensitive)) return true;
+  // Their kin too: Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
+  for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
+    if (name.size() >= end.size() && text::equals_ignoring_case(name.substr(name.size() - end.size()), end))
+      return true;
   }
   return false;
 }
 
 MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
-MOCK_GATEWAY_INLINE std::size_t Candidates::find_plain(std::size_t from) const {
-  // Only "sk-", or "s" and "sk" before an escape: "s" alone would make every word with one a candidate.
-  for (std::size_t at = text_.find('s', from); at != std::string_view::npos; at = text_.find('s', at + 1)) {
-    const char after = at + 1 < text_.size() ? text_[at + 1] : '\0';
-    if (after == 'k') {
-      const char third = at + 2 < text_.size() ? text_[at + 2] : '\0';
-      if (third == '-' || third == '%' || third == '\\') return at;
-    } else if (after == '%' || after == '\\') {
-      return at;
-    }
-  }
-  return std::string_view::npos;
-}
-
-MOCK_GATEWAY_INLINE std::size_t Candidates::next(std::size_t from) {
-  constexpr std::size_t none = std::string_view::npos;
-  if (plain_ != none && plain_ < from) plain_ = find_plain(from);
-  if (percent_ != none && percent_ < from) percent_ = text_.find("%73", from);
-  if (json_ != none && json_ < from) json_ = text_.find("\\u0073", from);
-  return std::min({plain_, percent_, json_});
-}
-
-MOCK_GATEWAY_INLINE int hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
-
-MOCK_GATEWAY_INLINE int hex_byte(std::string_view text, std::size_t at) {
-  if (at + 2 > text.size()) return -1;
-  const int high = hex_digit(text[at]);
-  const int low = hex_digit(text[at + 1]);
-  return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
-
-MOCK_GATEWAY_INLINE void decode(std::string_view text, std::size_t from, std::size_t most, const Reading& reading,
-                                Decoded& out) {
-  out.bytes.clear();
-  out.ends.clear();
-  std::size_t at = from;
-  while (at < text.size() && out.bytes.size() < most) {
-    char byte = text[at];
-    std::size_t length = 1;
-    if (byte == '%' && reading.percent) {
-      const int value = hex_byte(text, at + 1);
-      if (value >= 0) byte = static_cast<char>(value), length = 3;
-    } else if (byte == '\\' && reading.json && at + 1 < text.size()) {
-      const char escaped = text[at + 1];
-      if (escaped == '"' || escaped == '\\' || escaped == '/') {
-        byte = escaped, length = 2;
-      } else if (escaped == 'u' && text.substr(at + 2, 2) == "00") {
-        const int value = hex_byte(text, at + 4);
-        if (value >= 0) byte = static_cast<char>(value), length = 6;
-      }
-    }
-    at += length;
-    out.bytes += byte;
-    out.ends.push_back(at);
-    // What does not begin like a key needs no more.
-    if (out.bytes.size() == 3 && out.bytes != "sk-") break;
-  }
-}
-
-MOCK_GATEWAY_INLINE std::size_t length_at(std::string_view text, std::size_t at, const Known& known, Decoded& decoded) {
-  const auto has_escapes = [](std::string_view piece) {
-    return piece.find('%') != std::string_view::npos || piece.find('\\') != std::string_view::npos;
+MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
+  if (!looks_like_key(secret) && secret.size() < shortest_secret) return;
+  const auto add_form = [this](const std::string& form) {
+    forms_.insert(form);
+    const std::string beginning = form.substr(0, 3);
+    bool is_new = beginning != "sk-";
+    for (std::size_t at = 0; at < beginnings_.size(); at += 3)
+      is_new = is_new && beginnings_.substr(at, 3) != beginning;
+    if (is_new) beginnings_ += beginning;
   };
-  const std::size_t start = std::min<std::size_t>(8, known.longest);  // enough to tell a key from "desk-bound"
-  const std::string_view window = text.substr(at, known.longest);
-  const std::string_view head = window.substr(0, start);
-  if (!has_escapes(head)) {
-    if (!looks_like_key(head) || !known.may_begin(head)) return 0;
-    if (!has_escapes(window)) return known.prefix(window);
+  add_form(std::string(secret));
+  std::string in_json;
+  text::append_json_string(in_json, secret);
+  add_form(in_json.substr(1, in_json.size() - 2));
+  // A character of base64 has 6 bits. Where the secret is not the first byte of three, 4 or 2 of its bits share one
+  // with what stands before it.
+  for (const std::size_t shared : {0, 4, 2}) {
+    for (const std::string_view last_digits : {"+/", "-_"}) {
+      std::string form;
+      for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
+        std::size_t value = 0;
+        for (std::size_t bit = begin; bit < begin + 6; ++bit) {
+          value = value * 2 + (static_cast<unsigned char>(secret[bit / 8]) >> (7 - bit % 8) & 1U);
+        }
+        form += value < base64_digits.size() ? base64_digits[value] : last_digits[value - base64_digits.size()];
+      }
+      if (form.size() >= shortest_base64) add_form(form);
+    }
   }
-  constexpr Reading readings[] = {{false, false}, {true, true}, {true, false}, {false, true}};
-  std::size_t longest = 0;
-  for (const Reading& reading : readings) {
-    decode(text, at, start, reading, decoded);
-    if (!looks_like_key(decoded.bytes) || !known.may_begin(decoded.bytes)) continue;
-    decode(text, at, known.longest, reading, decoded);
-    const std::size_t length = known.prefix(decoded.bytes);
-    if (length > 0) longest = std::max(longest, decoded.ends[length - 1] - at);
-  }
-  return longest;
 }
 
-MOCK_GATEWAY_INLINE std::size_t mask(std::string& text, const Known& known) {
-  if (known.longest == 0) return 0;
-  Candidates candidates{text};
-  std::string result;
-  std::size_t copied = 0;
-  std::size_t found = 0;
+MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
+  // What begins `text` is not greater than it. When the greatest such form differs from it somewhere, any that begins
+  // it ends before that place.
+  for (;;) {
+    auto form = forms_.upper_bound(text);
+    if (form == forms_.begin()) return 0;
+    --form;
+    const std::size_t most = std::min(text.size(), form->size());
+    std::size_t common = 0;
+    // By halves: a client may send a long credential, and a body full of its beginning.
+    for (std::size_t half = most; half > 0; half /= 2) {
+      while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
+    }
+    text = text.substr(0, common);
+    if (text.size() == form->size()) return text.size();
+  }
+}
+
+MOCK_GATEWAY_INLINE std::size_t Decoded::origin(std::size_t at) const {
+  const auto after = std::upper_bound(jumps.begin(), jumps.end(), at,
+                                      [](std::size_t place, const Jump& jump) { return place < jump.at; });
+  return after == jumps.begin() ? at : std::prev(after)->origin + (at - std::prev(after)->at);
+}
+
+MOCK_GATEWAY_INLINE std::pair<char, std::size_t> unescape(std::string_view text) {
+  std::size_t digits = 1;
+  if (text[0] == '\\') {
+    if (text.substr(0, 2) == "\\/") return {'/', 2};
+    if (text.substr(1, 3) != "u00") return {};
+    digits = 4;
+  }
+  unsigned value = 0;
+  const std::string_view hex = text.substr(std::min(digits, text.size()), 2);
+  const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
+  if (error != std::errc{} || hex.size() < 2 || end != hex.data() + 2 || value <= ' ' || value > '~') return {};
+  return {static_cast<char>(value), digits + 2};
+}
+
+MOCK_GATEWAY_INLINE Decoded decode(std::string_view text, char mark) {
   Decoded decoded;
-  for (std::size_t at = candidates.next(0); at != std::string_view::npos;) {
-    const std::size_t length = length_at(text, at, known, decoded);
+  std::size_t copied = 0;
+  for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at)) {
+    const auto [byte, length] = unescape(text.substr(at));
     if (length == 0) {
-      at = candidates.next(at + 1);
+      ++at;
       continue;
     }
-    ++found;
-    result.append(text, copied, at - copied).append(masked);
-    copied = at + length;
-    at = candidates.next(copied);
+    decoded.bytes.append(text.substr(copied, at - copied)) += byte;
+    copied = at += length;
+    decoded.jumps.push_back({decoded.bytes.size(), at});
   }
-  if (found > 0) text = result.append(text, copied, std::string::npos);
-  return found;
+  if (!decoded.jumps.empty()) decoded.bytes.append(text.substr(copied));
+  return decoded;
+}
+
+MOCK_GATEWAY_INLINE void find(std::string_view text, std::string_view beginnings,
+                              const std::function<std::size_t(std::string_view)>& prefix, int nesting,
+                              std::vector<Span>& found) {
+  const auto is_letter_or_digit = [](char c) { return base64_digits.find(c) != std::string_view::npos; };
+  // The last character of "%20", "\n" and "\u000a" belongs to no word.
+  const auto follows_escape = [text](std::size_t at) {
+    return (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||
+           (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u');
+  };
+  std::size_t word_end = 0;
+  for (std::size_t form = 0; form < beginnings.size(); form += 3) {
+    const std::string_view wanted = beginnings.substr(form, 3);
+    // Prose is full of these letters; looking for another one is a fifth of the work.
+    const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
+    for (std::size_t at = text.find(wanted[rare]); at != std::string_view::npos; at = text.find(wanted[rare], at + 1)) {
+      if (at < rare || text.size() - at < 3 - rare) continue;
+      if (text[at - rare] != wanted[0] || text[at - rare + 1] != wanted[1] || text[at - rare + 2] != wanted[2])
+        continue;
+      const std::size_t begin = at - rare;
+      const bool begins_word = begin == 0 || !is_letter_or_digit(text[begin - 1]) || follows_escape(begin);
+      const bool begins_like_key = wanted == "sk-";
+      std::size_t length = prefix(text.substr(begin));
+      if (begins_like_key && begins_word) {
+        if (begin >= word_end) word_end = std::min(text.find_first_not_of(key_characters, begin), text.size());
+        if (word_end - begin >= shortest_foreign_key) length = std::max(length, word_end - begin);
+      }
+      if (length == 0) continue;
+      const std::size_t end = begin + length;
+      const bool ends_word = end == text.size() || key_characters.find(text[end]) == std::string_view::npos;
+      found.push_back({begin, end, begins_like_key, length >= shortest_secret || (begins_word && ends_word)});
+    }
+  }
+  if (nesting == 0) return;
+  for (const char mark : {'%', '\\'}) {
+    const Decoded decoded = decode(text, mark);
+    std::size_t next = found.size();
+    if (!decoded.jumps.empty()) find(decoded.bytes, beginnings, prefix, nesting - 1, found);
+    for (; next < found.size(); ++next) {
+      found[next].begin = decoded.origin(found[next].begin);
+      found[next].end = decoded.origin(found[next].end);
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE Masked mask(std::string& text, const std::string& beginnings,
+                                const std::function<std::size_t(std::string_view)>& prefix) {
+  std::vector<Span> found;
+  find(text, "sk-" + beginnings, prefix, 2, found);
+  Masked result;
+  if (found.empty()) return result;
+  std::sort(found.begin(), found.end(), [](const Span& left, const Span& right) { return left.begin < right.begin; });
+  std::string shown;
+  std::size_t copied = 0;
+  for (const Span& span : found) {
+    result.has_key = result.has_key || span.is_key;
+    const std::size_t begin = std::max(span.begin, copied);
+    if (span.end <= begin) continue;
+    // One that begins inside of another has the other's mask.
+    if (span.begin >= copied) {
+      shown.append(text, copied, begin - copied).append(span.begins_like_key ? masked : masked_other);
+    }
+    result.bytes += span.end - begin;
+    copied = span.end;
+  }
+  text = shown.append(text, copied, std::string::npos);
+  return result;
 }
 
 }  // namespace secrets

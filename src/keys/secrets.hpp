@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,10 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace secrets {
 
-/// What stands in place of a secret wherever something is recorded or printed.
+/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed.
 inline constexpr std::string_view masked = "sk-***";
+/// The same for any other secret, and for base64.
+inline constexpr std::string_view masked_other = "***";
 
 /// Whether this has the form of a key: `sk-` and something after it.
 bool looks_like_key(std::string_view text);
@@ -21,21 +24,35 @@ bool looks_like_key(std::string_view text);
 /// Whether a header of this name carries a credential by its nature: its value is masked wherever it is recorded.
 bool is_sensitive_header(std::string_view name);
 
-/// What is to be found.
-struct Known {
-  /// No secret is longer.
-  std::size_t longest;
-  /// Whether one of them may begin like this, which is the start of a piece of text. Asked before the rest is looked
-  /// at.
-  std::function<bool(std::string_view start)> may_begin;
-  /// The length of the longest one with which `text` begins; 0 when it begins with none.
-  std::function<std::size_t(std::string_view text)> prefix;
+/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs.
+class Known {
+ public:
+  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
+  /// searched for.
+  void add(std::string_view secret);
+  /// The first three bytes of every form but `sk-`, one form after the other. They tell where to ask for `prefix`.
+  const std::string& beginnings() const { return beginnings_; }
+  /// The length of the longest form with which `text` begins; 0 when it begins with none.
+  std::size_t prefix(std::string_view text) const;
+
+ private:
+  std::set<std::string, std::less<>> forms_;
+  std::string beginnings_;
 };
 
-/// Replaces every secret in `text` by `sk-***` and returns how many there were. Secrets begin with `sk-`; they are also
-/// found percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7). `known` is asked only where the text has
-/// `sk-`, so that long texts are cheap.
-std::size_t mask(std::string& text, const Known& known);
+/// What was masked in a text.
+struct Masked {
+  std::size_t bytes = 0;
+  /// Whether a key was among it: as a word of its own, so that a key "sk-1" is not found in "task-1", or long enough to
+  /// be nothing else.
+  bool has_key = false;
+};
+
+/// Masks what `prefix` says is secret, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
+/// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the other.
+/// `prefix` is asked only where the text has `sk-` or one of `beginnings`, so that long texts are cheap.
+Masked mask(std::string& text, const std::string& beginnings,
+            const std::function<std::size_t(std::string_view)>& prefix);
 
 }  // namespace secrets
 }  // namespace detail
