@@ -49,6 +49,7 @@ struct Flags {
   std::uint64_t seed = 1;
   std::string profile = "documented";
   bool strict = false;
+  std::optional<std::string> acceptance;  // nothing: the profile's
   std::optional<std::string> reply;
   std::optional<std::string> scenario;
   bool list_scenarios = false;
@@ -186,7 +187,10 @@ Options options_from(const Flags& flags) {
   options.verify_on_destruction(false);  // nobody tests anything here
   options.stall_guard(std::nullopt);     // a client may be looked at in a debugger for as long as that takes
   options.host(flags.host).port(flags.port).seed(flags.seed).profile(profile_named(flags.profile)).on_exchange(log);
-  if (flags.strict) options.acceptance(Acceptance::strict());
+  const std::string acceptance = flags.strict ? "strict" : flags.acceptance.value_or("");
+  if (acceptance == "strict") options.acceptance(Acceptance::strict());
+  if (acceptance == "default") options.acceptance(Acceptance());
+  if (acceptance == "lenient") options.acceptance(Acceptance::lenient());
   for (const std::string& spec : flags.models) {
     const auto [id, owner] = split(spec, '=');
     if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);
@@ -306,9 +310,14 @@ int main(int count, char** arguments) {
   option("--limit", flags.limit, "REQUESTS/WINDOW", "for all keys together: 60/1m, 2/500ms, 10/60s");
   option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  option("--profile", flags.profile, "NAME", "whose shapes replies have (documented)")
+  option("--profile", flags.profile, "NAME", "whose shapes replies have, and what it takes (documented)")
       ->check(CLI::IsMember({"documented", "openai", "dashscope", "deepseek"}));
-  app.add_flag("--strict", flags.strict, "take only what the documentation lists");
+  CLI::Option* acceptance =
+      option("--acceptance", flags.acceptance, "NAME",
+             "what requests may hold: strict (only what the documentation lists), default (what common SDKs send) or "
+             "lenient (any JSON with model and messages); unless set, what the profile's service takes")
+          ->check(CLI::IsMember({"strict", "default", "lenient"}));
+  app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
   option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token")->check(milliseconds)->needs(reply);
   option("--gap-ms", flags.gap_ms, "MS", "time between tokens")->check(milliseconds)->needs(reply);

@@ -437,6 +437,9 @@ inline const std::vector<Golden>& goldens() {
     {"tool-calls-all-index-0",
      R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"東京\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
      R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}},{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"東京\"}"}}]},"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-calls-interleaved",
+     R"(<calls><call>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_2","type":"function","function":{"name":"get_weather","arguments":""}}]},"finish_reason":null}]}\n\n<city>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}\n\n<Zürich>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"\"東京\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}},{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"東京\"}"}}]},"finish_reason":"tool_calls"}],@usage} open)"},
     // errors
     {"bad-request",
      R"((400 Bad Request) {"error":{"code":"bad_request","message":"max_tokens is too large","type":"error"}} open)",
@@ -1041,6 +1044,10 @@ TEST_CASE("tool calls are judged by names and by what their arguments mean") {
   CHECK(judged("tool-calls-all-index-0", called({joined})) == "wrong answer (no)");
   CHECK(judged("tool-calls-all-index-0", called({tokyo, zurich})) == "wrong answer (no)");
   CHECK(judged("tool-calls-all-index-0", called({zurich, tokyo, time})) == "wrong answer (no)");
+  // A client that adds each fragment to the call that began last.
+  CHECK(judged("tool-calls-interleaved", called({{"call_1", "get_weather", ""},
+                                                 {"call_2", "get_weather", R"({"city":{"city":"Zürich"}"東京"})"}})) ==
+        "wrong answer (no)");
   CHECK(judged("tool-call-arguments-empty", called({time})) == "handled");
   CHECK(judged("tool-call-arguments-empty", called({{"", "get_time", ""}})) == "handled");
   CHECK(judged("tool-call-arguments-as-object", called({{"", "get_weather", "{}"}})) == "silent data loss (no)");
@@ -1130,15 +1137,17 @@ class HonestClient {
     for (const Json& call : message["tool_calls"]) add(call, outcome.tool_calls, {});
   }
 
-  /// By id; a fragment without one, or with that of the call before, goes on with it.
+  /// By index, or where there is none with the call before; another id than that call's begins a new one.
   static void add(const Json& fragment, std::vector<ToolCall>& calls, const Json& index) {
     const Json function = fragment.value("function", Json::object());
     const std::string id = fragment.value("id", "");
-    const bool begins = calls.empty() || (!id.empty() && id != calls.back().id) ||
-                        (index.is_number() && index.get<std::size_t>() >= calls.size());
-    if (begins) calls.push_back({id, function.value("name", ""), ""});
+    std::size_t at = index.is_number() ? index.get<std::size_t>() : calls.empty() ? 0 : calls.size() - 1;
+    if (at >= calls.size() || (!id.empty() && id != calls[at].id)) {
+      at = calls.size();
+      calls.push_back({id, function.value("name", ""), ""});
+    }
     const Json arguments = function.value("arguments", Json(""));
-    calls.back().arguments += arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
+    calls[at].arguments += arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
   }
 
   static void read_stream(const Response& response, ClientOutcome& outcome) {

@@ -580,8 +580,8 @@ TEST_CASE("enable_thinking puts reasoning before the content") {
           pieces(stream, "reasoning_content").size());
     bool content_began = false;
     for (const Json& delta : stream.deltas()) {
-      content_began =
-          content_began || (delta.contains("content") && delta["content"] != "") || delta.contains("tool_calls");
+      content_began = content_began || (delta.value("content", Json()).is_string() && delta["content"] != "") ||
+                      delta.contains("tool_calls");
       CHECK_FALSE((content_began && delta.contains("reasoning_content")));
     }
   }

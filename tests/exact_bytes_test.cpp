@@ -712,8 +712,8 @@ Content-Type: text/event-stream; charset=utf-8\r
 Transfer-Encoding: chunked\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-d4\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+d6\r
+data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]}
 
 \r
 137\r
@@ -812,8 +812,8 @@ x-request-id: req_rbzvbb7r1HzlfGiJQFidfenPXWS6AAyt\r
 openai-processing-ms: 1\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-118\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}]}
+11a\r
+data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"role":"assistant","content":null,"refusal":null},"logprobs":null,"finish_reason":null}]}
 
 \r
 16c\r
@@ -906,8 +906,8 @@ Content-Type: text/event-stream; charset=utf-8\r
 Transfer-Encoding: chunked\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-fe\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":"","role":"assistant"},"logprobs":null,"finish_reason":null}]}
+100\r
+data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":null,"role":"assistant"},"logprobs":null,"finish_reason":null}]}
 
 \r
 161\r

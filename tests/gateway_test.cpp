@@ -97,6 +97,14 @@ TEST_CASE("options that cannot be are refused with their name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("")}; }), "id must not be empty"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("a secret")}; }), "visible ASCII without spaces"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("")}; }), "not empty"));
+  // Neither could be sent as JSON, nor named by a request.
+  CHECK(contains(message_of([] { Gateway gateway{Options{}.model("\xff")}; }), "model's id is sent as JSON"));
+  CHECK(contains(message_of([] { Gateway gateway{Options{}.model("a", "b\xff")}; }), "model's owner is sent as JSON"));
+  const auto with_key = [](const KeyOptions& key) { Gateway gateway{Options{}.key("a", key)}; };
+  CHECK(contains(message_of([&] { with_key(KeyOptions{}.secret("sk-a").models({"a", "\xff"})); }), "must be UTF-8"));
+  Gateway gateway;
+  const CreatedKey key = gateway.keys().create("a");
+  CHECK(contains(message_of([&] { gateway.keys().limit_models(key.id, {"\xff"}); }), "must be UTF-8"));
 }
 
 TEST_CASE("many gateways live side by side, each with its own keys and script") {

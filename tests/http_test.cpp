@@ -1358,6 +1358,9 @@ TEST_CASE("a handler may answer with any status, headers and body, or a failure"
     CHECK_FALSE(empty.has("Content-Type"));
   }
   CHECK(answer(HttpReply(Json("in step"))).json() == "in step");
+  CHECK(answer(HttpReply(404, {{"a", 1}})).body == R"({"a":1})");
+  CHECK(answer(HttpReply(404, {{"a", 1}})).header("Content-Type") == "application/json");
+  CHECK(answer(HttpReply(422, Json("no"), "application/problem+json")).body == "\"no\"");
 }
 
 TEST_CASE("what cannot be mounted is refused where it is written") {
@@ -1372,9 +1375,9 @@ TEST_CASE("what cannot be mounted is refused where it is written") {
                                                                                      {"POST", "/v1/x#y"},
                                                                                      {"POST", "/v1/x y"},
                                                                                      {"POST", chat_path},
-                                                                                     {"GET", chat_path},
                                                                                      {"GET", "/v1/models"},
-                                                                                     {"DELETE", "/v1/models/{id}"}}) {
+                                                                                     {"GET", "/v1/models/{id}"},
+                                                                                     {"GET", "/v1/models/a"}}) {
     const auto& method_shown = method;  // a lambda in C++17 cannot name a structured binding
     CAPTURE(method_shown);
     const auto& path_shown = path;  // a lambda in C++17 cannot name a structured binding

@@ -766,7 +766,7 @@ TEST_CASE("numbers and fields that no reply can have are refused, with what to d
 TEST_CASE("what belongs to the whole is refused on one of several choices, and taken on the whole") {
   const std::string message =
       "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra fields, "
-      "verbatim, headers, dialect and writes on the whole: choices(…).every(…)";
+      "verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: choices(…).every(…)";
   const Reply a = text("a");
   for (const Reply& part : {a.usage(1, 1), a.extra({{"a", 1}}), a.extra_message({{"a", 1}}), a.model("m"), a.verbatim(),
                             a.header("a", "b"), a.every(1ms), a.sse(SseDialect{"\r"})}) {

@@ -155,7 +155,7 @@ class WhatItPrints(unittest.TestCase):
         usage = run("--help")
         self.assertEqual(usage.returncode, 0)
         for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--seed", "--profile",
-                     "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario", "--list-scenarios", "--json",
+                     "--acceptance", "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario", "--list-scenarios", "--json",
                      "--version"]:
             self.assertIn(flag, usage.stdout)
 
@@ -242,8 +242,20 @@ class WhatItServes(unittest.TestCase):
         with Endpoint() as endpoint:
             self.assertNotIn("system_fingerprint", json.loads(endpoint.chat()[1]))
             self.assertEqual(endpoint.status(stop="x"), 200)
-        with Endpoint("--strict") as endpoint:
-            self.assertEqual(endpoint.status(stop="x"), 400)
+        for flags in ["--strict"], ["--acceptance", "strict"], ["--acceptance=strict", "--profile", "openai"]:
+            with Endpoint(*flags) as endpoint:
+                self.assertEqual(endpoint.status(stop="x"), 400)
+
+    def test_the_acceptance_that_is_asked_for_comes_before_that_of_the_profile(self):
+        developer = {"messages": [{"role": "developer", "content": "Hi"}]}
+        robot = {"messages": [{"role": "robot", "content": "Hi"}]}
+        for flags, statuses in [
+                ([], [400, 400]), (["--acceptance", "default"], [400, 400]), (["--acceptance", "lenient"], [200, 200]),
+                (["--profile", "openai"], [200, 400]), (["--profile", "openai", "--acceptance", "default"], [400, 400]),
+                (["--profile", "openai", "--strict"], [400, 400]),
+                (["--profile", "openai", "--acceptance", "lenient"], [200, 200])]:
+            with Endpoint(*flags) as endpoint:
+                self.assertEqual([endpoint.status(**developer), endpoint.status(**robot)], statuses, flags)
 
     def test_the_seed_decides_the_default_reply(self):
         replies = []
@@ -373,7 +385,8 @@ class HowItEnds(unittest.TestCase):
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
                 ["--first-token-ms", "5"], ["--gap-ms", "5"], ["--gap-ms", "-5", "--reply", "x"],
                 ["--scenario", "early-hints", "--reply", "x"], ["--scenario", ""], ["--scenario"], ["--json"],
-                ["--strict=maybe"], ["--unknown"], ["stray"]]:
+                ["--strict=maybe"], ["--unknown"], ["stray"], ["--acceptance", "openai"], ["--acceptance"],
+                ["--acceptance", "strict", "--strict"], ["--acceptance", "lenient", "--strict"]]:
             self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
 
     def test_a_scenario_that_does_not_exist(self):

@@ -34,7 +34,8 @@ MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
   if (!param.empty() && (below || failure.code() == "value_above_maximum")) {
-    const bool integer = param == "n" || param == "max_tokens" || param == "seed" || param == "top_logprobs";
+    const bool integer = param == "n" || param == "max_tokens" || param == "max_completion_tokens" || param == "seed" ||
+                         param == "top_logprobs";
     return std::string(integer ? "integer" : "decimal") + (below ? "_below_min_value" : "_above_max_value");
   }
   if (failure.code() == "unknown_path") return "unknown_url";

@@ -64,7 +64,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
     if (stopped || limits.tokens == 0) break;
     Random random = random_for(context.seed, index, choice.tool_calls.size());
     choice.tool_calls.push_back({call.id.empty() ? "call_" + random.alphanumeric(24) : call.id, call.name,
-                                 tokens.split_arguments(call.arguments)});
+                                 tokens.split_arguments(call.arguments), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
   // A message without content is one of tool calls or a refusal; any other has at least an empty one.
@@ -186,6 +186,10 @@ MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& com
 MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion) {
   const Usage& usage = completion.usage();
   append_name(out, "usage");
+  if (completion.usage_json()) {
+    out += *completion.usage_json();
+    return;
+  }
   out += '{';
   append_integer(out, "prompt_tokens", usage.prompt_tokens);
   append_integer(out, "completion_tokens", usage.completion_tokens);
@@ -213,11 +217,12 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
 /// `{"id","type","function"}` of a tool call, from the id on.
 MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments) {
   append_string(out, "id", call.id);
-  append_string(out, "type", "function");
-  append_name(out, "function");
+  const std::string_view kind = call.custom ? "custom" : "function";
+  append_string(out, "type", kind);
+  append_name(out, kind);
   out += '{';
   append_string(out, "name", call.name);
-  append_string(out, "arguments", arguments);
+  append_string(out, call.custom ? "input" : "arguments", arguments);
   out += "}}";
 }
 
@@ -348,17 +353,21 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
   out += '}';
 }
 
-/// The first delta of a choice.
+/// The first delta of a choice. One made of tool calls has null content, as the plain message has.
 MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
+  const bool only_calls = !choice.has_text && !choice.tool_calls.empty();
   switch (profile) {
     case Profile::documented: break;
-    case Profile::openai: return R"({"role":"assistant","content":"","refusal":null})";
+    case Profile::openai:
+      if (only_calls) return R"({"role":"assistant","content":null,"refusal":null})";
+      return R"({"role":"assistant","content":"","refusal":null})";
     case Profile::dashscope:
-      if (choice.thinking.size() == 0) return R"({"content":"","role":"assistant"})";
+      if (choice.thinking.size() == 0)
+        return only_calls ? R"({"content":null,"role":"assistant"})" : R"({"content":"","role":"assistant"})";
       return R"({"content":null,"role":"assistant","reasoning_content":""})";
     case Profile::deepseek: return R"({"role":"assistant","content":null,"reasoning_content":""})";
   }
-  return R"({"role":"assistant","content":""})";
+  return only_calls ? R"({"role":"assistant","content":null})" : R"({"role":"assistant","content":""})";
 }
 
 }  // namespace completions
@@ -371,7 +380,11 @@ MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatReq
       logprobs_(request.logprobs),
       top_logprobs_(request.top_logprobs),
       extra_(reply.extra),
-      extra_message_(reply.extra_message) {
+      extra_message_(reply.extra_message),
+      extra_chunks_(reply.extra_chunks),
+      usage_json_(reply.usage_json),
+      interleaved_(reply.interleaved),
+      finish_in_last_chunk_(reply.finish_in_last_chunk) {
   completions::Limits limits;
   std::size_t count = reply.choices.size();
   if (!reply.verbatim) {
@@ -467,7 +480,11 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
   usage_due_ = completion_.include_usage() && !usage_on_finish_;
   has_extra_ = completion_.has_extra();
   deltas_left_ = completion_.delta_count();
-  for (const CompletionChoice& choice : completion_.choices()) deltas_left_ += 1 + choice.tool_calls.size();
+  for (const CompletionChoice& choice : completion_.choices()) {
+    deltas_left_ += 1 + choice.tool_calls.size();
+    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
+  }
+  if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
 
   completions::append_envelope(head_, completion_, "chat.completion.chunk");
   completions::append_system_fingerprint(head_, completion_);
@@ -483,8 +500,41 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
 
 MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
   if (!write(event)) return false;
+  ++count_;
   if (has_extra_) completion_.merge_extra(event.data, "delta");
+  for (const ExtraChunk& extra : completion_.extra_chunks()) {
+    if (extra.number != count_) continue;
+    Json chunk = Json::parse(event.data);
+    chunk.merge_patch(extra.patch);
+    event.data = chunk.dump();
+  }
   return true;
+}
+
+MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(
+    const CompletionChoice& choice) {
+  std::vector<CallDelta> order;
+  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
+    before = order.size();
+    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
+  }
+  return order;
+}
+
+MOCK_GATEWAY_INLINE std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(
+    std::size_t index, std::size_t position) const {
+  if (!call_deltas_.empty()) {
+    const std::vector<CallDelta>& order = call_deltas_[index];
+    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
+  }
+  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    const std::size_t fragments = calls[call].arguments.deltas();
+    if (position <= fragments) return CallDelta{call, position};
+    position -= 1 + fragments;
+  }
+  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
@@ -493,6 +543,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
     turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;
     if (!write_delta(index, event)) continue;
     --deltas_left_;
+    if (completion_.finish_in_last_chunk()) finish_delta(index, event);
     return true;
   }
   event.token = false;
@@ -541,27 +592,25 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
     return true;
   }
   position -= choice.refusal.deltas();
-  for (std::size_t number = 0; number < choice.tool_calls.size(); ++number) {
-    const CompletionToolCall& call = choice.tool_calls[number];
-    if (position > call.arguments.deltas()) {
-      position -= 1 + call.arguments.deltas();
-      continue;
-    }
-    begin(index, event);
-    event.data += R"({"tool_calls":[{)";
-    completions::append_integer(event.data, "index", number);
-    if (position == 0) {
-      event.token = false;
-      completions::append_call(event.data, call, "");
-    } else {
-      write_token(R"(,"function":{"arguments":)", call.arguments, position - 1, "}}", event);
-    }
-    event.data += "]}";
-    event.data += rest_;
-    return true;
+  const std::optional<CallDelta> delta = call_delta(index, position);
+  if (!delta) {
+    --positions_[index];  // nothing was sent
+    return false;
   }
-  --positions_[index];  // nothing was sent
-  return false;
+  const CompletionToolCall& call = choice.tool_calls[delta->call];
+  begin(index, event);
+  event.data += R"({"tool_calls":[{)";
+  completions::append_integer(event.data, "index", delta->call);
+  if (delta->fragment == 0) {
+    event.token = false;
+    completions::append_call(event.data, call, "");
+  } else {
+    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
+                delta->fragment - 1, "}}", event);
+  }
+  event.data += "]}";
+  event.data += rest_;
+  return true;
 }
 
 MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
@@ -599,9 +648,21 @@ MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, Strea
   begin(index, event);
   event.data += profile == Profile::dashscope || profile == Profile::deepseek ? R"({"content":""})" : "{}";
   if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
+  end_with_finish_reason(index, index + 1 == positions_.size(), event);
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
+  const CompletionChoice& choice = completion_.choices()[index];
+  if (positions_[index] != 1 + completions::deltas_of(choice) + choice.tool_calls.size()) return;
+  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
+  event.data.resize(event.data.size() - unfinished.size());
+  end_with_finish_reason(index, deltas_left_ == 0, event);
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
   completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
   event.data += '}';
-  if (usage_on_finish_ && index + 1 == positions_.size()) {
+  if (usage_on_finish_ && last) {
     event.data += ']';
     completions::append_usage(event.data, completion_);
     event.data += '}';

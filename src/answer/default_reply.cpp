@@ -40,7 +40,20 @@ MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   return schema;
 }
 
+/// The call of a custom tool: its input is words, unless a grammar, of which no sentence can be promised, says else.
+MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
+  const Json& custom = request.body.at("tools").at(tool).at("custom");
+  const auto format = custom.find("format");
+  if (format != custom.end() && format->is_object() && format->value("type", Json("text")) != "text") {
+    const std::string path = "tools[" + std::to_string(tool) + "].custom.format";
+    throw RequestError{
+        failure(400, "unsupported_schema", path + ": no input can be promised to follow it").param(path)};
+  }
+  return {request.tools[tool].name, words::sentence_text(random), "", true};
+}
+
 MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, Random& random) {
+  if (request.tools[tool].custom) return custom_call_of(request, tool, random);
   const std::string place = "tools[" + std::to_string(tool) + "].function.parameters";
   const Json schema = object_schema(request.tools[tool].parameters);
   return {request.tools[tool].name, instance_of(schema, place, random).dump()};

@@ -11,7 +11,8 @@ namespace detail {
 
 /// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
 /// a tool call when tool_choice demands one; JSON when response_format does; reasoning first when thinking is on.
-/// Throws RequestError (400, `unsupported_schema`) for a schema of which no instance can be promised.
+/// Throws RequestError (400, `unsupported_schema`) for a schema, or a custom tool's grammar, of which no instance can
+/// be promised.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed);
 
 /// The fingerprint of what a request asks for, whether streamed or not: equal for equal requests, whatever the order

@@ -10,6 +10,7 @@ MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
   event.data = chunk.bytes();
   event.token = chunk.is_token();
   event.raw = chunk.is_raw();
+  event.meta = chunk.is_meta();
   return true;
 }
 

@@ -24,6 +24,8 @@ struct StreamEvent {
   std::uint64_t share = whole_token;
   /// Whether the bytes are sent as they are, without the framing of an event.
   bool raw = false;
+  /// Whether `data` is the lines of an event without data, separated by "\n".
+  bool meta = false;
 };
 
 /// The events of a stream, one after the other, `[DONE]` not included.

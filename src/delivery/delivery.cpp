@@ -259,7 +259,9 @@ MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
       if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
     }
     if (simply) {
-      send(event.raw ? framing_->wrap(event.data) : framing_->frame(event.data));
+      send(event.raw    ? framing_->wrap(event.data)
+           : event.meta ? framing_->wrap(framing_->meta_event(event.data, false))
+                        : framing_->frame(event.data));
       ++sent_.events;
       if (event.token) ++sent_.tokens;
       publish();
@@ -298,10 +300,13 @@ MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool las
   on_next_event_.clear();
   for (; copies > 0; --copies) {
     if (!framing_->comment().empty()) send_between(framing_->comment());
-    send_body(event.raw ? std::string_view(event.data) : framing_->event(event.data, events_, last), events_);
+    send_body(event.raw    ? std::string_view(event.data)
+              : event.meta ? framing_->meta_event(event.data, last)
+                           : framing_->event(event.data, events_, last),
+              events_);
     ++sent_.events;
     if (event.token) ++sent_.tokens;
-    if (!event.raw && event.data == "[DONE]") sent_.done = true;
+    if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
     publish();
     strike(Trigger::Kind::after_bytes, body_bytes_);
   }

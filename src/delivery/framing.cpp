@@ -19,12 +19,7 @@ MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool c
     comment_ = text_ + dialect.line_end;
   }
   if (dialect.ping_every > Duration::zero()) {
-    for (const char byte : dialect.ping) {
-      if (byte == '\n')
-        ping_.append(dialect.line_end);
-      else
-        ping_ += byte;
-    }
+    append_lines(ping_, dialect.ping);
     ping_.append(after_);
   }
   if (dialect.gzip) gzip_.emplace();
@@ -80,6 +75,22 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::event(std::string_view data, 
   }
   if (!last || dialect_.final_blank_line) text_.append(dialect_.line_end);
   return text_;
+}
+
+MOCK_GATEWAY_INLINE std::string_view EventFraming::meta_event(std::string_view lines, bool last) {
+  text_.clear();
+  append_lines(text_, lines);
+  text_.append(!last || dialect_.final_blank_line ? after_ : dialect_.line_end);
+  return text_;
+}
+
+MOCK_GATEWAY_INLINE void EventFraming::append_lines(std::string& out, std::string_view lines) const {
+  for (const char byte : lines) {
+    if (byte == '\n')
+      out.append(dialect_.line_end);
+    else
+      out += byte;
+  }
 }
 
 MOCK_GATEWAY_INLINE void EventFraming::append_line(std::string_view field, std::string_view value) {

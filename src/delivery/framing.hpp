@@ -32,12 +32,16 @@ class EventFraming {
   // The parts of a body, to be wrapped.
   /// Event `number` of the stream; without its blank line if it is the `last` and the dialect says so.
   std::string_view event(std::string_view data, std::size_t number, bool last);
+  /// An event without data, whose lines are separated by "\n"; the `last` likewise.
+  std::string_view meta_event(std::string_view lines, bool last);
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
 
  private:
   void begin_chunk(std::size_t size);
   void append_line(std::string_view field, std::string_view value);
+  /// Appends lines that are separated by "\n", without the end of the last.
+  void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
   std::string before_;   // "data: "

@@ -31,8 +31,8 @@ inline namespace MOCK_GATEWAY_ABI {
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
 /// | key_shared                    | warning  | one key from User-Agents that share no product                      |
-/// | unknown_field                 | warning  | a field that is not documented                                      |
-/// | stop_as_string                | warning  | stop as a string in place of an array                               |
+/// | unknown_field                 | warning  | a field that is not documented, nor by OpenAI in its profile        |
+/// | stop_as_string                | warning  | stop as a string in place of an array, but in the openai profile    |
 /// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
 /// | temperature_and_top_p         | warning  | both, where one is to be used                                       |
 /// | stream_options_without_stream | warning  | without effect                                                      |

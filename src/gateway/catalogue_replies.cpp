@@ -374,6 +374,25 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_tool
                            whole(other), closing("tool_calls")}),
                 plain_calls({weather_call(), other})};
       });
+  group.add("tool-calls-interleaved", "streams two parallel calls whose fragments alternate")
+      .from("continue#13223, Qwen-Agent#943")
+      .good("adds each fragment to the call that has its index")
+      .streams_only()
+      .only_calls({weather_call(), {"call_2", "get_weather", R"({"city":"東京"})"}})
+      .reply([]() -> ScenarioReplies {
+        const ToolCall other{"call_2", "get_weather", R"({"city":"東京"})"};
+        const auto head = [](int index, const ToolCall& call) {
+          return calling_chunk(fragment({{"index", index}, {"id", call.id}, {"type", "function"}},
+                                        {{"name", call.name}, {"arguments", ""}}));
+        };
+        const auto part = [](int index, const char* arguments) {
+          return calling_chunk(fragment({{"index", index}}, {{"arguments", arguments}}));
+        };
+        return {stream_of({delta_chunk({{"role", "assistant"}, {"content", nullptr}}), head(0, weather_call()),
+                           head(1, other), part(0, R"({"city":)"), part(1, R"({"city":)"), part(0, R"("Zürich"})"),
+                           part(1, R"("東京"})"), closing("tool_calls")}),
+                plain_calls({weather_call(), other})};
+      });
   return group.take();
 }
 

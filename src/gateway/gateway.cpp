@@ -33,6 +33,8 @@ MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
     refuse("stall_guard must be positive; std::nullopt turns it off");
   for (auto model = options.models.begin(); model != options.models.end(); ++model) {
     if (model->id.empty()) refuse("a model's id must not be empty");
+    require_utf8(model->id, "model's id");
+    require_utf8(model->owner, "model's owner");
     for (auto other = options.models.begin(); other != model; ++other)
       if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
   }
@@ -43,9 +45,11 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
   settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
   settings.profile = options.profile;
-  settings.acceptance = options.acceptance;
+  settings.acceptance = options.acceptance                   ? *options.acceptance
+                        : options.profile == Profile::openai ? Acceptance::openai()
+                                                             : Acceptance();
   settings.chat_limits.max_n = options.max_n;
-  settings.chat_limits.reject_temperature_out_of_range = options.profile == Profile::openai;
+  settings.chat_limits.openai = options.profile == Profile::openai;
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);

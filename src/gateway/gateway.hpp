@@ -107,7 +107,8 @@ class Gateway {
   /// Mounts another operation behind the same keys, rights, limits, failures and journal. `path` begins with "/" and
   /// is compared as sent, without the query; a segment `{name}` takes any one segment. The handler runs on the
   /// connection's thread; what it throws becomes a 500 and a line in the exchange's decision. Mounting the same
-  /// method and path again replaces the handler. Throws GatewayError for a path the gateway serves itself.
+  /// method and path again replaces the handler. Throws GatewayError for a method and path that the gateway serves
+  /// itself; `DELETE /v1/models/{id}` is none.
   void on(const std::string& method, const std::string& path, OperationHandler handler);
 
   Journal journal() const;

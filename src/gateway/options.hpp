@@ -46,7 +46,7 @@ class Options {
   /// 0, the default: a free port.
   Options& port(int port) { return values_.port = port, *this; }
 
-  /// Serves this model too. Without any: `mock-model`.
+  /// Serves this model too. Without any: `mock-model`. Id and owner are UTF-8.
   Options& model(std::string id, std::string owner = "mock_gateway") {
     return values_.models.push_back({std::move(id), std::move(owner)}), *this;
   }
@@ -63,7 +63,10 @@ class Options {
   /// Decides everything generated: ids, secrets, default replies. The same seed repeats the same run.
   Options& seed(std::uint64_t seed) { return values_.seed = seed, *this; }
   Options& clock(Clock clock) { return values_.clock = std::move(clock), *this; }
+  /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
   Options& profile(Profile profile) { return values_.profile = profile, *this; }
+  /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
+  /// else a default Acceptance.
   Options& acceptance(Acceptance acceptance) { return values_.acceptance = acceptance, *this; }
   /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
   /// Unless set, words.
@@ -125,7 +128,7 @@ class Options {
     std::uint64_t seed = 1;
     std::optional<Clock> clock;
     Profile profile = Profile::documented;
-    Acceptance acceptance;
+    std::optional<Acceptance> acceptance;
     Tokenizer tokenizer;
     Pace pace;
     std::int64_t max_n = 128;

@@ -49,8 +49,9 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
     refuse("the method is written in capitals, such as \"POST\"");
   if (path.empty() || path.front() != '/') refuse("the path begins with \"/\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("the path goes without query, fragment and spaces");
-  if (path == operations::chat_path || path == operations::models_path || !operations::model_in(path).empty())
-    refuse("the gateway serves this path itself");
+  const bool model = model_by_id_ && !operations::model_in(path).empty();
+  if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
+    refuse("the gateway serves this itself");
   if (!handler) refuse("the handler is empty");
   const std::lock_guard<std::mutex> lock(mutex_);
   const Operation operation{method, path};
@@ -72,30 +73,32 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
       route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
   };
   if (path == operations::chat_path) {
-    route.kind = method == "POST" ? Route::Kind::chat : Route::Kind::wrong_method;
+    if (method == "POST") route.kind = Route::Kind::chat;
     offer("POST");
   } else if (path == operations::models_path) {
-    route.kind = method == "GET" ? Route::Kind::models : Route::Kind::wrong_method;
+    if (method == "GET") route.kind = Route::Kind::models;
     offer("GET");
   } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
-    route.kind = method == "GET" ? Route::Kind::model : Route::Kind::wrong_method;
-    route.model = id;
-    if (route.kind == Route::Kind::model) route.operation = list_models();
-    offer("GET");
-  } else {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const Mounted& mounted : mounted_) {
-      if (!operations::matches(mounted.operation.path, path)) continue;
-      offer(mounted.operation.method);
-      // A path without a "{name}" comes before one with.
-      if (mounted.operation.method != method || (route.kind == Route::Kind::mounted && mounted.operation.path != path))
-        continue;
-      route.kind = Route::Kind::mounted;
-      route.operation = mounted.operation;
-      route.handler = mounted.handler;
+    if (method == "GET") {
+      route.kind = Route::Kind::model;
+      route.model = id;
+      route.operation = list_models();
     }
-    if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
+    offer("GET");
   }
+  if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Mounted& mounted : mounted_) {
+    if (!operations::matches(mounted.operation.path, path)) continue;
+    offer(mounted.operation.method);
+    // A path without a "{name}" comes before one with.
+    if (mounted.operation.method != method || (route.kind == Route::Kind::mounted && mounted.operation.path != path))
+      continue;
+    route.kind = Route::Kind::mounted;
+    route.operation = mounted.operation;
+    route.handler = mounted.handler;
+  }
+  if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
   return route;
 }
 

@@ -24,19 +24,23 @@ MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-/// "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets.
+/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
+/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
 MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
-  std::string time;
-  if (milliseconds >= 60'000) time = std::to_string(milliseconds / 60'000) + "m";
-  time += std::to_string(milliseconds / 1000 % 60);
-  if (const auto rest = milliseconds % 1000; rest != 0 && milliseconds < 60'000) {
-    std::string fraction = std::to_string(1000 + rest).substr(1);
-    fraction.erase(fraction.find_last_not_of('0') + 1);
-    time += "." + fraction;
+  if (milliseconds < 60'000) {
+    std::string time = std::to_string(milliseconds / 1000);
+    if (const auto rest = milliseconds % 1000; rest != 0) {
+      std::string fraction = std::to_string(1000 + rest).substr(1);
+      fraction.erase(fraction.find_last_not_of('0') + 1);
+      time += "." + fraction;
+    }
+    return time + "s";
   }
-  return time + "s";
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
+  const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
+  return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
 }
 
 /// The tester's code that a connection's thread is in, for the time that it is.
@@ -380,6 +384,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
 
   apply_chaos(std::move(hits), answer);
   const ReplyData& reply = answer.reply->data();
+  answer.interim += reply.early_hints;
   if (reply.failure) {
     Answer failed = fail(asked, *reply.failure, answer.decision.kind);
     failed.decision = answer.decision;
@@ -623,6 +628,10 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const 
                plan.faults[i].effect.to_string() + " " + plan.faults[i].trigger.to_string());
     for (std::size_t i = 0; i < plan.holds.size(); ++i)
       if (!delivery.came_to(i)) report(Problem::Kind::place_not_reached, "hold " + plan.holds[i].place.to_string());
+    for (const ExtraChunk& extra : plan.extra_chunks) {
+      if (extra.number > answer.chunk_count)
+        report(Problem::Kind::place_not_reached, "extra fields of chunk " + std::to_string(extra.number));
+    }
     if (plan.writes.kind == Writes::Kind::split && !delivery.is_split())
       report(Problem::Kind::place_not_reached, "split write after " + std::to_string(plan.writes.size) + " bytes");
   }
@@ -671,6 +680,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
   if (answer.completion) {
     CompletionEvents events(*answer.completion);
     result = delivery.stream(head, events, framing == BodyFraming::chunked);
+    answer.chunk_count = events.count();
   } else if (answer.stream) {
     ChunkEvents events(*answer.reply->data().chunks);
     result = delivery.stream(head, events, framing == BodyFraming::chunked);

@@ -75,6 +75,7 @@ class Service {
     std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
     std::optional<Completion> completion;  // of a streamed chat answer
     std::size_t token_count = 0;           // of a plain one: its content deltas
+    std::size_t chunk_count = 0;           // of a streamed one: its chunks, once it is delivered
     PaceSchedule pace;
     bool stream = false;
     std::shared_ptr<StubState> stub;
@@ -82,7 +83,7 @@ class Service {
     std::string error_code;
     std::vector<ChaosRules::Hit> chaos;  // that is applied
     std::size_t scripted_faults = 0;     // those of the reply that come before those of chaos
-    std::string interim;                 // responses of chaos in front of the answer
+    std::string interim;                 // responses of chaos and of the reply in front of the answer
   };
   struct Asked;  // a request under judgement
 

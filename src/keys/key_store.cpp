@@ -19,6 +19,8 @@ std::string name_of(const ApiKey& key);
 /// Throws GatewayError, which does not repeat the secret.
 void require_secret(const std::string& secret);
 void require_limit(const std::optional<RateLimit>& limit);
+/// Throws GatewayError for an id that no request could name.
+void require_models(const std::vector<std::string>& models);
 
 MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
@@ -32,6 +34,12 @@ MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
     throw GatewayError(
         "a key's secret is visible ASCII without spaces, not empty, and more than \"sk-\"; leave it out to have one "
         "generated, which begins with \"sk-\"");
+  }
+}
+
+MOCK_GATEWAY_INLINE void require_models(const std::vector<std::string>& models) {
+  for (const std::string& id : models) {
+    if (!text::is_valid_utf8(id)) throw GatewayError("a model that a key may use is named in JSON, and must be UTF-8");
   }
 }
 
@@ -72,6 +80,7 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
                                                 std::vector<Operation> operations, std::optional<RateLimit> limit) {
   if (secret) key_store::require_secret(*secret);
   key_store::require_limit(limit);
+  key_store::require_models(models);
   auto created = std::make_unique<Entry>();
   created->key.description = std::move(description);
   created->key.state = disabled ? KeyState::disabled : KeyState::enabled;
@@ -124,6 +133,7 @@ MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState sta
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
+  key_store::require_models(models);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.models = std::move(models);
   ++changes_;

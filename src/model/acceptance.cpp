@@ -3,6 +3,15 @@
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
+MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
+  Acceptance acceptance;
+  acceptance.developer_role = true;
+  acceptance.other_parts = true;
+  acceptance.custom_tools = true;
+  acceptance.max_completion_tokens = true;
+  return acceptance;
+}
+
 MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() {
   Acceptance acceptance;
   acceptance.bearer_in_any_case = false;
@@ -15,6 +24,8 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() {
   acceptance.tool_calls_in_messages = false;
   acceptance.stop_as_string = false;
   acceptance.tool_choice_required = false;
+  acceptance.custom_tools = false;
+  acceptance.max_completion_tokens = false;
   acceptance.logprobs = false;
   acceptance.null_as_absent = false;
   acceptance.stream_options_without_stream = false;
@@ -37,6 +48,8 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() {
   acceptance.tool_calls_in_messages = true;
   acceptance.stop_as_string = true;
   acceptance.tool_choice_required = true;
+  acceptance.custom_tools = true;
+  acceptance.max_completion_tokens = true;
   acceptance.logprobs = true;
   acceptance.null_as_absent = true;
   acceptance.stream_options_without_stream = true;

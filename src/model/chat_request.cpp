@@ -278,6 +278,7 @@ enum Field : std::size_t {
   temperature,
   top_p,
   max_tokens,
+  max_completion_tokens,
   presence_penalty,
   n,
   seed,
@@ -300,6 +301,7 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "temperature",
                                                                           "top_p",
                                                                           "max_tokens",
+                                                                          "max_completion_tokens",
                                                                           "presence_penalty",
                                                                           "n",
                                                                           "seed",
@@ -312,6 +314,28 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "repetition_penalty",
                                                                           "logprobs",
                                                                           "top_logprobs"};
+
+/// What OpenAI documents beyond these (API reference, "Create chat completion"). Here they have no effect.
+inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
+                                                                   "frequency_penalty",
+                                                                   "function_call",
+                                                                   "functions",
+                                                                   "logit_bias",
+                                                                   "metadata",
+                                                                   "modalities",
+                                                                   "moderation",
+                                                                   "prediction",
+                                                                   "prompt_cache_key",
+                                                                   "prompt_cache_options",
+                                                                   "prompt_cache_retention",
+                                                                   "reasoning_effort",
+                                                                   "safety_identifier",
+                                                                   "service_tier",
+                                                                   "store",
+                                                                   "user",
+                                                                   "verbosity",
+                                                                   "web_search_options",
+                                                                   "stream_options.include_obfuscation"};
 
 /// A request with thousands of unknown fields or repeated keys gets this many findings at most.
 inline constexpr std::size_t max_findings = 100;
@@ -353,6 +377,8 @@ class Reader {
   void check_duplicates(const std::vector<chat_json::Builder::Duplicate>& duplicates);
   void collect(const Json::object_t& body);
   void unknown_field(const std::string& path, std::string_view name);
+  /// Whether a field without effect is taken, and no finding: OpenAI is the service and documents it.
+  bool is_known_to_openai(std::string_view name) const;
   void read_all();
   /// As read_all, but what has the wrong shape is left out.
   void read_what_fits();
@@ -360,10 +386,13 @@ class Reader {
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);
   void take_message(const Json& value);
-  void read_content(const Json* value, const Path& path, bool assistant_with_calls, Message& message);
+  void read_content(const Json* value, const Path& path, bool may_be_null, Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
+  /// Whether a message may go without content.
+  bool needs_no_content(const Json::object_t& object, const Message& message) const;
   void read_tool_calls(const Json& value, const Path& path, Message& message);
   void read_field(Field field, const Json& value);
+  void read_max_completion_tokens(const Json& value, const Path& path);
   void read_stream_options(const Json& value, const Path& path);
   void read_temperature(const Json& value, const Path& path);
   void read_stop(const Json& value, const Path& path);
@@ -375,6 +404,9 @@ class Reader {
   /// The member unless it is null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   std::string expected_role() const;
+  std::string expected_tool_type() const;
+  /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
+  bool read_tool_type(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
   void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
@@ -601,16 +633,24 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
-    if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs))) {
-      unknown_field(text::excerpt(key, 60), key);
+    if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
+      if (!is_known_to_openai(key)) unknown_field(text::excerpt(key, 60), key);
     } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
       fields_[field] = &value;
     }
   }
 }
 
+MOCK_GATEWAY_INLINE bool Reader::is_known_to_openai(std::string_view name) const {
+  return limits_.openai && acceptance_.unknown_fields &&
+         std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
+}
+
 MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
-  const std::string advice = name == "frequency_penalty" ? "use repetition_penalty instead" : "leave it out";
+  const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
+                             : name == "max_completion_tokens" ? "use max_tokens instead"
+                                                               : "leave it out";
   const std::string message = path + ": not a documented field; " + advice;
   if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
   add_finding("unknown_field", message + ".");
@@ -678,7 +718,7 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
           failure(400, "unknown_parameter", place + ": not a documented field; leave it out").param(place)};
     }
   }
-  read_content(member(object, "content"), Path(path, "content"), !message.tool_calls.empty(), message);
+  read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
   if (const Json* name = optional_member(object, "name")) message.name = require_string(*name, Path(path, "name"));
   if (tool) {
     const Json& id = require_member(object, path, "tool_call_id", "a string");
@@ -708,12 +748,23 @@ MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool assistant_with_calls,
-                                              Message& message) {
+MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const Message& message) const {
+  if (!acceptance_.null_content_with_tool_calls) return false;
+  if (!message.tool_calls.empty()) return true;
+  if (!limits_.openai || message.role != "assistant") return false;
+  // OpenAI sends these in place of content, and clients send them back.
+  for (const std::string_view name : {"refusal", "audio", "function_call"}) {
+    const Json* value = member(object, name);
+    if (value != nullptr && !value->is_null()) return true;
+  }
+  return false;
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool may_be_null, Message& message) {
   const bool parts = acceptance_.text_parts || acceptance_.other_parts;
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
-    if (assistant_with_calls && acceptance_.null_content_with_tool_calls) return;
+    if (may_be_null) return;
     if (value == nullptr) fail_missing(path, expected);
     fail_type(path, expected, *value);
   }
@@ -732,12 +783,38 @@ MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const P
     const Json::object_t& part = require_object(parts[index], part_path);
     const Path type_path(part_path, "type");
     const Json& type = require_member(part, part_path, "type", "a string");
-    const bool is_text = require_string(type, type_path) == "text";
+    const std::string& kind = require_string(type, type_path);
+    const bool is_text = kind == "text";
     if (is_text ? !acceptance_.text_parts : !acceptance_.other_parts) {
       fail_value(type_path, is_text ? "another type than \"text\"" : "\"text\"", type);
     }
     if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
+    if (!limits_.openai || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
+    const Path content_path(part_path, kind);
+    const Json::object_t& content = require_object(require_member(part, part_path, kind, "an object"), content_path);
+    const auto require_text = [&](std::string_view name) {
+      require_string(require_member(content, content_path, name, "a string"), Path(content_path, name));
+    };
+    if (kind == "image_url") require_text("url");
+    if (kind == "input_audio") {
+      require_text("data");
+      require_text("format");
+    }
   }
+}
+
+MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
+  return acceptance_.custom_tools ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+}
+
+MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
+  const Path type_path(path, "type");
+  const Json* type = member(object, "type");
+  if (type == nullptr) fail_missing(type_path, expected_tool_type());
+  const std::string& kind = require_string(*type, type_path);
+  const bool custom = acceptance_.custom_tools && kind == "custom";
+  if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
+  return custom;
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& path, Message& message) {
@@ -748,16 +825,15 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& 
     const Json::object_t& call = require_object(array[index], call_path);
     ToolCall& target = message.tool_calls.emplace_back();
     target.id = require_string(require_member(call, call_path, "id", "a string"), Path(call_path, "id"));
-    const Json& type = require_member(call, call_path, "type", "\"function\"");
-    const Path type_path(call_path, "type");
-    if (require_string(type, type_path) != "function") fail_value(type_path, "\"function\"", type);
-    const Path function_path(call_path, "function");
-    const Json::object_t& function =
-        require_object(require_member(call, call_path, "function", "an object"), function_path);
+    target.custom = read_tool_type(call, call_path);
+    const std::string_view kind = target.custom ? "custom" : "function";
+    const std::string_view arguments = target.custom ? "input" : "arguments";
+    const Path function_path(call_path, kind);
+    const Json::object_t& function = require_object(require_member(call, call_path, kind, "an object"), function_path);
     target.name =
         require_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
-    target.arguments = require_string(require_member(function, function_path, "arguments", "a string"),
-                                      Path(function_path, "arguments"));
+    target.arguments =
+        require_string(require_member(function, function_path, arguments, "a string"), Path(function_path, arguments));
   }
 }
 
@@ -770,6 +846,7 @@ MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
     case temperature: read_temperature(value, path); break;
     case top_p: request_.top_p = require_number(value, path, 0, 1); break;
     case max_tokens: request_.max_tokens = require_integer(value, path, 1, largest); break;
+    case max_completion_tokens: read_max_completion_tokens(value, path); break;
     case presence_penalty: request_.presence_penalty = require_number(value, path, -2, 2); break;
     case n: request_.n = require_integer(value, path, 1, limits_.max_n); break;
     case seed: request_.seed = require_integer(value, path, std::numeric_limits<std::int64_t>::min(), largest); break;
@@ -788,6 +865,16 @@ MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
   }
 }
 
+MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
+  if (fields_[max_tokens] != nullptr) {
+    // OpenAI's own words.
+    throw RequestError{failure(400, "invalid_parameter_combination",
+                               "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+                           .param("max_tokens")};
+  }
+  request_.max_tokens = require_integer(value, path, 1, std::numeric_limits<std::int64_t>::max());
+}
+
 MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Path& path) {
   const Json::object_t& options = require_object(value, path);
   if (const Json* include_usage = optional_member(options, "include_usage")) {
@@ -795,6 +882,7 @@ MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Pa
   }
   for (const auto& option : options) {
     if (option.first != "include_usage") {
+      if (is_known_to_openai("stream_options." + option.first)) continue;
       unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), option.first);
     }
   }
@@ -808,7 +896,7 @@ MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Pa
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path& path) {
-  if (limits_.reject_temperature_out_of_range) {
+  if (limits_.openai) {
     request_.temperature = require_number(value, path, 0, 2);
     return;
   }
@@ -822,7 +910,8 @@ MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path&
 MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) {
   if (value.is_string() && acceptance_.stop_as_string) {
     request_.stop.push_back(require_filled_string(value, path));
-    add_finding("stop_as_string", "stop: documented as an array; send [\"…\"] in place of the string.");
+    if (!limits_.openai)
+      add_finding("stop_as_string", "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
   if (!value.is_array()) {
@@ -844,18 +933,23 @@ MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path)
   for (std::size_t index = 0; index < array.size(); ++index) {
     const Path tool_path(path, index);
     const Json::object_t& object = require_object(array[index], tool_path);
-    const Path type_path(tool_path, "type");
-    const Json& type = require_member(object, tool_path, "type", "\"function\"");
-    if (require_string(type, type_path) != "function") fail_value(type_path, "\"function\"", type);
-    const Path function_path(tool_path, "function");
+    const bool custom = read_tool_type(object, tool_path);
+    const std::string_view kind = custom ? "custom" : "function";
+    const Path function_path(tool_path, kind);
     const Json::object_t& function =
-        require_object(require_member(object, tool_path, "function", "an object"), function_path);
+        require_object(require_member(object, tool_path, kind, "an object"), function_path);
 
     Tool& tool = tools.emplace_back();
+    tool.custom = custom;
     tool.name =
         require_filled_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
     if (const Json* description = optional_member(function, "description")) {
       tool.description = require_string(*description, Path(function_path, "description"));
+    }
+    if (custom) {
+      if (const Json* format = optional_member(function, "format"))
+        require_object(*format, Path(function_path, "format"));
+      continue;
     }
     if (const Json* parameters = optional_member(function, "parameters")) {
       require_object(*parameters, Path(function_path, "parameters"));
@@ -887,17 +981,18 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path&
     }
   } else if (value.is_object()) {
     const Json::object_t& object = value.get_ref<const Json::object_t&>();
-    const Path type_path(path, "type");
-    const Json& type = require_member(object, path, "type", "\"function\"");
-    if (require_string(type, type_path) != "function") fail_value(type_path, "\"function\"", type);
-    const Path function_path(path, "function");
-    const Json::object_t& function =
-        require_object(require_member(object, path, "function", "an object"), function_path);
+    const bool custom = read_tool_type(object, path);
+    const std::string_view kind = custom ? "custom" : "function";
+    const Path function_path(path, kind);
+    const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
     const Path name_path(function_path, "name");
     const Json& name = require_member(function, function_path, "name", "a string");
     choice.mode = ToolChoice::Mode::named;
     choice.name = require_filled_string(name, name_path);
-    if (!request_.has_tool(choice.name)) fail_value(name_path, "the name of one of tools", name);
+    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const Tool& tool) {
+      return tool.name == choice.name && tool.custom == custom;
+    });
+    if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
   } else {
     fail_type(path, "a string or an object", value);
   }

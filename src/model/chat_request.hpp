@@ -17,8 +17,10 @@ inline namespace MOCK_GATEWAY_ABI {
 struct ToolCall {
   std::string id;
   std::string name;
-  /// JSON text as sent; not necessarily valid.
+  /// JSON text as sent; not necessarily valid. Of a custom tool: its input, which is any text.
   std::string arguments;
+  /// Whether it is the call of a custom tool.
+  bool custom = false;
 
   /// The arguments parsed; null when they are not JSON.
   Json json() const;
@@ -42,15 +44,17 @@ struct Message {
 struct Tool {
   std::string name;
   std::string description;
-  /// JSON Schema of the arguments; null when not given.
+  /// JSON Schema of the arguments; null when not given, and of a custom tool.
   Json parameters;
   bool strict = false;
+  /// Whether its type is `custom`, where that is accepted: its input is text.
+  bool custom = false;
 };
 
 struct ToolChoice {
   enum class Mode { none, automatic, required, named };
   Mode mode = Mode::none;
-  /// The function, in mode `named`.
+  /// The function or the custom tool, in mode `named`.
   std::string name;
 };
 
@@ -78,6 +82,7 @@ struct ChatRequest {
   bool include_usage = false;
   std::optional<double> temperature;
   std::optional<double> top_p;
+  /// Where it is accepted, `max_completion_tokens` too: `body` tells which of the two was sent.
   std::optional<std::int64_t> max_tokens;
   std::optional<double> presence_penalty;
   std::int64_t n = 1;
@@ -108,8 +113,9 @@ namespace detail {
 struct ChatLimits {
   /// Largest `n` accepted.
   std::int64_t max_n = 128;
-  /// OpenAI rejects a temperature outside 0 to 2; elsewhere that is a finding.
-  bool reject_temperature_out_of_range = false;
+  /// Whether the service is OpenAI: a temperature outside 0 to 2 is rejected, elsewhere it is a finding; what OpenAI
+  /// documents is no finding; and content parts have the shapes that OpenAI documents.
+  bool openai = false;
 };
 
 /// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.

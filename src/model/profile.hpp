@@ -9,11 +9,13 @@
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry.
+/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
+/// requests may hold, where Options::acceptance does not.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
-  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id.
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id. Takes Acceptance::openai()
+  /// unless another is set, and makes no finding of a field that OpenAI documents.
   openai,
   /// Alibaba's DashScope in its compatible mode.
   dashscope,

@@ -7,6 +7,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "connection_fault.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -218,11 +219,13 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
   const bool written_otherwise =
       !same_dialect(part.sse, SseDialect()) || part.writes.kind != Writes::Kind::as_they_come;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
-      part.verbatim || part.usage || !part.extra.empty() || !part.extra_message.empty() || !part.headers.empty() ||
-      written_otherwise) {
+      part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
+      !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
+      !part.early_hints.empty() || written_otherwise) {
     throw GatewayError(
         "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, headers, dialect and writes on the whole: choices(…).every(…)");
+        "fields, verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: "
+        "choices(…).every(…)");
   }
 }
 
@@ -238,8 +241,10 @@ MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
     const Json delta = member(choice, "delta");
     for (const char* const name : {"content", "reasoning_content", "refusal"})
       if (is_text(member(delta, name))) return true;
-    for (const Json& call : member(delta, "tool_calls"))
+    for (const Json& call : member(delta, "tool_calls")) {
       if (is_text(member(member(call, "function"), "arguments"))) return true;
+      if (is_text(member(member(call, "custom"), "input"))) return true;
+    }
   }
   return false;
 }
@@ -340,6 +345,25 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_bytes(std::string bytes) {
   return chunk;
 }
 
+MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_fields(std::string lines) {
+  StreamChunk chunk;
+  chunk.meta_ = true;
+  chunk.bytes_ = detail::require_utf8(std::move(lines), "text of an event without data");
+  const std::string rest = chunk.bytes_ + '\n';
+  for (std::size_t start = 0; start < rest.size();) {
+    const std::string line = rest.substr(start, rest.find('\n', start) - start);
+    if (line.empty() || line.find('\r') != std::string::npos) {
+      throw GatewayError(
+          "event needs a line, none that is empty, and separates them by \"\\n\" alone: event(\"id: 7\"); the "
+          "dialect's line_end and the blank line are written for it");
+    }
+    if (line.substr(0, line.find(':')) == "data")
+      throw GatewayError("event is one without data; chunk(json) writes one with data, and raw_bytes(…) any bytes");
+    start += line.size() + 1;
+  }
+  return chunk;
+}
+
 MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
 MOCK_GATEWAY_INLINE Reply::Reply(const Reply&) = default;
 MOCK_GATEWAY_INLINE Reply::Reply(Reply&&) noexcept = default;
@@ -387,6 +411,19 @@ MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::stri
   return changed;
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
+  Reply changed = malformed_tool_call(std::move(name), std::move(input), std::move(id));
+  changed.data_.choices.back().tool_calls.back().custom = true;
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::interleaved() const {
+  detail::reply_check::require_completion(data_, "interleaved tool calls");
+  Reply changed = *this;
+  changed.data_.interleaved = true;
+  return changed;
+}
+
 MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
   Reply changed = *this;
   detail::reply_check::last_choice(changed.data_, "logprobs").logprobs = std::move(tokens);
@@ -401,6 +438,13 @@ MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
   return changed;
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const {
+  detail::reply_check::require_completion(data_, "finish_reason in its last chunk");
+  Reply changed = *this;
+  changed.data_.finish_in_last_chunk = true;
+  return changed;
+}
+
 MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
   return usage(TokenUsage(prompt_tokens, completion_tokens));
 }
@@ -409,6 +453,15 @@ MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
   detail::reply_check::require_completion(data_, "usage");
   Reply changed = *this;
   changed.data_.usage = usage;
+  changed.data_.usage_json.reset();
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) const {
+  detail::reply_check::require_completion(data_, "usage");
+  Reply changed = *this;
+  changed.data_.usage.reset();
+  changed.data_.usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
   return changed;
 }
 
@@ -423,6 +476,14 @@ MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const {
   detail::reply_check::require_completion(data_, "extra fields");
   Reply changed = *this;
   changed.data_.extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
+  detail::reply_check::require_completion(data_, "extra fields");
+  if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
+  Reply changed = *this;
+  changed.data_.extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
   return changed;
 }
 
@@ -456,6 +517,12 @@ MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) con
   } else {
     changed.data_.headers.add(std::move(name), std::move(value));
   }
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::early_hints(const Headers& fields) const {
+  Reply changed = *this;
+  changed.data_.early_hints = mock_gateway::early_hints(fields).bytes();
   return changed;
 }
 
@@ -541,6 +608,10 @@ MOCK_GATEWAY_INLINE Reply malformed_tool_call(std::string name, std::string argu
   return Reply(detail::ReplyData{}).malformed_tool_call(std::move(name), std::move(arguments), std::move(id));
 }
 
+MOCK_GATEWAY_INLINE Reply custom_tool_call(std::string name, std::string input, std::string id) {
+  return Reply(detail::ReplyData{}).custom_tool_call(std::move(name), std::move(input), std::move(id));
+}
+
 MOCK_GATEWAY_INLINE Reply refusal(std::string text) {
   detail::ReplyData data;
   data.choices.emplace_back().refusal = detail::require_utf8(std::move(text), "refusal of a reply");
@@ -560,6 +631,8 @@ MOCK_GATEWAY_INLINE Reply chunks(std::vector<StreamChunk> elements) {
 MOCK_GATEWAY_INLINE StreamChunk chunk(const Json& json) { return StreamChunk::of_json(json); }
 
 MOCK_GATEWAY_INLINE StreamChunk raw_bytes(std::string bytes) { return StreamChunk::of_bytes(std::move(bytes)); }
+
+MOCK_GATEWAY_INLINE StreamChunk event(std::string lines) { return StreamChunk::of_fields(std::move(lines)); }
 
 MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string content_type) {
   return detail::make_raw_reply(status, detail::reply_check::json_text_of(body, "the body of a raw reply"),

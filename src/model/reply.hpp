@@ -13,6 +13,7 @@
 #include "failure.hpp"
 #include "pace.hpp"
 #include "plan.hpp"
+#include "received_request.hpp"
 
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
@@ -87,12 +88,16 @@ class StreamChunk {
   static StreamChunk of_json(const Json& json);
   /// See raw_bytes().
   static StreamChunk of_bytes(std::string bytes);
+  /// See event().
+  static StreamChunk of_fields(std::string lines);
 
-  /// The data of an event, or all bytes of a raw one.
+  /// The data of an event, the lines of one without data, or all bytes of a raw one.
   const std::string& bytes() const { return bytes_; }
   bool is_raw() const { return raw_; }
+  /// Whether it is an event without data.
+  bool is_meta() const { return meta_; }
   /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
-  /// something.
+  /// something, or the input of a custom tool does.
   bool is_token() const { return token_; }
 
  private:
@@ -100,6 +105,7 @@ class StreamChunk {
 
   std::string bytes_;
   bool raw_ = false;
+  bool meta_ = false;
   bool token_ = false;
 };
 
@@ -110,6 +116,13 @@ struct ScriptedToolCall {
   /// JSON text, unless it is malformed on purpose.
   std::string arguments;
   std::string id = {};  // empty: made up
+  bool custom = false;  // of a custom tool: the arguments are its input, which is any text
+};
+
+/// Fields that are merged into one chunk of a stream.
+struct ExtraChunk {
+  std::size_t number;  // counted from 1
+  Json patch;
 };
 
 struct ScriptedChoice {
@@ -138,8 +151,13 @@ struct ReplyData {
   std::string model;  // empty: the requested one
   bool verbatim = false;
   std::optional<TokenUsage> usage;
-  std::vector<Json> extra;          // merge patches of the body or each chunk, in order
-  std::vector<Json> extra_message;  // merge patches of each choice's message, in order
+  std::optional<std::string> usage_json;  // in place of usage, as it is sent
+  std::vector<Json> extra;                // merge patches of the body or each chunk, in order
+  std::vector<Json> extra_message;        // merge patches of each choice's message, in order
+  std::vector<ExtraChunk> extra_chunks;   // in order, after those
+  bool interleaved = false;
+  bool finish_in_last_chunk = false;
+  std::string early_hints;  // a whole interim response; empty: none
   Pace pace;
   std::vector<Fault> faults;
   std::vector<Hold> holds;
@@ -183,6 +201,13 @@ class Reply {
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
+  /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
+  /// as tool_call().
+  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
+  /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
+  /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
+  /// plain reply, or one with a single call, is the same with it.
+  [[nodiscard]] Reply interleaved() const;
   /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
   /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
   /// numbers made up as without it; elements beyond the last token sent are not used.
@@ -190,12 +215,22 @@ class Reply {
   /// `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test needs, the empty string included; for every
   /// choice so far.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
+  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
+  /// of its own. Of a choice without content that is the chunk with the role. A plain reply is the same with it.
+  [[nodiscard]] Reply finish_in_last_chunk() const;
   /// The `model` that the reply claims, in place of the requested one.
   [[nodiscard]] Reply model(std::string id) const;
   /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
   /// sends it when the request asks for it. What is sent, and its pace, stay.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   [[nodiscard]] Reply usage(TokenUsage usage) const;
+  /// The same with any JSON for the whole of it, `usage(Json::object())` for `"usage":{}`. Strings are UTF-8, or
+  /// GatewayError.
+  // A template, so that usage({12, 5}) is a TokenUsage.
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  [[nodiscard]] Reply usage(const T& json) const {
+    return with_usage_json(json);
+  }
   /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
   /// extra_message. `patch` must be a JSON object, or GatewayError.
@@ -203,12 +238,20 @@ class Reply {
   /// Merges fields into the message of each choice; streamed, into its first delta, the one with the role. Otherwise as
   /// extra().
   [[nodiscard]] Reply extra_message(const Json& patch) const;
+  /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
+  /// Otherwise as extra(), after which it is merged. `number` is at least 1, or GatewayError. verify() reports a chunk
+  /// that the reply did not come to; a plain reply has none.
+  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(); GatewayError for any other reply.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
   /// Sent as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const;
   /// Adds a response header; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
+  /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
+  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
+  /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
+  [[nodiscard]] Reply early_hints(const Headers& fields) const;
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
   /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three
@@ -250,6 +293,8 @@ class Reply {
   const detail::ReplyData& data() const { return data_; }
 
  private:
+  Reply with_usage_json(const Json& json) const;
+
   detail::ReplyData data_;
 };
 
@@ -260,13 +305,16 @@ Reply thinking(std::string text);
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
 /// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see the setter.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
+/// A reply that calls a custom tool, with no text; see Reply::custom_tool_call.
+Reply custom_tool_call(std::string name, std::string input, std::string id = "");
 /// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
 Reply refusal(std::string text);
 /// Text that is this JSON, in compact form.
 Reply json_text(const Json& value);
 /// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
 /// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
-/// added: ids, usage and endings are the test's. JSON is written in the dialect of sse(); see also raw_bytes().
+/// added: ids, usage and endings are the test's. JSON is written in the dialect of sse(); see also event() and
+/// raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
 /// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
 StreamChunk chunk(const Json& json);
@@ -274,6 +322,12 @@ StreamChunk chunk(const Json& json);
 /// Comments, pings, half an event, half a character. Not empty, or GatewayError: an HTTP chunk of no bytes would end
 /// the body.
 StreamChunk raw_bytes(std::string bytes);
+
+/// An element of chunks(): an event without data, whose lines these are, without the blank line after them and
+/// separated by "\n": `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and
+/// get no fields of it. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6). GatewayError
+/// for no line, an empty line, CR, a `data` field, and what is not UTF-8.
+StreamChunk event(std::string lines);
 
 namespace detail {
 
@@ -291,8 +345,9 @@ Reply raw_reply(int status, const Text& body, std::string content_type = "applic
 /// The same with JSON, in compact form. Its strings are UTF-8, or GatewayError.
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
 /// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
-/// holds, model, usage, extra fields, verbatim, headers and dialect belong to the whole: `choices(a, b).every(20ms)`.
-/// Set on a part, GatewayError; so is a part that is a failure, a raw reply or chunks.
+/// holds, model, usage, extra fields, verbatim, headers, early hints, dialect and the order and ends of deltas belong
+/// to the whole: `choices(a, b).every(20ms)`. Set on a part, GatewayError; so is a part that is a failure, a raw reply
+/// or chunks.
 template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others);
 
