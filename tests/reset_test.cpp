@@ -121,6 +121,44 @@ TEST_CASE("problems that were too many to be kept are forgotten by a reset, and 
   CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched});
 }
 
+/// What the destructor of a gateway reports, in place of the adapter of this program.
+std::string report_of_destruction(const std::function<void(Gateway&)>& use) {
+  static std::string reported;
+  reported.clear();
+  const detail::Reporter before = detail::reporter();
+  detail::set_reporter([](const detail::Report& report) {
+    reported += report.text;
+    return true;
+  });
+  {
+    Gateway gateway;
+    use(gateway);
+  }
+  detail::set_reporter(before);
+  return reported;
+}
+
+TEST_CASE("what verify() told before a reset does not silence what is alike after it") {
+  const auto fail = [](Gateway& gateway) {
+    gateway.chat().when(user_says("a")).reply("x");
+    const Http http = Http(gateway).keep_alive();
+    for (int i = 0; i < 103; ++i) http.chat("b");
+  };
+  const std::string untold = report_of_destruction(fail);
+  CHECK(has_part(untold, "101 problems"));
+  CHECK(report_of_destruction([&](Gateway& gateway) {
+          fail(gateway);
+          CHECK_FALSE(gateway.verify());
+        }) == "");
+  CHECK(has_part(report_of_destruction([&](Gateway& gateway) {
+                   fail(gateway);
+                   CHECK_FALSE(gateway.verify());
+                   gateway.reset();
+                   fail(gateway);
+                 }),
+                 "101 problems"));
+}
+
 TEST_CASE("verify tells the same each time that it is asked") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).expect(1).reply("x");
