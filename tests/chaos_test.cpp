@@ -431,7 +431,7 @@ TEST_CASE("only the requests of a scope are told of it") {
 TEST_CASE("a client is judged by the failures of chaos, but not by one that it may not have read whole") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(unauthorized()).first(1).when(user_says("read")));
-  const Http http = robust(gateway).with_timeout(300ms);
+  const Http http = robust(gateway);
   http.chat(Json("read"));
   http.chat(Json("read"));
   REQUIRE(gateway.review().findings().size() == 1);
@@ -440,7 +440,7 @@ TEST_CASE("a client is judged by the failures of chaos, but not by one that it m
   gateway.reset();
   gateway.chaos(Chaos(before_headers(), wrong_content_length(5)).first(1));
   gateway.chaos(Chaos(unauthorized()).first(1));
-  const Response cut = http.chat();
+  const Response cut = http.with_timeout(300ms).chat();
   CHECK(cut.status == 401);
   CHECK_FALSE(cut.complete);
   http.chat();

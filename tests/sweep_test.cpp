@@ -279,10 +279,11 @@ TEST_CASE("a bounded stall delays the reply, on the instant clock by no time at 
 
 TEST_CASE("a stall without end is for clients with a patience of their own") {
   Gateway gateway;
+  bool patient = true;  // in the unbroken run, which is to end by itself
   const auto impatient = [&] {
     RawConnection connection(gateway);
     connection.send(Http(gateway).format_chat({{"stream", true}}));
-    connection.receive_until("data: [DONE]", 20ms);
+    connection.receive_until("data: [DONE]", std::exchange(patient, false) ? 10s : 20ms);
   };
   std::size_t left = 0;
   for (const auto& broken : gateway.sweep(chunks({{{"a", 1}}}), impatient, SweepOptions{}.effects({stall()}))) {
@@ -434,6 +435,23 @@ TEST_CASE("a callable that does not ask is told so") {
     CHECK(std::string(error.what()).find("; the last that came: #1 POST /v1/chat/completions 401") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("the unbroken run is waited for when it ends a while after its callable") {
+  Gateway gateway;
+  std::vector<RawConnection> open;
+  const auto hurried = [&] {
+    open.emplace_back(gateway);
+    open.back().send(Http(gateway).format_chat());
+    REQUIRE(gateway.journal().wait_for(open.size(), 10s));
+  };
+  const Reply slow = raw_reply(200, "{}").first_token_after(1200ms);
+  std::size_t steps = 0;
+  for (const auto& broken : gateway.sweep(slow, hurried, SweepOptions{}.effects({close_connection()}).at_most(1))) {
+    CHECK(broken.reached());
+    ++steps;
+  }
+  CHECK(steps == 1);
 }
 
 TEST_CASE("a callable that asks only once proves nothing, and is told so") {

@@ -30,7 +30,7 @@ TEST(ChatClient, TheClientComesBackWhenTheGatewayLetsIt) {
   ChatClient client(gateway.base_url(), gateway.api_key());
 
   EXPECT_EQ(client.ask("Hi"), "Hello.");
-  ASSERT_TRUE(stub.wait_for_calls(2, 1s));  // prints what was missing
+  ASSERT_TRUE(stub.wait_for_calls(2, 5s));  // prints what was missing
   EXPECT_TRUE(gateway.verify());            // prints what is wrong
   EXPECT_TRUE(gateway.review());            // prints what the client had better change
 }

@@ -237,7 +237,7 @@ TEST_SUITE("streaming") {
     const auto result = client.stream("count", [](std::string_view) { return false; });
     CHECK(result.received() == "one");
     CHECK(result.error() == ClientError::cancelled);
-    CHECK(gateway.journal().last().wait_for_client_to_leave(1s));
+    CHECK(gateway.journal().last().wait_for_client_to_leave(5s));
   }
 
   TEST_CASE("what a callback throws passes through") {
@@ -302,7 +302,7 @@ TEST_SUITE("retries") {
                       [=](std::chrono::nanoseconds duration) mutable { clock.sleep_for(duration); }};
     gateway.chat().reply(rate_limited(60s), text("Hello"));
     auto answer = std::async(std::launch::async, [&] { return client.ask("Hi"); });
-    REQUIRE(clock.wait_for_sleepers(1, 1s));
+    REQUIRE(clock.wait_for_sleepers(1, 5s));
     clock.advance_to_next_event();  // however long the client chose to sleep
     CHECK(answer.get() == "Hello");
 
@@ -320,7 +320,7 @@ TEST_SUITE("retries") {
     client.ask("Hi");
     clock.advance(20s);
     auto answer = std::async(std::launch::async, [&] { return client.ask("Hi"); });
-    REQUIRE(clock.wait_for_sleepers(1, 1s));
+    REQUIRE(clock.wait_for_sleepers(1, 5s));
     CHECK(clock.advance_to_next_event() == 40s);
     CHECK_NOTHROW(answer.get());
   }

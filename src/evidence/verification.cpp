@@ -51,8 +51,13 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   }
   std::string text = "but " + record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
-    return text + ": this one waits for scenario \"" + plan.in_states[0].scenario + "\" to be \"" +
-           plan.in_states[0].state + "\"";
+    // Which of them was missing at that moment is not on record.
+    const char* separator = ": this one waits for ";
+    for (const ScenarioState& wanted : plan.in_states) {
+      text += separator + ("scenario \"" + wanted.scenario + "\" to be \"" + wanted.state + "\"");
+      separator = " and ";
+    }
+    return text;
   }
   if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
   if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";

@@ -287,7 +287,8 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
     stub = mounted.stub();
     run_();
   }
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+  // Everything follows from the unbroken run: a machine that pauses must not make it look open.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{known_ ? 1 : 10};
   const auto left = [&deadline] {
     return std::max(Duration::zero(),
                     std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now()));

@@ -1,0 +1,216 @@
+// What the catalogue expects of a client, scenario by scenario: a scenario whose expectation changes lets clients pass
+// that it was made to catch, and nothing else in these tests would tell.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+
+namespace catalogue_expectations_test {
+
+using namespace mock_gateway;
+
+/// One scenario: the outcome that is right, and what a client needs to see it.
+struct Row {
+  const char* name;
+  const char* expected;
+  const char* needs;
+};
+
+/// In the catalogue's order. A scenario that is added or changed is changed here too, by hand.
+const Row table[] = {
+    // chunks
+    {"content-null-in-deltas", "answer", "a stream"},
+    {"escaped-characters", "answer", ""},
+    {"finish-chunk-twice", "answer", "a stream"},
+    {"finish-reason-empty", "answer", ""},
+    {"finish-reason-missing", "answer or error", ""},
+    {"first-chunk-is-choice-1", "answer", "a stream"},
+    {"first-chunk-with-empty-choices", "answer", "a stream"},
+    {"reasoning-before-content", "answer", ""},
+    {"role-chunk-missing", "answer", "a stream"},
+    {"role-in-every-delta", "answer", "a stream"},
+    {"text-in-finish-chunk", "answer", "a stream"},
+    {"text-in-role-chunk", "answer", "a stream"},
+    {"unknown-fields", "answer", ""},
+    {"usage-chunk-without-choices", "answer", "a stream"},
+    {"usage-null-in-every-chunk", "answer", "a stream"},
+    {"usage-on-finish-chunk", "answer", "a stream"},
+    // tool calls
+    {"stop-after-tool-call", "answer", ""},
+    {"text-before-tool-call", "answer", ""},
+    {"tool-call-arguments-as-object", "answer or error", ""},
+    {"tool-call-arguments-broken", "answer or error", ""},
+    {"tool-call-arguments-cut-in-escape", "answer", "a stream"},
+    {"tool-call-arguments-empty", "answer", ""},
+    {"tool-call-id-and-name-repeated", "answer", "a stream"},
+    {"tool-call-id-empty-in-fragments", "answer", "a stream"},
+    {"tool-call-in-one-chunk", "answer", "a stream"},
+    {"tool-call-without-id", "answer or error", "a stream"},
+    {"tool-call-without-index", "answer or error", "a stream"},
+    {"tool-calls-all-index-0", "answer or error", "a stream"},
+    // errors
+    {"bad-request", "error", ""},
+    {"choices-null", "error", ""},
+    {"empty-200", "error", ""},
+    {"error-as-html", "error", ""},
+    {"error-body-cut-short", "error", ""},
+    {"error-code-numeric", "error", ""},
+    {"error-event-first", "error", "a stream"},
+    {"error-event-in-stream", "error", "a stream"},
+    {"error-event-named", "error", "a stream"},
+    {"error-is-a-string", "error", ""},
+    {"error-with-200", "error", ""},
+    {"error-without-body", "error", ""},
+    {"html-with-200", "error", ""},
+    {"invalid-json", "error", ""},
+    {"key-disabled", "error", ""},
+    {"key-invalid", "error", ""},
+    {"model-not-found", "error", ""},
+    // retries
+    {"insufficient-quota", "error", ""},
+    {"overloaded-then-answer", "answer or error", ""},
+    {"rate-limited-then-answer", "answer or error", ""},
+    {"retry-after-date", "answer or error", ""},
+    {"retry-after-fraction", "answer or error", ""},
+    {"retry-after-garbage", "answer or error", ""},
+    {"retry-after-in-the-past", "answer or error", ""},
+    {"retry-after-missing", "answer or error", ""},
+    {"retry-after-ms", "answer or error", ""},
+    {"retry-after-negative", "answer or error", ""},
+    {"retry-after-very-large", "answer or error", "a timeout"},
+    {"retry-after-zero", "answer or error", ""},
+    {"server-error-always", "error", ""},
+    {"server-error-then-answer", "answer or error", ""},
+    {"should-retry-false", "answer or error", ""},
+    {"should-retry-true", "answer or error", ""},
+    {"unavailable-then-answer", "answer or error", ""},
+    // framing
+    {"answer-as-text-plain", "answer or error", ""},
+    {"answer-in-the-other-form", "answer or error", ""},
+    {"blank-lines-before-reply", "answer", ""},
+    {"byte-order-mark", "answer", "a stream"},
+    {"character-split-across-reads", "answer", ""},
+    {"close-delimited-body", "answer", ""},
+    {"comment-keep-alives", "answer", "a stream"},
+    {"content-type-missing", "answer or error", "a stream"},
+    {"content-type-without-charset", "answer", "a stream"},
+    {"crlf-line-ends", "answer", "a stream"},
+    {"data-after-done", "answer", "a stream"},
+    {"done-missing", "answer", "a stream"},
+    {"done-twice", "answer", "a stream"},
+    {"empty-data-keep-alive", "answer", "a stream"},
+    {"event-field", "answer", "a stream"},
+    {"event-longer-than-64-kib", "answer", ""},
+    {"event-split-across-reads", "answer", ""},
+    {"event-without-data", "answer", "a stream"},
+    {"events-in-one-chunk", "answer", "a stream"},
+    {"final-blank-line-missing", "answer", "a stream"},
+    {"gzip-unasked", "answer or error", "a stream"},
+    {"id-fields", "answer", "a stream"},
+    {"id-line-then-ping", "answer", "a stream"},
+    {"last-event-without-blank-line", "answer or error", "a stream"},
+    {"lone-cr-line-ends", "answer", "a stream"},
+    {"multi-line-data", "answer", "a stream"},
+    {"no-space-after-colon", "answer", "a stream"},
+    {"one-write-for-all", "answer", ""},
+    {"one-write-per-byte", "answer", ""},
+    {"open-after-done", "answer", "a stream, a timeout"},
+    {"retry-field", "answer", "a stream"},
+    {"unknown-sse-field", "answer", "a stream"},
+    // breaks
+    {"close-delimited-body-cut-short", "error", ""},
+    {"closed-after-done", "answer or error", "a stream"},
+    {"closed-after-finish", "answer or error", "a stream"},
+    {"closed-after-headers", "error", ""},
+    {"closed-before-headers", "error", ""},
+    {"closed-in-stream", "error", ""},
+    {"closed-inside-character", "error", ""},
+    {"closed-inside-event", "error", "a stream"},
+    {"content-length-too-large", "answer or error", ""},
+    {"content-length-too-small", "error", ""},
+    {"garbage-in-place-of-headers", "error", ""},
+    {"garbage-in-stream", "error", ""},
+    {"half-closed-in-stream", "error", ""},
+    {"reset-after-done", "answer or error", "a stream"},
+    {"reset-after-finish", "answer or error", "a stream"},
+    {"reset-after-headers", "error", ""},
+    {"reset-before-headers", "error", ""},
+    {"reset-in-stream", "error", ""},
+    {"reset-inside-character", "error", ""},
+    {"truncated-chunked-body", "error", ""},
+    // pace
+    {"pause-in-stream", "answer", ""},
+    {"pings-before-first-token", "answer", "a stream"},
+    {"pings-defeat-idle-timeout", "error", "a stream, a timeout"},
+    {"slow-first-token", "answer", ""},
+    {"slow-tokens", "answer", "a stream"},
+    {"stalled-after-finish", "answer or error", "a stream, a timeout"},
+    {"stalled-after-headers", "error", "a timeout"},
+    {"stalled-before-headers", "error", "a timeout"},
+    {"stalled-body", "error", "a timeout"},
+    // connection
+    {"closed-on-accept", "error", ""},
+    {"closed-when-reused", "answer or error", "2 calls"},
+    {"connection-refused", "error", ""},
+    {"early-hints", "answer", ""},
+    {"early-status-under-expect", "error", ""},
+    {"garbage-on-accept", "error", ""},
+    {"reset-on-accept", "error", ""},
+    {"reset-on-first-accept", "answer or error", ""},
+    {"reset-when-reused", "answer or error", "2 calls"},
+    {"slow-request-reading", "answer", ""},
+    {"unsolicited-continue", "answer", ""},
+};
+
+std::string needs_of(const Scenario& scenario) {
+  std::string needs;
+  const auto add = [&needs](const std::string& need) { needs += (needs.empty() ? "" : ", ") + need; };
+  if (scenario.needs_stream()) add("a stream");
+  if (scenario.needs_timeout()) add("a timeout");
+  if (scenario.calls() != 1) add(std::to_string(scenario.calls()) + " calls");
+  return needs;
+}
+
+TEST_CASE("each scenario of the catalogue expects of a client what it was made to expect") {
+  std::set<std::string> known;
+  for (const Row& row : table) {
+    CAPTURE(row.name);
+    known.insert(row.name);
+    const Scenario one = scenario(row.name);
+    CHECK(to_string(one.expected()) == row.expected);
+    CHECK(needs_of(one) == row.needs);
+  }
+  std::vector<std::string> unknown;
+  for (const Scenario& one : catalogue())
+    if (known.count(one.name()) == 0) unknown.push_back(one.name());
+  CAPTURE(unknown.size());
+  CHECK((unknown.empty() ? "" : unknown.front()) == "");
+  CHECK(known.size() == std::size(table));
+}
+
+TEST_CASE("a client passes a scenario with what it expects and with nothing else") {
+  for (const Row& row : table) {
+    CAPTURE(row.name);
+    const Scenario one = scenario(row.name);
+    const std::string expected = row.expected;
+    ClientOutcome whole{one.text(), one.tool_calls()};
+    ClientOutcome told;
+    told.error = true;
+    ClientOutcome hung = whole;
+    hung.hung = true;
+    CHECK(static_cast<bool>(one.judge(whole)) == (expected != "error"));
+    CHECK(static_cast<bool>(one.judge(told)) == (expected != "answer"));
+    CHECK_FALSE(one.judge(hung));
+    CHECK_FALSE(one.judge({one.text() + " And more.", one.tool_calls()}));
+    // A client that says nothing and tells of nothing passes nowhere.
+    CHECK_FALSE(one.judge(ClientOutcome{""}));
+  }
+}
+
+}  // namespace catalogue_expectations_test

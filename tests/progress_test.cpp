@@ -1,0 +1,150 @@
+// What is told of an answer under way: nothing of it before it was handed to the connection.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace progress_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::RawConnection;
+
+/// Where a delivery goes, and what is told of it at each write.
+class Watching final : public detail::Outlet {
+ public:
+  struct Write {
+    std::string bytes;
+    bool done_before;
+    std::size_t events_before;
+    std::size_t tokens_before;
+    std::chrono::steady_clock::time_point at;
+  };
+
+  explicit Watching(const detail::DeliveryProgress& progress, std::size_t fails_at = 0)
+      : progress_(progress), fails_at_(fails_at) {}
+
+  bool write(std::string_view bytes) override {
+    writes.push_back(
+        {std::string(bytes), progress_.done, progress_.events, progress_.tokens, std::chrono::steady_clock::now()});
+    return writes.size() != fails_at_;
+  }
+  bool drain() override { return true; }
+  bool wait(detail::Pending&, OnClientClosed) override { return true; }
+  void end(Ending) override {}
+  void end_sending() override {}
+  std::shared_ptr<detail::Wake> waker() override { return nullptr; }
+  void guard_expired() override {}
+
+  std::vector<Write> writes;
+
+ private:
+  const detail::DeliveryProgress& progress_;
+  std::size_t fails_at_;
+};
+
+/// Two tokens' worth of events, then [DONE].
+Reply two_events() { return chunks({chunk({{"a", 1}}), chunk({{"b", 2}})}); }
+
+SseDialect with_data_after_done() {
+  SseDialect dialect;
+  dialect.after_done = "{}";
+  return dialect;
+}
+
+bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& progress) {
+  detail::Timeline timeline(InstantClock{}.state(), nullptr);
+  detail::Delivery delivery(reply.data(), {}, outlet, timeline, timeline.now(), progress);
+  detail::ChunkEvents events(*reply.data().chunks);
+  delivery.stream("HEAD", events, true);
+}
+
+TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
+  const std::vector<std::pair<const char*, Reply>> replies = {
+      {"event by event", two_events()},
+      {"in one write", two_events().one_write()},
+      {"in two writes", two_events().split_write(20)},
+      {"byte by byte", two_events().slice_writes(1)},
+      {"with a fault before", two_events().fail(before_done(), stall(1s))},
+      {"with a fault inside [DONE]", two_events().fail(inside_event(3, 4), stall(1s))},
+      {"after an error", two_events().fail(after_events(1), error_event(server_error()))},
+      {"with data after it", two_events().sse(with_data_after_done())},
+      {"with data after it, in one write", two_events().sse(with_data_after_done()).one_write()},
+  };
+  for (const auto& [what, reply] : replies) {
+    CAPTURE(what);
+    detail::DeliveryProgress progress;
+    Watching outlet(progress);
+    stream(reply, outlet, progress);
+    CHECK(progress.done);
+    std::string sent;  // before each write
+    for (const Watching::Write& write : outlet.writes) {
+      CHECK_FALSE((write.done_before && !has_part(sent, "[DONE]")));
+      sent += write.bytes;
+    }
+    CHECK(has_part(sent, "[DONE]"));
+  }
+}
+
+TEST_CASE("[DONE] is told to have left when it did, whatever followed it") {
+  const Reply reply = two_events().sse(with_data_after_done());
+  detail::DeliveryProgress progress;
+  Watching outlet(progress);
+  stream(reply, outlet, progress);
+  std::size_t done = 0;
+  while (done < outlet.writes.size() && !has_part(outlet.writes[done].bytes, "[DONE]")) ++done;
+  REQUIRE(done + 1 < outlet.writes.size());
+  CHECK(progress.done_at.load() >= outlet.writes[done].at);
+  CHECK(progress.done_at.load() <= outlet.writes[done + 1].at);
+}
+
+TEST_CASE("events and tokens are told once they were handed over, and those that could not be are not") {
+  // Head, two events, [DONE], the terminating chunk.
+  for (const bool simple : {true, false}) {
+    const Reply reply = simple ? two_events() : two_events().fail(at_end(), stall(1s));
+    for (std::size_t fails_at = 1; fails_at <= 6; ++fails_at) {
+      CAPTURE(simple);
+      CAPTURE(fails_at);
+      detail::DeliveryProgress progress;
+      Watching outlet(progress, fails_at);
+      stream(reply, outlet, progress);
+      for (std::size_t i = 0; i < outlet.writes.size(); ++i)
+        CHECK(outlet.writes[i].events_before == (i == 0 ? 0 : i - 1));
+      CHECK(progress.events == (fails_at == 1 ? 0 : std::min<std::size_t>(fails_at - 2, 3)));
+      CHECK(progress.done == (fails_at > 4));
+    }
+  }
+}
+
+TEST_CASE("a client that never got [DONE] has left no stream open") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(chunks({chunk({{"a", 1}})}).sse(with_data_after_done()).one_write().hold(gate, before_event(3)));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(10s));
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.bytes_sent() == 0);
+  CHECK_FALSE(exchange.record().progress.done);
+  gate.open();
+  CHECK(connection.receive_response().complete);
+  CHECK(exchange.outcome() == Outcome::Kind::completed);
+  CHECK(exchange.record().progress.done);
+}
+
+}  // namespace progress_test
