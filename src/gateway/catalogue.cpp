@@ -73,12 +73,17 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
 /// "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
   constexpr std::size_t most = 200;
-  std::string said = "text \"" + text::excerpt(text, most) + "\"";
+  std::string said = "text \"" + text::printable(text, most, true) + "\"";
   if (calls.empty()) return said;
   said += " and " + text::counted(calls.size(), "tool call");
   const char* separator = ": ";
   for (const ToolCall& call : calls) {
-    said += separator + call.name + "(" + text::excerpt(call.arguments, most) + ")";
+    // In quotes only where it must be: JSON is full of them.
+    const bool as_it_is = text::printable(call.arguments) == call.arguments;
+    said +=
+        separator + text::printable(call.name, most) + "(" +
+        (as_it_is ? text::excerpt(call.arguments, most) : "\"" + text::printable(call.arguments, most, true) + "\"") +
+        ")";
     separator = ", ";
   }
   return said;
@@ -147,7 +152,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Verdict::Kind kind) {
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Verdict::Kind kind) { return out << to_string(kind); }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
-  return out << verdict.message();
+  return out << detail::text::ended_lines(verdict.message());
 }
 
 MOCK_GATEWAY_INLINE std::string to_string(Scenario::Expected expected) {
@@ -196,6 +201,17 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
       .in_state(data_->name, "started")
       .then_state(data_->name, "failed once")
       .reply(data_->first());
+}
+
+MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
+  if (data_->faults || exchange.decision() != Decision::Kind::stub) return false;
+  const std::string& stub = exchange.decision().detail;
+  const auto is = [&](const char* which) { return stub == data_->name + which; };
+  const bool its_own = data_->first ? is(", first") : is(", streamed") || (!data_->needs_stream && is(""));
+  if (!its_own) return false;
+  for (const auto& fault : exchange.record().scripted_faults())
+    if (!fault.reached) return false;
+  return true;
 }
 
 MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const {

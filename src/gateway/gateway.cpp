@@ -47,6 +47,7 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   settings.on_exchange = options.on_exchange;
+  settings.on_connection_hit = options.on_connection_hit;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;

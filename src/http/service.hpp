@@ -41,6 +41,7 @@ struct ServiceSettings {
   bool unmatched_get_default_reply = false;
   bool unmatched_are_allowed = false;
   std::function<void(const Exchange&)> on_exchange;
+  std::function<void(const ConnectionHit&)> on_connection_hit;
 };
 
 /// The gateway's behaviour behind its socket: judges each request in the documented order of checks, answers it, and
@@ -53,6 +54,8 @@ class Service {
 
   /// One exchange, from the request read to the last byte of its answer. Throws nothing.
   void serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
+  /// Records that a fault strikes a connection, and lets the test know.
+  void note_hit(Connection& connection, const ConnectionFault& fault);
 
   ForcedFailures& failures() { return failures_; }
   ConnectionFaults& connection_faults() { return *connection_faults_; }
@@ -74,11 +77,13 @@ class Service {
     std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
     std::optional<Completion> completion;  // of a streamed chat answer
     std::size_t token_count = 0;           // of a plain one: its content deltas
+    std::string unusual_finish;            // finish reasons other than stop and tool_calls
     PaceSchedule pace;
     bool stream = false;
     std::shared_ptr<StubState> stub;
     StubState::Use use;  // of the stub
     std::string error_code;
+    std::string refusal;                 // the message of a failure of the documented rules
     std::vector<ChaosRules::Hit> chaos;  // that is applied
     std::size_t scripted_faults = 0;     // those of the reply that come before those of chaos
     std::string interim;                 // responses of chaos in front of the answer
@@ -109,7 +114,7 @@ class Service {
   const Model* find_model(const std::string& id) const;
   void add_profile_headers(const Asked& asked, Answer& answer);
   /// Notes what of the script a delivery did not come to.
-  void report_delivery(ExchangeRecord& record, const Answer& answer, const Delivery& delivery, Delivery::Result result);
+  void report_delivery(ExchangeRecord& record, Answer& answer, const Delivery& delivery, Delivery::Result result);
   Outcome::Kind deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
                         ExchangeRecord& record);
 
