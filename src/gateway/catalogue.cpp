@@ -6,6 +6,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../script/excerpts.hpp"
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway {
@@ -219,10 +220,13 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
   const bool acceptable = detail::judging::is_acceptable(kind, data_->expected);
   std::string message = data_->name + ": " + to_string(kind);
   if (!acceptable) {
-    message += ", expected " + to_string(data_->expected) + "\n  it said     " +
-               detail::judging::said(outcome.text, outcome.tool_calls) + "\n  the reply   " +
-               detail::judging::said(data_->text, data_->tool_calls) + "\n  the gateway " + data_->description +
-               "\n  a good client " + data_->good_client;
+    const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
+    const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
+    message += ", expected " + to_string(data_->expected) + "\n  it said     " + got + "\n  the reply   " + whole;
+    // Of long texts only the beginning is shown.
+    if (got == whole && outcome.text != data_->text)
+      message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
+    message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;
   }
   return Verdict(kind, acceptable, std::move(message));
 }
