@@ -83,6 +83,7 @@ std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 ///       scenario.mount(gateway);
 ///       for (int call = 1; call < scenario.calls(); ++call) run_my_client(gateway.base_url(), gateway.api_key());
 ///       CHECK(scenario.judge(run_my_client(gateway.base_url(), gateway.api_key())));
+///       CHECK(gateway.review());  // it retried as told, closed its streams, …
 ///     }
 class Scenario {
  public:
