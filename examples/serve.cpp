@@ -1,19 +1,23 @@
 // The gateway as a local endpoint, installed as mock-gateway: for curl, a debugger, and clients in other languages.
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <optional>
@@ -169,9 +173,9 @@ void list_scenarios(bool as_json) {
   std::cout.flush();
 }
 
-/// One line per request, when it has ended. Exchanges are masked: no key can be in it.
-void log(const Exchange& exchange) {
-  const auto since_epoch = exchange.ended().value_or(exchange.received()).time_since_epoch();
+/// A line on stderr, of that moment.
+void log(TimePoint moment, const std::string& text) {
+  const auto since_epoch = moment.time_since_epoch();
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_epoch);
   const std::time_t time = seconds.count();
   std::tm utc{};
@@ -179,14 +183,48 @@ void log(const Exchange& exchange) {
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch - seconds);
-  std::fprintf(stderr, "%s.%03dZ %s\n", stamp, static_cast<int>(milliseconds.count()), exchange.summary().c_str());
+  std::fprintf(stderr, "%s.%03dZ %s\n", stamp, static_cast<int>(milliseconds.count()), text.c_str());
 }
+
+/// What happened, for the log, and whether the scenario did.
+class Log {
+ public:
+  explicit Log(std::optional<Scenario> chosen) : chosen_(std::move(chosen)) {}
+
+  /// When the exchange has ended. Exchanges are masked: no key can be in the line, and no control character.
+  void note(const Exchange& exchange) {
+    ++exchanges_;
+    if (chosen_ && chosen_->befell(exchange)) struck_ = true;
+    log(exchange.ended().value_or(exchange.received()), exchange.summary());
+  }
+  void note(const ConnectionHit& hit) {
+    struck_ = true;
+    log(std::chrono::system_clock::now(),
+        "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
+  }
+  /// Tells of a scenario that nobody met, who may believe otherwise.
+  void end() const {
+    // A refused connection is refused by the system, and nothing here hears of it.
+    if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
+    const std::size_t count = exchanges_;
+    log(std::chrono::system_clock::now(),
+        "scenario " + chosen_->name() + " never struck, in " + std::to_string(count) +
+            (count == 1 ? " request" : " requests") +
+            (chosen_->needs_stream() ? "; it shows in stream requests only" : "") +
+            (chosen_->calls() > 1 ? "; it needs a connection that is used again" : ""));
+  }
+
+ private:
+  std::optional<Scenario> chosen_;
+  std::atomic<bool> struck_{false};
+  std::atomic<std::size_t> exchanges_{0};
+};
 
 Options options_from(const Flags& flags) {
   Options options;
   options.verify_on_destruction(false);  // nobody tests anything here
   options.stall_guard(std::nullopt);     // a client may be looked at in a debugger for as long as that takes
-  options.host(flags.host).port(flags.port).seed(flags.seed).profile(profile_named(flags.profile)).on_exchange(log);
+  options.host(flags.host).port(flags.port).seed(flags.seed).profile(profile_named(flags.profile));
   const std::string acceptance = flags.strict ? "strict" : flags.acceptance.value_or("");
   if (acceptance == "strict") options.acceptance(Acceptance::strict());
   if (acceptance == "default") options.acceptance(Acceptance());
@@ -207,15 +245,68 @@ Options options_from(const Flags& flags) {
   return options;
 }
 
-/// By renaming, so that whoever waits for the file never reads half of it.
-void write_port_file(const std::string& path, int port) {
-  const std::string draft = path + "." + std::to_string(::getpid());
-  std::ofstream(draft) << port << '\n';
-  if (std::rename(draft.c_str(), path.c_str()) != 0) {
-    std::remove(draft.c_str());
-    throw BadValue("--port-file: cannot write " + path);
+/// The file that tells the port, readable for its owner alone, for as long as this lives. Nothing is ever written or
+/// removed through a link: what has the name and is no regular file stays, and is an error.
+class PortFile {
+ public:
+  /// Removes the file of an earlier run, which would tell a port that nobody listens on.
+  explicit PortFile(std::string path) : path_(std::move(path)) {
+    if (require_regular() && ::unlink(path_.c_str()) != 0 && errno != ENOENT) fail("remove", errno);
   }
-}
+  ~PortFile() {
+    struct stat own {};
+    struct stat there {};
+    // Another program may have put a file of its own there. The open descriptor keeps the number of ours from being
+    // given to that one.
+    if (file_ >= 0 && ::fstat(file_, &own) == 0 && ::lstat(path_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
+        own.st_ino == there.st_ino) {
+      ::unlink(path_.c_str());
+    }
+    if (file_ >= 0) ::close(file_);
+  }
+  PortFile(const PortFile&) = delete;
+  PortFile& operator=(const PortFile&) = delete;
+
+  /// By renaming a draft, so that whoever waits for the file never reads half of it.
+  void write(int port) {
+    std::string draft = path_ + ".XXXXXX";
+    // A name that nobody can know beforehand, a file that was not there before, and mode 0600.
+    const int file = ::mkostemp(draft.data(), O_CLOEXEC);
+    if (file < 0) fail("write", errno);
+    file_ = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+    const std::string line = std::to_string(port) + "\n";
+    const ssize_t written = file_ < 0 ? -1 : ::write(file, line.data(), line.size());
+    int problem = written < 0 ? errno : written == static_cast<ssize_t>(line.size()) ? 0 : ENOSPC;
+    if (::close(file) != 0 && problem == 0) problem = errno;
+    try {
+      if (problem != 0) fail("write", problem);
+      require_regular();
+      if (std::rename(draft.c_str(), path_.c_str()) != 0) fail("write", errno);
+    } catch (const BadValue&) {
+      ::unlink(draft.c_str());
+      throw;
+    }
+  }
+
+ private:
+  /// Whether there is a file; throws when it is no regular one.
+  bool require_regular() const {
+    struct stat there {};
+    if (::lstat(path_.c_str(), &there) != 0) {
+      if (errno != ENOENT) fail("write", errno);
+      return false;
+    }
+    if (!S_ISREG(there.st_mode)) throw BadValue("--port-file: " + path_ + " is there and no regular file");
+    return true;
+  }
+  [[noreturn]] void fail(const char* what, int problem) const {
+    throw BadValue(std::string("--port-file: cannot ") + what + " " + path_ + ": " +
+                   std::generic_category().message(problem));
+  }
+
+  std::string path_;
+  int file_ = -1;
+};
 
 std::string quoted_for_shell(const std::string& text) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:";
@@ -265,10 +356,16 @@ void serve(const Flags& flags) {
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
-  if (!flags.port_file.empty()) std::remove(flags.port_file.c_str());  // of an earlier run
+  std::optional<PortFile> port_file;
+  if (!flags.port_file.empty()) port_file.emplace(flags.port_file);
   raise_descriptor_limit();
   const std::optional<Scenario> chosen = scenario_from(flags);
-  Gateway gateway(chosen ? chosen->options(options_from(flags)) : options_from(flags));
+  Log log(chosen);
+  Options options = options_from(flags);
+  options.on_exchange([&log](const Exchange& exchange) { log.note(exchange); });
+  options.on_connection_hit([&log](const ConnectionHit& hit) { log.note(hit); });
+  std::optional<Gateway> running(std::in_place, chosen ? chosen->options(options) : options);
+  Gateway& gateway = *running;
   for (const std::string& spec : flags.failures) force(gateway, spec);
   if (flags.reply) {
     gateway.chat().reply(text(*flags.reply)
@@ -276,11 +373,14 @@ void serve(const Flags& flags) {
                              .every(std::chrono::milliseconds(flags.gap_ms)));
   }
   if (chosen) chosen->mount(gateway);
-  if (!flags.port_file.empty()) write_port_file(flags.port_file, gateway.port());
+  if (port_file) port_file->write(gateway.port());
   introduce(gateway, flags);
 
   int signal = 0;
   sigwait(&ends, &signal);
+  port_file.reset();  // before the port is closed, so that nobody finds there what is gone
+  running.reset();    // its last exchanges are logged
+  log.end();
 }
 
 void report(std::string problem) {
@@ -301,7 +401,7 @@ int main(int count, char** arguments) {
   const CLI::Range milliseconds(0, 3'600'000);
   option("--host", flags.host, "ADDRESS", "where to listen (127.0.0.1); beyond loopback the network can reach it");
   option("--port", flags.port, "PORT", "port to listen on (8080); 0 takes a free one")->check(CLI::Range(0, 65535));
-  option("--port-file", flags.port_file, "FILE", "write the port to this file once ready");
+  option("--port-file", flags.port_file, "FILE", "write the port to this file once ready; removed at the end");
   option("--model", flags.models, "ID[=OWNER]", "serve this model (mock-model); repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
          "accept this key; repeatable. The first that is enabled is the one printed, without any the seed makes one");

@@ -1064,7 +1064,7 @@ TEST_CASE("tool calls are judged by names and by what their arguments mean") {
 TEST_CASE("a verdict prints itself: one line where it is right, and the whole story where it is not") {
   std::ostringstream out;
   out << scenario("early-hints").judge(got("Zürich 21 °C, 東京 9 °C.")) << '\n'
-      << scenario("closed-in-stream").judge(got("Zürich ")) << '\n'
+      << scenario("closed-in-stream").judge(got("Zürich "))  // of several lines, the last of which ends
       << Kind::hang << '\n'
       << scenario("early-hints").expected();
   CHECK(out.str() ==

@@ -135,7 +135,8 @@ TEST_CASE("a date in Retry-After is judged to the second") {
   };
   CHECK(retried(2s) ==
         "retry_after_ignored (exchange 2 after 1): returned 3 s before the date in Retry-After. Wait for the header's "
-        "time before retrying.");
+        "time before retrying. The date is one of the gateway's manual clock; a client compares it with the clock of "
+        "its machine, which is another.");
   CHECK(retried(4s) == two);
   CHECK(retried(5s) == two);
 }

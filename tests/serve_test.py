@@ -7,9 +7,11 @@ import http.client
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -67,6 +69,10 @@ class Endpoint:
         with self.logged:
             assert self.logged.wait_for(lambda: len(self.log) >= lines, TIMEOUT), self.log
             return list(self.log)
+
+    def wait_for_requests(self, lines):
+        """In the order of the requests: their lines come when the exchanges end."""
+        return sorted(self.wait_for_log(lines), key=lambda line: int(re.search(r" #(\d+) ", line)[1]))
 
     def value(self, name):
         return next(line[len(name):].strip() for line in self.printed if line.startswith(name))
@@ -147,6 +153,85 @@ class WhatItPrints(unittest.TestCase):
                 with open(path, encoding="ascii") as file:
                     self.assertEqual(file.read(), f"{endpoint.port}\n")
                 self.assertEqual(os.listdir(folder), ["port"])
+
+    def test_the_port_file_is_its_owner_s_alone_and_goes_with_the_program(self):
+        for how in signal.SIGTERM, signal.SIGINT:
+            with self.subTest(how), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "port")
+                earlier = os.umask(0)
+                try:
+                    with Endpoint("--port-file", path) as endpoint:
+                        self.assertEqual(stat.S_IMODE(os.lstat(path).st_mode), 0o600)
+                        self.assertEqual(endpoint.end(how)[0], 0)
+                        self.assertEqual(os.listdir(folder), [])
+                finally:
+                    os.umask(earlier)
+
+    def test_a_port_file_that_another_run_has_replaced_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "port")
+            with Endpoint("--port-file", path) as first, Endpoint("--port-file", path) as second:
+                self.assertEqual(first.end(signal.SIGTERM)[0], 0)
+                with open(path, encoding="ascii") as file:
+                    self.assertEqual(file.read(), f"{second.port}\n")
+                self.assertEqual(second.end(signal.SIGTERM)[0], 0)
+                self.assertEqual(os.listdir(folder), [])
+
+    def test_a_draft_of_the_port_file_that_lies_there_already_is_neither_used_nor_followed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "port")
+            victim = os.path.join(folder, "victim")
+            with open(victim, "w", encoding="ascii") as file:
+                file.write("precious\n")
+            # The name of the draft was the file's and the process's id: a link for each that may come next.
+            with open("/proc/sys/kernel/pid_max", encoding="ascii") as file:
+                pid_max = int(file.read())
+            links = [f"{path}.{(os.getpid() + i) % pid_max}" for i in range(3000)]
+            for link in links:
+                os.symlink(victim, link)
+            with Endpoint("--port-file", path):
+                with open(victim, encoding="ascii") as file:
+                    self.assertEqual(file.read(), "precious\n")
+                self.assertTrue(stat.S_ISREG(os.lstat(path).st_mode))
+
+    def test_what_is_no_file_of_that_name_stays_and_is_an_error(self):
+        def refused(path):
+            result = run("--port", "0", "--port-file", path)
+            self.assertEqual(result.returncode, 2, result)
+            self.assertEqual(result.stdout, "")
+            self.assertRegex(result.stderr, r"\Amock-gateway: --port-file: [^\n]+ no regular file\n\Z")
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "port")
+            victim = os.path.join(folder, "victim")
+            os.mkdir(path)
+            refused(path)
+            self.assertTrue(os.path.isdir(path))
+            os.rmdir(path)
+            with open(victim, "w", encoding="ascii") as file:
+                file.write("precious\n")
+            os.symlink(victim, path)
+            refused(path)
+            self.assertEqual(os.readlink(path), victim)
+            with open(victim, encoding="ascii") as file:
+                self.assertEqual(file.read(), "precious\n")
+            os.unlink(path)
+            os.mkfifo(path)
+            refused(path)
+            self.assertTrue(stat.S_ISFIFO(os.lstat(path).st_mode))
+
+    def test_a_port_file_that_cannot_be_written_whole_is_an_error_and_leaves_nothing(self):
+        def without_room():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run([PROGRAM, "--port", "0", "--port-file", os.path.join(folder, "port")],
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    timeout=TIMEOUT, preexec_fn=without_room)
+            self.assertEqual(result.returncode, 2, result)
+            self.assertIn("--port-file: cannot write", result.stderr)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_version_and_help_go_to_stdout_with_exit_code_0(self):
         version = run("--version")
@@ -322,8 +407,7 @@ class WhatItLogs(unittest.TestCase):
             self.assertEqual(endpoint.status("sk-off-secret"), 403)
             self.assertEqual(endpoint.status("sk-unknown-secret"), 401)
             endpoint.request("GET", "/v1/models?key=sk-first-secret")
-            # In the order of the requests: their lines come when the exchanges end.
-            log = sorted(endpoint.wait_for_log(4), key=lambda line: int(re.search(r" #(\d+) ", line)[1]))
+            log = endpoint.wait_for_requests(4)
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
             endpoint.reader.join()
             self.assertEqual(len(endpoint.log), 4)
@@ -341,6 +425,60 @@ class WhatItLogs(unittest.TestCase):
             log = "\n".join(endpoint.wait_for_log(2))
         self.assertIn("sk-***", log)
         self.assertNotIn("0123456789", log)
+
+    def test_why_a_request_was_refused_without_any_key(self):
+        with Endpoint("--key", "sk-first-secret-of-some-length") as endpoint:
+            self.assertEqual(endpoint.status(temperature="hot"), 400)
+            self.assertEqual(endpoint.status(temperature="sk-first-secret-of-some-length"), 400)
+            log = endpoint.wait_for_requests(2)
+        self.assertIn(" 400 rejected (400 invalid_type: temperature: expected a number, got a string (\"hot\")) ", log[0])
+        self.assertIn("temperature: expected a number", log[1])
+        self.assertNotIn("first-secret", log[1])
+
+    def test_nothing_that_a_client_sends_steers_the_terminal_or_turns_the_line_around(self):
+        sent = [b"\x9b31m", "\u009b31m".encode(), "\u202e".encode(), "\u2028".encode(), b"\x7f", b"\x1b[2J", "\ufeff".encode()]
+        with Endpoint() as endpoint:
+            for part in sent:
+                with socket.create_connection(("127.0.0.1", endpoint.port), timeout=TIMEOUT) as connection:
+                    connection.sendall(b"GET /v1/" + part + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    self.assertTrue(connection.makefile("rb").read().startswith(b"HTTP/1.1 40"))
+            body = json.dumps({"model": "mock-model", "messages": [{"role": "\u009b\u202e", "content": "Hi"}]})
+            self.assertEqual(endpoint.request("POST", "/v1/chat/completions", json.loads(body))[0].status, 400)
+            log = endpoint.wait_for_log(len(sent) + 1)
+        for line in log:
+            self.assertNotRegex(line, "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+        self.assertIn("/v1/\\u202e ", "\n".join(log))
+
+    def test_the_connections_that_a_scenario_struck(self):
+        with Endpoint("--scenario", "garbage-on-accept") as endpoint:
+            for _ in range(2):
+                with socket.create_connection(("127.0.0.1", endpoint.port), timeout=TIMEOUT) as connection:
+                    connection.makefile("rb").read()
+            log = endpoint.wait_for_log(2)
+            self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+            endpoint.reader.join()
+            self.assertEqual(len(endpoint.log), 2, "it struck")
+        for number, line in enumerate(sorted(log), start=1):
+            self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z connection {number} struck: garbage on accept$")
+
+    def test_a_scenario_that_never_struck(self):
+        def end_of(name, *requests):
+            with Endpoint("--scenario", name) as endpoint:
+                for fields in requests:
+                    endpoint.chat(**fields)
+                self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+                endpoint.reader.join()
+                self.assertGreaterEqual(len(endpoint.log), len(requests))
+                return [line.split("Z ", 1)[1] for line in endpoint.log[len(requests):]]
+
+        name = "usage-chunk-without-choices"
+        self.assertEqual(end_of(name), [f"scenario {name} never struck, in 0 requests; it shows in stream requests only"])
+        self.assertEqual(end_of(name, {}, {"stream": True, "model": "unknown"}),
+                         [f"scenario {name} never struck, in 2 requests; it shows in stream requests only"])
+        self.assertEqual(end_of(name, {"stream": True}), [])
+        self.assertEqual(end_of("server-error-then-answer", {}), [])
+        self.assertEqual(end_of("reset-on-accept"), ["scenario reset-on-accept never struck, in 0 requests"])
+        self.assertEqual(end_of("connection-refused"), [], "nobody can know")
 
 
 class HowItEnds(unittest.TestCase):

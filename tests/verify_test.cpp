@@ -412,7 +412,7 @@ TEST_CASE("several problems are told together, in the order in which they came")
   CHECK(kinds(verification) == std::vector<Kind>{Kind::unmatched, Kind::unmatched, Kind::unmet_expectation});
   std::ostringstream printed;
   printed << verification;
-  CHECK(printed.str() == verification.message());
+  CHECK(printed.str() == verification.message() + "\n");
   CHECK(printed.str().find("3 problems\n\nno stub matched  ") == 0);
 }
 

@@ -4,18 +4,22 @@
 // mock_gateway.hpp, in each file whose checks compare what the gateway gives. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. CHECK prints optionals, the library's enumerations, and why a Verification, Review or Wait is false.
+// made. CHECK prints optionals, durations and moments ("20ms == 60s"; version 3 prints them its own way), the library's
+// enumerations, and why a Verification, Review or Wait is false.
 //
 // Catch2's own assertions belong to the thread that runs the tests, and so does the end of a gateway. One that outlives
 // the run, in a main of the program's own, must outlive the Catch::Session as well, which forgets the run only then.
 //
 // MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, as do Catch2's
-// CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER and CATCH_CONFIG_ENABLE_ALL_STRINGMAKERS.
+// CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER and CATCH_CONFIG_ENABLE_ALL_STRINGMAKERS. MOCK_GATEWAY_ADAPTER_NO_CHRONO
+// leaves that of durations and moments, as does CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER.
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 
+#include "../core/clock.hpp"
 #include "../core/reporter.hpp"
 #include "../gateway/gateway.hpp"
 
@@ -64,6 +68,28 @@ const InstalledReporter catch2_adapter(report_to_catch2);
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
+
+// Version 2 alone is a header with that guard. Version 3 has printers of its own.
+#if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
+    defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED)
+namespace Catch {
+
+template <class Rep, class Period>
+struct StringMaker<std::chrono::duration<Rep, Period>> {
+  static std::string convert(const std::chrono::duration<Rep, Period>& value) {
+    return mock_gateway::detail::printed(value);
+  }
+};
+
+template <class Any>
+struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
+  static std::string convert(const std::chrono::time_point<std::chrono::system_clock, Any>& value) {
+    return mock_gateway::detail::printed(value);
+  }
+};
+
+}  // namespace Catch
+#endif
 
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_OPTIONAL) && !defined(CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER)
 namespace Catch {

@@ -4,13 +4,17 @@
 // whose checks compare what the gateway gives. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. CHECK prints optionals, the library's enumerations, and why a Verification, Review or Wait is false.
+// made. CHECK prints optionals, durations and moments ("20ms == 60s"), the library's enumerations, and why a
+// Verification, Review or Wait is false.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program.
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, and
+// MOCK_GATEWAY_ADAPTER_NO_CHRONO that of durations and moments.
 
+#include <chrono>
 #include <optional>
 #include <string>
 
+#include "../core/clock.hpp"
 #include "../core/reporter.hpp"
 #include "../gateway/gateway.hpp"
 
@@ -66,6 +70,26 @@ inline doctest::String toString(VerificationIssue::Kind kind) { return to_string
 
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
+
+#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
+namespace doctest {
+
+template <class Rep, class Period>
+struct StringMaker<std::chrono::duration<Rep, Period>> {
+  static String convert(const std::chrono::duration<Rep, Period>& value) {
+    return mock_gateway::detail::printed(value).c_str();
+  }
+};
+
+template <class Any>
+struct StringMaker<std::chrono::time_point<std::chrono::system_clock, Any>> {
+  static String convert(const std::chrono::time_point<std::chrono::system_clock, Any>& value) {
+    return mock_gateway::detail::printed(value).c_str();
+  }
+};
+
+}  // namespace doctest
+#endif
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_OPTIONAL
 namespace doctest {

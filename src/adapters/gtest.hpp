@@ -4,12 +4,17 @@
 // file whose checks look at a Verification, Review or Wait. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
-// the gateway was made. EXPECT_TRUE prints why a Verification, Review or Wait is false.
+// the gateway was made. EXPECT_TRUE prints why a Verification, Review or Wait is false, EXPECT_EQ durations and moments
+// ("20ms", "60s").
+//
+// MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <iostream>
 
+#include "../core/clock.hpp"
 #include "../core/reporter.hpp"
 #include "../gateway/gateway.hpp"
 
@@ -66,3 +71,28 @@ inline AssertionResult::AssertionResult(const mock_gateway::Wait& wait, void*)
 }
 
 }  // namespace testing
+
+#ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
+// A PrintTo beside the type, which GoogleTest asks for, would have to be in namespace std.
+namespace testing {
+namespace internal {
+
+template <class Rep, class Period>
+class UniversalPrinter<std::chrono::duration<Rep, Period>> {
+ public:
+  static void Print(const std::chrono::duration<Rep, Period>& value, std::ostream* out) {
+    *out << mock_gateway::detail::printed(value);
+  }
+};
+
+template <class Any>
+class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> {
+ public:
+  static void Print(const std::chrono::time_point<std::chrono::system_clock, Any>& value, std::ostream* out) {
+    *out << mock_gateway::detail::printed(value);
+  }
+};
+
+}  // namespace internal
+}  // namespace testing
+#endif

@@ -116,6 +116,64 @@ MOCK_GATEWAY_INLINE std::string excerpt(std::string_view text, std::size_t max_b
   return std::string(text.substr(0, end)) + "…";
 }
 
+MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
+  return character < 0x20 || (character >= 0x7f && character <= 0x9f) || character == 0x61c || character == 0x200b ||
+         character == 0x200e || character == 0x200f || (character >= 0x2028 && character <= 0x202e) ||
+         (character >= 0x2060 && character <= 0x206f) || character == 0xfeff ||
+         (character >= 0xfff9 && character <= 0xfffb);
+}
+
+/// As JSON writes it; for characters up to U+FFFF.
+MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
+  switch (character) {
+    case U'\b': out += "\\b"; return;
+    case U'\t': out += "\\t"; return;
+    case U'\n': out += "\\n"; return;
+    case U'\f': out += "\\f"; return;
+    case U'\r': out += "\\r"; return;
+    default: break;
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += "\\u";
+  for (const unsigned shift : {12u, 8u, 4u, 0u}) out += digits[(character >> shift) & 0x0f];
+}
+
+MOCK_GATEWAY_INLINE std::string printable(std::string_view text, std::size_t max_bytes, bool quotable) {
+  std::string out;
+  for (std::size_t offset = 0; offset < text.size();) {
+    char32_t character = 0;
+    const std::size_t decoded = decode_utf8(text, offset, character);
+    const std::size_t length = decoded == 0 ? 1 : decoded;
+    if (offset + length > max_bytes) return out + "…";
+    if (decoded == 0) {
+      append_utf8(out, 0xfffd);
+    } else if (is_disruptive(character)) {
+      append_escape(out, character);
+    } else {
+      if (quotable && (character == U'"' || character == U'\\')) out += '\\';
+      out += text.substr(offset, length);
+    }
+    offset += length;
+  }
+  return out;
+}
+
+MOCK_GATEWAY_INLINE std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    out += printable(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string ended_lines(std::string text) {
+  if (text.find('\n') != std::string::npos && text.back() != '\n') text += '\n';
+  return text;
+}
+
 MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }

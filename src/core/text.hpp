@@ -36,6 +36,22 @@ void append_utf8(std::string& out, char32_t code_point);
 /// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
+/// Whether a line that holds this character could look like something else, be torn apart, or steer a terminal: the
+/// controls of ASCII and of Latin-1 (U+0000 to U+001F, U+007F to U+009F), line and paragraph separators, the controls
+/// of the direction of writing, and characters without any width but the joiners that scripts need.
+bool is_disruptive(char32_t character);
+
+/// The text on one line, harmless to a terminal: disruptive characters as JSON escapes them (`\n`, `\u009b`), bytes
+/// that are not UTF-8 as U+FFFD. At most `max_bytes` bytes of the text, cut between characters and followed by "…" when
+/// something was cut. `quotable`: quotation marks and backslashes get a backslash before them.
+std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
+
+/// The same of a text of several lines, which stay.
+std::string printable_lines(std::string_view text);
+
+/// The text, with a line end behind it if it has several lines: what is printed next begins a line of its own.
+std::string ended_lines(std::string text);
+
 /// "1 event", "2 events".
 std::string counted(std::size_t count, std::string_view noun);
 

@@ -120,6 +120,8 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
     diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";
   }
   diagnosis.text.pop_back();
+  diagnosis.text = text::printable_lines(diagnosis.text);
+  diagnosis.closest = text::printable(diagnosis.closest);
   return diagnosis;
 }
 
@@ -133,7 +135,7 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
   }
-  line += "  " + problem.request.method + " " + problem.request.path();
+  line += "  " + text::printable(problem.request.method) + " " + text::printable(problem.request.path());
   if (!problem.request.key_id.empty()) {
     const std::string& description = problem.request.key_description;
     line += "  key " + excerpts::quoted(description.empty() ? problem.request.key_id : description);

@@ -20,7 +20,7 @@ inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace journal {
 
-/// The text in a line of at most `most` bytes, without control characters.
+/// The text's first line, printable, at most `most` bytes of it.
 std::string one_line(std::string_view text, std::size_t most);
 /// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
 std::chrono::steady_clock::time_point deadline(Duration timeout);
@@ -32,6 +32,11 @@ std::string scripted_wait(const ExchangeRecord& record);
 
 /// In single quotes, for a POSIX shell.
 std::string shell_quoted(std::string_view text);
+/// Whether the bytes may stand in a command as they are: nothing of it disrupts the terminal that shows the command.
+/// Line ends and tabs, which make a body readable, may.
+bool is_showable(std::string_view bytes);
+/// A word of a command with these bytes, which no NUL and no line end is part of.
+std::string shell_argument(std::string_view bytes);
 /// A word that no shell reads otherwise stands without quotes.
 std::string shell_word(std::string_view text);
 /// A header field as curl's argument.
@@ -40,17 +45,13 @@ std::string header_argument(const Header& header);
 bool made_by_curl(std::string_view name);
 /// The arguments that make curl send this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
-/// Whether a body fits into one argument: no NUL, and well below Linux's 128 KiB.
+/// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
 bool fits_argument(std::string_view body);
-/// A command that prints the bytes, whatever they are.
+/// A command that prints the bytes, whatever they are, and shows none that is not showable.
 std::string print_command(std::string_view bytes);
 
 MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
-  std::string line = text::excerpt(text.substr(0, text.find_first_of("\r\n")), most);
-  for (char& byte : line) {
-    if (static_cast<unsigned char>(byte) < ' ' || byte == '\x7f') byte = '?';
-  }
-  return line;
+  return text::printable(text.substr(0, text.find('\n')), most);
 }
 
 MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
@@ -81,11 +82,26 @@ MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
   return quoted += '\'';
 }
 
+MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    char32_t character = 0;
+    const std::size_t length = text::decode_utf8(bytes, offset, character);
+    if (length == 0) return false;
+    if (text::is_disruptive(character) && character != U'\n' && character != U'\t') return false;
+    offset += length;
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::string shell_argument(std::string_view bytes) {
+  return is_showable(bytes) ? shell_quoted(bytes) : "\"$(" + print_command(bytes) + ")\"";
+}
+
 MOCK_GATEWAY_INLINE std::string shell_word(std::string_view text) {
   const bool plain = !text.empty() && text.find_first_not_of(
                                           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                           "0123456789-_.") == std::string_view::npos;
-  return plain ? std::string(text) : shell_quoted(text);
+  return plain ? std::string(text) : shell_argument(text);
 }
 
 MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
@@ -107,13 +123,13 @@ MOCK_GATEWAY_INLINE std::string header_argument(const Header& header) {
     return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
   }
   // "Name:" would remove a field of curl's own; "Name;" sends one without a value.
-  return "-H " + shell_quoted(value.empty() ? header.name + ";" : header.name + ": " + header.value);
+  return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
 }
 
 MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, const std::string& target) {
   const auto odd = [](char byte) { return byte <= ' ' || byte >= '\x7f' || byte == '#'; };
   if (target.empty() || target[0] != '/' || std::any_of(target.begin(), target.end(), odd)) {
-    return "--request-target " + shell_quoted(target) + " " + shell_quoted(root_url + "/");
+    return "--request-target " + shell_argument(target) + " " + shell_quoted(root_url + "/");
   }
   std::string arguments;
   if (target.find_first_of("[]{}") != std::string::npos) arguments += "--globoff ";
@@ -121,20 +137,25 @@ MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, co
   return arguments + shell_quoted(root_url + target);
 }
 
-MOCK_GATEWAY_INLINE bool fits_argument(std::string_view body) {
-  return body.size() <= 100'000 && body.find('\0') == std::string_view::npos;
-}
+MOCK_GATEWAY_INLINE bool fits_argument(std::string_view body) { return body.size() <= 100'000 && is_showable(body); }
 
 MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
-  if (bytes.find('\0') == std::string_view::npos) return "printf %s " + shell_quoted(bytes);
+  if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
   std::string escaped;
-  for (const char byte : bytes) {
-    if (byte == '\\') {
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const std::size_t length = text::next_code_point(bytes, offset);
+    const std::string_view character = bytes.substr(offset, length);
+    offset += length;
+    if (character == "\\") {
       escaped += "\\\\";
-    } else if (byte == '\0') {
-      escaped += "\\0000";
+    } else if (is_showable(character)) {
+      escaped += character;
     } else {
-      escaped += byte;
+      for (const char c : character) {
+        const auto byte = static_cast<unsigned char>(c);
+        escaped += "\\0";  // and three octal digits
+        for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
+      }
     }
   }
   return "printf %b " + shell_quoted(escaped);
@@ -165,7 +186,8 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& 
   out << to_string(decision.kind);
   if (decision.detail.empty()) return out;
   const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
-  return plain_name ? out << " \"" << decision.detail << '"' : out << " (" << decision.detail << ')';
+  const std::string detail = detail::text::printable_lines(decision.detail);
+  return plain_name ? out << " \"" << detail << '"' : out << " (" << detail << ')';
 }
 
 MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
@@ -205,7 +227,7 @@ namespace detail {
 MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
   std::size_t total = sizeof(ExchangeRecord) + request.method.size() + request.target.size() + request.body.size() +
                       request.key_id.size() + raw_head.size() + raw_body.size() + decision.detail.size() +
-                      root_url.size();
+                      refusal.size() + root_url.size();
   for (const Header& header : request.headers) total += sizeof(Header) + header.name.size() + header.value.size();
   for (const Finding& finding : findings) {
     total += sizeof(Finding) + sizeof(std::uint64_t) + finding.code.size() + finding.message.size();
@@ -262,6 +284,18 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
   chaos[strike].missed = true;
 }
 
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted,
+                                                        std::string finish_reason) {
+  const auto locked = lock();
+  faults = std::move(scripted);
+  unusual_finish = std::move(finish_reason);
+}
+
+MOCK_GATEWAY_INLINE std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
+  const auto locked = lock();
+  return faults;
+}
+
 MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::chaos_strikes() const {
   if (chaos.empty()) return 0;
   const auto locked = lock();
@@ -292,8 +326,8 @@ MOCK_GATEWAY_INLINE ChatRequest Exchange::chat() const {
   try {
     return detail::parse_chat_request(record_->request.body, record_->acceptance, record_->limits);
   } catch (const detail::RequestError& error) {
-    throw GatewayError(detail::journal::name_of(*record_) +
-                       " is no chat request since its keys were masked: " + error.failure.message());
+    throw GatewayError(detail::journal::name_of(*record_) + " is no chat request since its keys were masked: " +
+                       detail::text::printable(error.failure.message()));
   }
 }
 
@@ -330,6 +364,14 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::chaos() const {
   if (record_->chaos.empty()) return texts;
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
   for (const auto& strike : record_->chaos) texts.push_back(strike.text + (strike.missed ? ": not reached" : ""));
+  return texts;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::faults() const {
+  std::vector<std::string> texts;
+  for (const auto& fault : record_->scripted_faults())
+    texts.push_back(fault.fault.effect.to_string() + " " + fault.fault.trigger.to_string() +
+                    (fault.reached ? "" : ": not reached"));
   return texts;
 }
 
@@ -370,11 +412,14 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
 }
 
 MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
+  std::string decided = detail::journal::one_line(record_->decision.detail, 200);
+  if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
   std::ostringstream line;
   line << '#' << record_->id << ' ' << detail::journal::one_line(record_->request.method, 20) << ' '
        << detail::journal::one_line(record_->request.target, 200) << ' ' << record_->status << ' '
-       << Decision{record_->decision.kind, detail::journal::one_line(record_->decision.detail, 200)} << ' '
-       << outcome(Duration::zero());
+       << Decision{record_->decision.kind, std::move(decided)} << ' ' << outcome(Duration::zero());
+  if (record_->connection_fault) line << "; connection fault " << record_->connection_fault->to_string();
+  for (const std::string& fault : faults()) line << "; fault " << detail::journal::one_line(fault, 200);
   for (const std::string& strike : chaos()) line << "; chaos " << detail::journal::one_line(strike, 200);
   return line.str();
 }
@@ -430,6 +475,7 @@ MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Proble
   }
   ++count.kept;
   problem.exchange = record.id;
+  problem.text = text::printable_lines(problem.text);
   problem.request = record.request;
   problem.request.body.clear();
   problem.request.body.shrink_to_fit();

@@ -145,6 +145,8 @@ struct RetryAdvice {
   bool in_milliseconds = false;
   /// The moment on the gateway's clock that Retry-After, a date, means to the client's machine.
   std::optional<TimePoint> not_before;
+  /// That date is one of a manual clock.
+  bool on_manual_clock = false;
   /// `x-should-retry`.
   std::optional<bool> should_retry;
 };
@@ -181,6 +183,13 @@ struct ExchangeRecord {
     bool missed = false;
   };
 
+  /// A fault that the reply of a stub was scripted with.
+  struct ScriptedFault {
+    Fault fault;
+    /// The reply came to its trigger.
+    bool reached = false;
+  };
+
   std::uint64_t id = 0;
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
@@ -188,6 +197,7 @@ struct ExchangeRecord {
   std::string raw_head;
   std::string raw_body;  // only when it differs from request.body: a chunked one
   Decision decision;
+  std::string refusal;              // the message of a failure of the documented rules, or of what is no HTTP
   std::shared_ptr<StubState> stub;  // that answers; null when none does
   int status = 0;
   TimePoint received{};
@@ -218,6 +228,8 @@ struct ExchangeRecord {
   std::optional<Departure> departure;
   bool guard_expired = false;
   bool forsaken = false;  // it waits, and its client has closed its side: not under way
+  std::vector<ScriptedFault> faults;  // once the delivery is over
+  std::string unusual_finish;         // neither stop nor tool_calls, and sent; empty: none
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   // In real time, whatever the gateway's clock shows.
@@ -242,6 +254,9 @@ struct ExchangeRecord {
   void mark_guard_expired();
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
+  /// What became of the reply's script, when its delivery is over.
+  void mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason);
+  std::vector<ScriptedFault> scripted_faults() const;
   /// Without those that came to nothing.
   std::size_t chaos_strikes() const;
 
@@ -306,6 +321,9 @@ class Exchange {
   /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`; with `: not reached` behind
   /// it once the reply has ended before its trigger. Empty where chaos left it alone.
   std::vector<std::string> chaos() const;
+  /// The faults of the reply, in the order in which they were scripted: `reset the connection after 2 tokens`; with
+  /// `: not reached` behind it where the reply has ended before its trigger. Empty until the exchange has ended.
+  std::vector<std::string> faults() const;
   /// A hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
@@ -322,9 +340,12 @@ class Exchange {
   std::optional<TimePoint> ended() const;
 
   /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
-  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl.
+  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Control
+  /// characters other than tabs and line ends, their like, and bytes that are not UTF-8 stand in it as octal numbers
+  /// that printf turns into the same bytes.
   std::string as_curl() const;
-  /// One line: id, method, target, status, decision, outcome, and what chaos did.
+  /// One line: id, method, target, status, decision, with the reason of a refused request, outcome, and what faults and
+  /// chaos did. Control characters and their like are escaped in it.
   std::string summary() const;
 
   const detail::ExchangeRecord& record() const { return *record_; }

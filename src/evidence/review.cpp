@@ -56,6 +56,11 @@ struct Seen {
 using Group = std::vector<const Seen*>;
 
 using text::seconds;
+/// What is said of a date that a client cannot have understood.
+inline constexpr const char* of_a_manual_clock =
+    " The date is one of the gateway's manual clock; a client compares it with the clock of its machine, which is "
+    "another.";
+
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
@@ -290,7 +295,8 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const 
   }
   if (advice.not_before && pause + date_tolerance < *advice.not_before - *first.first_byte) {
     return finding("retry_after_ignored", "returned " + seconds(*advice.not_before - retry.received) +
-                                              " before the date in Retry-After." + advised);
+                                              " before the date in Retry-After." + advised +
+                                              (advice.on_manual_clock ? of_a_manual_clock : ""));
   }
   return std::nullopt;
 }
@@ -528,7 +534,7 @@ MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
 }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& review) {
-  return out << review.message();
+  return out << detail::text::ended_lines(review.message());
 }
 
 MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {

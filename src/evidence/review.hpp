@@ -89,6 +89,7 @@ class [[nodiscard]] Review {
   std::string chaos_;
 };
 
+/// Its message, with a line end behind it if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Review& review);
 
 /// Every code that a finding can have.

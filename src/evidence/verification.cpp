@@ -114,6 +114,67 @@ MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& 
   return issue;
 }
 
+/// Of so many exchanges the notes tell what scripts did to them.
+inline constexpr std::size_t most_deeds = 10;
+
+/// "after token 2".
+MOCK_GATEWAY_INLINE std::string place(const Trigger& trigger) {
+  switch (trigger.kind()) {
+    case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
+    case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
+    case Trigger::Kind::after_bytes: return "after byte " + std::to_string(trigger.count()) + " of the body";
+    default: return trigger.to_string();
+  }
+}
+
+/// "broke off after token 2 as scripted".
+MOCK_GATEWAY_INLINE std::string deed(const Fault& fault) {
+  const Effect& effect = fault.effect;
+  const auto at_its_place = [&fault](const std::string& what) {
+    return what + " " + place(fault.trigger) + " as scripted";
+  };
+  switch (effect.kind()) {
+    case Effect::Kind::close_connection: return at_its_place("broke off");
+    case Effect::Kind::reset_connection: return at_its_place("broke off with a reset");
+    case Effect::Kind::half_close: return at_its_place("was half-closed");
+    case Effect::Kind::truncate: return at_its_place("was truncated");
+    case Effect::Kind::garbage:
+      return at_its_place("sent " + text::counted(effect.bytes().size(), "byte") + " of garbage");
+    case Effect::Kind::stall: return at_its_place("stalled");
+    case Effect::Kind::error_event: return at_its_place("sent an error event");
+    case Effect::Kind::skip_event: return at_its_place("skipped an event");
+    case Effect::Kind::duplicate_event: return at_its_place("sent an event twice");
+    case Effect::Kind::wrong_content_length:
+      return "announced a Content-Length wrong by " + std::string(effect.difference() > 0 ? "+" : "") +
+             std::to_string(effect.difference()) + " as scripted";
+  }
+  return at_its_place(effect.to_string());
+}
+
+/// A line for each of the first exchanges that did not end as clients expect, because the script said so.
+MOCK_GATEWAY_INLINE std::vector<std::string> deeds(const JournalState& journal, const RequestScope& scope) {
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
+  const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
+  for (const auto& record : records) {
+    if ((record->faults.empty() && record->unusual_finish.empty()) || !scope.covers(record->request)) continue;
+    std::string list;
+    for (const ExchangeRecord::ScriptedFault& scripted : record->faults)
+      if (scripted.reached) list += (list.empty() ? " " : ", ") + deed(scripted.fault);
+    if (!record->unusual_finish.empty())
+      list += (list.empty() ? ": finish_reason " : ", finish_reason ") + record->unusual_finish + " was sent";
+    if (list.empty()) continue;
+    if (lines.size() < most_deeds)
+      lines.push_back("exchange " + std::to_string(record->id) + list);
+    else
+      ++more;
+  }
+  if (more > 0)
+    lines.push_back("and " + text::counted(more, "exchange") + " more with faults or finish reasons as scripted");
+  return lines;
+}
+
 MOCK_GATEWAY_INLINE VerificationIssue::Kind kind(Problem::Kind kind) {
   switch (kind) {
     case Problem::Kind::unmatched: return VerificationIssue::Kind::unmatched;
@@ -195,7 +256,7 @@ MOCK_GATEWAY_INLINE std::string Verification::message() const {
 }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verification& verification) {
-  return out << verification.message();
+  return out << detail::text::ended_lines(verification.message());
 }
 
 namespace detail {
@@ -219,7 +280,7 @@ MOCK_GATEWAY_INLINE void Verifier::reset() {
 
 MOCK_GATEWAY_INLINE std::string Verifier::masked(std::string text) const {
   keys_->mask(text);
-  return text;
+  return text::printable_lines(text);
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Verifier::stubs(const RequestScope& scope) const {
@@ -351,6 +412,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
                                                              const Calls& calls) const {
   std::vector<std::string> notes;
   if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
+  for (std::string& line : verifications::deeds(*journal_, scope)) notes.push_back(std::move(line));
   for (const auto& stub : stubs) {
     // What an expectation says is told as an issue.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;

@@ -77,8 +77,9 @@ class [[nodiscard]] Verification {
   explicit operator bool() const { return issues().empty(); }
   const std::vector<VerificationIssue>& issues() const&;
   std::vector<VerificationIssue> issues() && { return issues(); }
-  /// What is no mistake by itself: what chaos did, stubs that were never called, or always hidden by others. A line
-  /// each.
+  /// What is no mistake by itself: what chaos did; of the first ten exchanges that a scripted fault broke, or that
+  /// ended with another finish_reason than stop and tool_calls, what happened; stubs that were never called, or always
+  /// hidden by others. A line each.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() && { return std::move(notes_); }
   /// As it prints itself: the first 20 issues and the first 20 notes.
@@ -95,6 +96,7 @@ class [[nodiscard]] Verification {
   std::shared_ptr<detail::Told> told_;
 };
 
+/// Its message, with a line end behind it if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verification& verification);
 
 namespace detail {

@@ -6,6 +6,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../script/excerpts.hpp"
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway {
@@ -73,12 +74,17 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
 /// "text \"…\" and 1 tool call: f({})".
 MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
   constexpr std::size_t most = 200;
-  std::string said = "text \"" + text::excerpt(text, most) + "\"";
+  std::string said = "text \"" + text::printable(text, most, true) + "\"";
   if (calls.empty()) return said;
   said += " and " + text::counted(calls.size(), "tool call");
   const char* separator = ": ";
   for (const ToolCall& call : calls) {
-    said += separator + call.name + "(" + text::excerpt(call.arguments, most) + ")";
+    // In quotes only where it must be: JSON is full of them.
+    const bool as_it_is = text::printable(call.arguments) == call.arguments;
+    said +=
+        separator + text::printable(call.name, most) + "(" +
+        (as_it_is ? text::excerpt(call.arguments, most) : "\"" + text::printable(call.arguments, most, true) + "\"") +
+        ")";
     separator = ", ";
   }
   return said;
@@ -147,7 +153,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Verdict::Kind kind) {
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Verdict::Kind kind) { return out << to_string(kind); }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
-  return out << verdict.message();
+  return out << detail::text::ended_lines(verdict.message());
 }
 
 MOCK_GATEWAY_INLINE std::string to_string(Scenario::Expected expected) {
@@ -198,15 +204,29 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
       .reply(data_->first());
 }
 
+MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
+  if (data_->faults || exchange.decision() != Decision::Kind::stub) return false;
+  const std::string& stub = exchange.decision().detail;
+  const auto is = [&](const char* which) { return stub == data_->name + which; };
+  const bool its_own = data_->first ? is(", first") : is(", streamed") || (!data_->needs_stream && is(""));
+  if (!its_own) return false;
+  for (const auto& fault : exchange.record().scripted_faults())
+    if (!fault.reached) return false;
+  return true;
+}
+
 MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const {
   const Verdict::Kind kind = detail::judging::kind_of(outcome, *data_);
   const bool acceptable = detail::judging::is_acceptable(kind, data_->expected);
   std::string message = data_->name + ": " + to_string(kind);
   if (!acceptable) {
-    message += ", expected " + to_string(data_->expected) + "\n  it said     " +
-               detail::judging::said(outcome.text, outcome.tool_calls) + "\n  the reply   " +
-               detail::judging::said(data_->text, data_->tool_calls) + "\n  the gateway " + data_->description +
-               "\n  a good client " + data_->good_client;
+    const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
+    const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
+    message += ", expected " + to_string(data_->expected) + "\n  it said     " + got + "\n  the reply   " + whole;
+    // Of long texts only the beginning is shown.
+    if (got == whole && outcome.text != data_->text)
+      message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
+    message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;
   }
   return Verdict(kind, acceptable, std::move(message));
 }

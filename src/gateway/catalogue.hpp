@@ -72,6 +72,7 @@ class [[nodiscard]] Verdict {
 /// "handled", "error surfaced", "silent data loss", "hang", "wrong answer".
 std::string to_string(Verdict::Kind kind);
 std::ostream& operator<<(std::ostream& out, Verdict::Kind kind);
+/// Its message, with a line end behind it if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
 /// A way for a gateway to behave that clients have met, ready to be mounted. A handle: cheap to copy.
@@ -82,6 +83,7 @@ std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 ///       scenario.mount(gateway);
 ///       for (int call = 1; call < scenario.calls(); ++call) run_my_client(gateway.base_url(), gateway.api_key());
 ///       CHECK(scenario.judge(run_my_client(gateway.base_url(), gateway.api_key())));
+///       CHECK(gateway.review());  // it retried as told, closed its streams, …
 ///     }
 class Scenario {
  public:
@@ -126,6 +128,11 @@ class Scenario {
   /// Makes the gateway behave so, to every chat request of any client with a valid key, again and again; or, where the
   /// fault is that of the first try, to every other one. Stubs mounted before stay behind it.
   void mount(Gateway& gateway) const;
+
+  /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
+  /// of its faults. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has
+  /// them.
+  bool befell(const Exchange& exchange) const;
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
   Verdict judge(const ClientOutcome& outcome) const;

@@ -114,6 +114,12 @@ class Options {
     return values_.on_exchange = std::move(callback), *this;
   }
 
+  /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
+  /// client can see it: for logs. What it throws is reported on stderr.
+  Options& on_connection_hit(std::function<void(const ConnectionHit&)> callback) {
+    return values_.on_connection_hit = std::move(callback), *this;
+  }
+
   struct InitialKey {
     std::string description;
     KeyOptions options;
@@ -144,6 +150,7 @@ class Options {
     bool verify_on_destruction = true;
     std::vector<std::string> without_findings;
     std::function<void(const Exchange&)> on_exchange;
+    std::function<void(const ConnectionHit&)> on_connection_hit;
   };
   const Values& values() const { return values_; }
 

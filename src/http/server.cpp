@@ -255,7 +255,7 @@ class Server::Impl final : public httplib::Server {
       const std::optional<ConnectionFault> fault = service_.connection_faults().take_on_request(position > 1);
       if (fault) {
         if (fault->place() == ConnectionFault::Place::reused) return strike(connection, *fault);
-        note(connection, *fault);
+        service_.note_hit(connection, *fault);
       }
       service_.journal().began();
       std::optional<IncomingRequest> incoming;
@@ -272,13 +272,9 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  void note(const Connection& connection, const ConnectionFault& fault) {
-    service_.journal().hit({connection.id(), fault});
-  }
-
   /// Ends a connection without a request.
   void strike(Connection& connection, const ConnectionFault& fault) noexcept {
-    note(connection, fault);
+    service_.note_hit(connection, fault);
     const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                         fault.kind() == ConnectionFault::Kind::reset_when_reused;
     if (!fault.bytes().empty()) connection.write(fault.bytes());

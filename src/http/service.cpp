@@ -70,6 +70,19 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
+/// The finish reasons that no whole answer has, "length, content_filter"; empty when there is none.
+MOCK_GATEWAY_INLINE std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
+  std::vector<std::string> reasons;
+  for (const CompletionChoice& choice : choices) {
+    const std::string& reason = choice.finish_reason;
+    if (reason == "stop" || reason == "tool_calls") continue;
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+  }
+  std::string list;
+  for (const std::string& reason : reasons) list += (list.empty() ? "" : ", ") + text::printable(reason, 40);
+  return list;
+}
+
 /// What a client sent, as a message shows it: with U+FFFD for bytes that are not UTF-8, which no JSON could carry.
 MOCK_GATEWAY_INLINE std::string shown(std::string_view sent) {
   std::string result;
@@ -150,6 +163,16 @@ MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest 
   }
 }
 
+MOCK_GATEWAY_INLINE void Service::note_hit(Connection& connection, const ConnectionFault& fault) {
+  const ConnectionHit hit{connection.id(), fault};
+  journal_->hit(hit);
+  if (!settings_.on_connection_hit) return;
+  const service::Busy busy(connection, "the function given to Options::on_connection_hit");
+  if (const auto thrown = service::guarded([&] { settings_.on_connection_hit(hit); }))
+    std::cerr << "mock_gateway: the function given to Options::on_connection_hit threw: " << text::printable(*thrown)
+              << '\n';
+}
+
 MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
                                                     std::size_t position, std::shared_ptr<ExchangeRecord>& published) {
   const std::uint64_t epoch = journal_->epoch();
@@ -198,8 +221,11 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   }
   record->stub = answer.stub;
   record->status = answer.status;
+  record->refusal = std::move(answer.refusal);
+  redact(record->refusal, presented, *keys_);
   add_profile_headers(asked, answer);
   note_answer(*record, answer.error_code, answer.headers, timeline.now());
+  record->advice.on_manual_clock = is_manual(clock_);
 
   journal_->add(record);
   published = record;
@@ -216,7 +242,8 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   if (settings_.on_exchange) {
     const service::Busy busy(connection, "the function given to Options::on_exchange");
     if (const auto thrown = service::guarded([&] { settings_.on_exchange(Exchange(record)); }))
-      std::cerr << "mock_gateway: the function given to Options::on_exchange threw: " << *thrown << '\n';
+      std::cerr << "mock_gateway: the function given to Options::on_exchange threw: " << text::printable(*thrown)
+                << '\n';
   }
 }
 
@@ -424,6 +451,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   if (settings_.tokenizer) busy.emplace(asked.connection, "the function given to Options::tokenizer");
   const auto thrown = service::guarded(
       [&] { answer.completion.emplace(reply, chat, context, tokens_, pace.chunking() ? &*pace.chunking() : nullptr); });
+  if (!thrown) answer.unusual_finish = service::unusual_finish(answer.completion->choices());
   if (thrown) {
     const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
     Answer failed = callback_failed(asked, *thrown + where);
@@ -568,6 +596,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::fail(const Asked& asked, const Fail
   answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
   answer.status = failure.status();
   answer.error_code = failure.code();
+  if (kind == Decision::Kind::rejected || kind == Decision::Kind::malformed) answer.refusal = failure.message();
   answer.content_type = failure.raw_body() ? failure.content_type() : "application/json";
   answer.headers = failure.headers(asked.timeline.now());
   answer.body = error_body(failure, settings_.profile);
@@ -604,12 +633,23 @@ MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer
   }
 }
 
-MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, const Answer& answer,
-                                                  const Delivery& delivery, Delivery::Result result,
-                                                  bool is_guard_spent) {
+MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, Answer& answer, const Delivery& delivery,
+                                                  Delivery::Result result, bool is_guard_spent) {
   std::size_t of_chaos = answer.scripted_faults;
   for (std::size_t i = 0; i < answer.chaos.size(); ++i)
     if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
+  if (answer.reply && !answer.reply->data().swept) {
+    const ReplyData& plan = answer.reply->data();
+    std::vector<ExchangeRecord::ScriptedFault> faults;
+    const std::size_t count = answer.chaos.empty() ? plan.faults.size() : answer.scripted_faults;
+    bool finish_was_sent = result == Delivery::Result::completed;
+    for (std::size_t i = 0; i < count; ++i) {
+      faults.push_back({plan.faults[i], delivery.reached(i)});
+      // It may have been the event that was skipped.
+      if (delivery.reached(i) && plan.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
+    }
+    record.mark_delivered(std::move(faults), finish_was_sent ? std::move(answer.unusual_finish) : std::string());
+  }
   if (result == Delivery::Result::completed && answer.reply && !answer.reply->data().swept) {
     const ReplyData& plan = answer.reply->data();
     const auto report = [&](Problem::Kind kind, const std::string& what) {

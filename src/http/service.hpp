@@ -42,6 +42,7 @@ struct ServiceSettings {
   bool unmatched_are_allowed = false;
   std::optional<Duration> stall_guard;
   std::function<void(const Exchange&)> on_exchange;
+  std::function<void(const ConnectionHit&)> on_connection_hit;
 };
 
 /// The gateway's behaviour behind its socket: judges each request in the documented order of checks, answers it, and
@@ -54,6 +55,8 @@ class Service {
 
   /// One exchange, from the request read to the last byte of its answer. Throws nothing.
   void serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
+  /// Records that a fault strikes a connection, and lets the test know.
+  void note_hit(Connection& connection, const ConnectionFault& fault);
 
   ForcedFailures& failures() { return failures_; }
   ConnectionFaults& connection_faults() { return *connection_faults_; }
@@ -76,11 +79,13 @@ class Service {
     std::optional<Completion> completion;  // of a streamed chat answer
     std::size_t token_count = 0;           // of a plain one: its content deltas
     std::size_t chunk_count = 0;           // of a streamed one: its chunks, once it is delivered
+    std::string unusual_finish;            // finish reasons other than stop and tool_calls
     PaceSchedule pace;
     bool stream = false;
     std::shared_ptr<StubState> stub;
     StubState::Use use;  // of the stub
     std::string error_code;
+    std::string refusal;                 // the message of a failure of the documented rules
     std::vector<ChaosRules::Hit> chaos;  // that is applied
     std::size_t scripted_faults = 0;     // those of the reply that come before those of chaos
     std::string interim;                 // responses of chaos and of the reply in front of the answer
@@ -111,7 +116,7 @@ class Service {
   const Model* find_model(const std::string& id) const;
   void add_profile_headers(const Asked& asked, Answer& answer);
   /// Notes what of the script a delivery did not come to.
-  void report_delivery(ExchangeRecord& record, const Answer& answer, const Delivery& delivery, Delivery::Result result,
+  void report_delivery(ExchangeRecord& record, Answer& answer, const Delivery& delivery, Delivery::Result result,
                        bool is_guard_spent);
   Outcome::Kind deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
                         ExchangeRecord& record);

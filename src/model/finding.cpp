@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include "../core/text.hpp"
+
 namespace mock_gateway {
 inline namespace MOCK_GATEWAY_ABI {
 
@@ -19,7 +21,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Finding& f
     const bool newest = i == finding.exchanges.size();
     out << (newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ") << finding.exchanges[i - 1];
   }
-  return out << (finding.exchanges.empty() ? ": " : "): ") << finding.message;
+  return out << (finding.exchanges.empty() ? ": " : "): ") << detail::text::printable(finding.message);
 }
 
 }  // namespace MOCK_GATEWAY_ABI

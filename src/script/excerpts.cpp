@@ -13,48 +13,6 @@ namespace excerpts {
 inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
-/// Whether a report that holds this character could look like something else, or be torn apart.
-MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
-  return character < 0x20 || (character >= 0x7f && character <= 0x9f) || character == 0x200e || character == 0x200f ||
-         (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069) ||
-         character == 0xfeff;
-}
-
-MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
-  switch (character) {
-    case U'\b': out += "\\b"; return;
-    case U'\t': out += "\\t"; return;
-    case U'\n': out += "\\n"; return;
-    case U'\f': out += "\\f"; return;
-    case U'\r': out += "\\r"; return;
-    default: break;
-  }
-  constexpr std::string_view digits = "0123456789abcdef";
-  out += "\\u";
-  for (const unsigned shift : {12u, 8u, 4u, 0u}) out += digits[(character >> shift) & 0x0f];
-}
-
-/// At most `most` bytes of the text, escaped, with "…" when something was cut.
-MOCK_GATEWAY_INLINE std::string escaped(std::string_view text, std::size_t most, bool quotes) {
-  std::string out;
-  for (std::size_t offset = 0; offset < text.size();) {
-    char32_t character = 0;
-    const std::size_t decoded = text::decode_utf8(text, offset, character);
-    const std::size_t length = decoded == 0 ? 1 : decoded;
-    if (offset + length > most) return out + "…";
-    if (decoded == 0) {
-      out += "\xef\xbf\xbd";
-    } else if (is_disruptive(character)) {
-      append_escape(out, character);
-    } else {
-      if (quotes && (character == U'"' || character == U'\\')) out += '\\';
-      out += text.substr(offset, length);
-    }
-    offset += length;
-  }
-  return out;
-}
-
 /// Where the character begins that the byte at `at` is part of.
 MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
@@ -64,10 +22,10 @@ MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size
 }
 
 MOCK_GATEWAY_INLINE std::string quoted_from(std::string_view text, std::size_t start, std::size_t most) {
-  return (start > 0 ? "\"…" : "\"") + escaped(text.substr(start), most, true) + "\"";
+  return (start > 0 ? "\"…" : "\"") + text::printable(text.substr(start), most, true) + "\"";
 }
 
-MOCK_GATEWAY_INLINE std::string plain(std::string_view text) { return escaped(text, shown_bytes, false); }
+MOCK_GATEWAY_INLINE std::string plain(std::string_view text) { return text::printable(text, shown_bytes); }
 
 MOCK_GATEWAY_INLINE std::string quoted(std::string_view text) { return quoted_from(text, 0, shown_bytes); }
 

@@ -14,8 +14,7 @@ namespace excerpts {
 /// What reports show of a text or a JSON value, in bytes, before it is cut.
 inline constexpr std::size_t shown_bytes = 120;
 
-/// The text on one line, harmless to a terminal: control characters, line ends and characters that change the direction
-/// of writing as JSON escapes them, bytes that are not UTF-8 as U+FFFD; beyond 120 bytes cut, with "…".
+/// The text as text::printable() gives it; beyond 120 bytes cut, with "…".
 std::string plain(std::string_view text);
 /// The same in quotes, with those within it escaped.
 std::string quoted(std::string_view text);

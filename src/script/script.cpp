@@ -2,6 +2,7 @@
 
 #include <algorithm>  // all_of, any_of, find, for_each, min, sort
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -22,6 +23,10 @@ MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestS
   if (node.scope) scopes.push_back(*node.scope);
   if (node.kind != MatcherNode::Kind::all) return;
   for (const Matcher& part : node.parts) add_scopes(part, scopes);
+}
+
+MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocation& b) {
+  return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
 MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
@@ -64,7 +69,10 @@ MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
 
 MOCK_GATEWAY_INLINE std::string StubState::title() const {
   const std::string where = plan_.where.to_string();
-  if (plan_.name.empty()) return where.empty() ? description_ : "the stub at " + where;
+  if (plan_.name.empty()) {
+    if (where.empty()) return excerpts::plain(description_);
+    return "the stub at " + where + (shares_line_ ? " (" + excerpts::plain(description_) + ")" : std::string());
+  }
   const std::string name = excerpts::quoted(plan_.name);
   return where.empty() ? name : name + " (" + where + ")";
 }
@@ -118,6 +126,12 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
   auto changed = std::make_shared<Snapshot>();
   changed->stubs.reserve(mounted_->stubs.size() + 1);
   changed->entries.reserve(mounted_->stubs.size() + 1);
+  // A helper function of the tester's mounts all its stubs on one line.
+  for (const auto& other : mounted_->stubs) {
+    if (!scripts::same_place(other->plan().where, stub->plan().where)) continue;
+    other->shares_line_ = true;
+    stub->shares_line_ = true;
+  }
   auto next = mounted_->stubs.begin();
   while (next != mounted_->stubs.end() && (*next)->plan().priority > stub->plan().priority) changed->add(*next++);
   changed->add(stub);

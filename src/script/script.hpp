@@ -71,7 +71,8 @@ class StubState {
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
   const std::string& describe() const { return description_; }
-  /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name.
+  /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name; with what it matches
+  /// where another was mounted on that line: `the stub at agent_test.cpp:41 (model is "fast")`.
   std::string title() const;
 
   /// How often it was taken, requests included that are not yet in the journal.
@@ -112,6 +113,7 @@ class StubState {
   // Changed under the script's mutex only, so that taking a reply and moving a scenario are one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
+  std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
   // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
   std::atomic<std::uint64_t> first_exchange_{0};

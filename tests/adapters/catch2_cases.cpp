@@ -68,10 +68,20 @@ TEST_CASE("values print themselves") {
   CHECK(Profile::documented == Profile::openai);
   CHECK(request.findings.at(0).severity == Severity::error);
   CHECK(VerificationIssue::Kind::unmatched == VerificationIssue::Kind::invalid);
+  CHECK(Duration(20ms) == 60s);
+  CHECK(std::chrono::duration<double>(0.25) == 90min);
+  CHECK(ManualClock::default_start == ManualClock::default_start + 1500us);
   CHECK(gateway.review());
   CHECK(gateway.journal().wait_for(2, 1ms));
   CAPTURE(request.findings.at(0));
   FAIL_CHECK("a finding is above");
+}
+
+TEST_CASE("what a script did is told beside a check that failed for it") {
+  Gateway gateway;
+  gateway.chat().reply(text("one two three").fail(after_tokens(2), close_connection()));
+  test_support::Http(gateway).allow_incomplete().stream();
+  CHECK_FALSE(gateway.verify());
 }
 
 }  // namespace

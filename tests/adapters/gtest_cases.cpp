@@ -79,10 +79,20 @@ TEST(Gateway, PrintsValues) {
   EXPECT_EQ(Profile::documented, Profile::openai);
   EXPECT_EQ(request.findings.at(0).severity, Severity::error);
   EXPECT_EQ(VerificationIssue::Kind::unmatched, VerificationIssue::Kind::invalid);
+  EXPECT_EQ(Duration(20ms), 60s);
+  EXPECT_EQ(std::chrono::duration<double>(0.25), 90min);
+  EXPECT_EQ(ManualClock::default_start, ManualClock::default_start + 1500us);
   EXPECT_TRUE(gateway.review());
   EXPECT_TRUE(gateway.journal().wait_for(2, 1ms));
   EXPECT_FALSE(gateway.journal().wait_for(1, 1s));
   ADD_FAILURE() << request.findings.at(0);
+}
+
+TEST(Gateway, TellsWhatAScriptDidBesideACheckThatFailedForIt) {
+  Gateway gateway;
+  gateway.chat().reply(text("one two three").fail(after_tokens(2), close_connection()));
+  test_support::Http(gateway).allow_incomplete().stream();
+  EXPECT_FALSE(gateway.verify());
 }
 
 class SharedGateway : public testing::Test {

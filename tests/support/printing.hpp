@@ -26,13 +26,6 @@ struct StringMaker<std::vector<T>> {
   }
 };
 
-template <class Representation, class Period>
-struct StringMaker<std::chrono::duration<Representation, Period>> {
-  static String convert(const std::chrono::duration<Representation, Period>& value) {
-    return toString(std::chrono::duration<double>(value).count()) + " s";
-  }
-};
-
 template <class Clock, class Duration>
 struct StringMaker<std::chrono::time_point<Clock, Duration>> {
   static String convert(const std::chrono::time_point<Clock, Duration>& value) {

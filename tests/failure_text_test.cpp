@@ -1,0 +1,222 @@
+// What a failed check prints beside itself: enough to see why, and what is what.
+
+#include <chrono>
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace failure_text_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::chat_body;
+using test_support::Http;
+using test_support::RawConnection;
+
+inline bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+template <class T>
+std::string printed(const T& value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+using Notes = std::vector<std::string>;
+
+TEST_CASE("verify() notes what scripted faults did") {
+  struct Row {
+    Reply reply;
+    bool streamed;
+    std::string note;
+  };
+  const std::vector<Row> rows = {
+      {text("one two three").fail(after_tokens(2), close_connection()), true, "broke off after token 2 as scripted"},
+      {text("one two three").fail(after_events(2), reset_connection()), true,
+       "broke off with a reset after event 2 as scripted"},
+      {text("one two three").fail(before_headers(), close_connection()), false, "broke off before headers as scripted"},
+      {text("one two three").fail(after_bytes(9), truncate()), false,
+       "was truncated after byte 9 of the body as scripted"},
+      {text("one two three").fail(after_tokens(1), garbage("?!")), true,
+       "sent 2 bytes of garbage after token 1 as scripted"},
+      {text("one two three").fail(after_tokens(1), stall(1ms)), true, "stalled after token 1 as scripted"},
+      {text("one two three").fail(after_tokens(1), error_event(server_error())), true,
+       "sent an error event after token 1 as scripted"},
+      {text("one two three").fail(after_tokens(1), skip_event()).fail(after_tokens(2), duplicate_event()), true,
+       "skipped an event after token 1 as scripted, sent an event twice after token 2 as scripted"},
+      {text("one two three").fail(before_headers(), wrong_content_length(5)), false,
+       "announced a Content-Length wrong by +5 as scripted"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.note);
+    Gateway gateway;
+    gateway.chat().reply(row.reply);
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", row.streamed}}));
+    connection.receive_response();
+    connection.close();
+    REQUIRE(gateway.journal().wait_until_idle(10s));
+    const Verification verification = gateway.verify();
+    CHECK(verification);
+    CHECK(verification.notes() == Notes{"exchange 1 " + row.note});
+    CHECK(verification.message() == "nothing is wrong\nexchange 1 " + row.note);
+  }
+}
+
+TEST_CASE("verify() notes a finish_reason that no whole answer has, when it was sent") {
+  Gateway gateway;
+  gateway.chat().reply(text("one two three"));
+  gateway.chat().when(user_says("filter")).reply(text("one").finish_reason("content_filter"));
+  gateway.chat().when(user_says("tool")).reply(tool_call("f"));
+  gateway.chat()
+      .when(user_says("cut"))
+      .reply(text("one two").finish_reason("length").fail(after_tokens(1), close_connection()));
+  const Http http = Http(gateway).allow_incomplete();
+  http.chat({{"max_tokens", 1}});
+  http.stream({{"max_tokens", 2}});
+  http.chat();
+  http.chat("filter");
+  http.chat("tool");
+  Json cut = chat_body("cut");
+  cut["stream"] = true;
+  http.post(test_support::chat_path, cut);
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  CHECK(gateway.verify().notes() ==
+        Notes{"exchange 1: finish_reason length was sent", "exchange 2: finish_reason length was sent",
+              "exchange 4: finish_reason content_filter was sent", "exchange 6 broke off after token 1 as scripted"});
+}
+
+TEST_CASE("notes of scripted faults are of the scope, and of ten exchanges at most") {
+  Gateway gateway;
+  gateway.chat().reply(text("one two three"));
+  for (int i = 0; i < 12; ++i) Http(gateway).with_header("x-test", i < 11 ? "many" : "one").chat({{"max_tokens", 1}});
+  CHECK(gateway.verify().notes().size() == 11);
+  CHECK(gateway.verify().notes().back() == "and 2 exchanges more with faults or finish reasons as scripted");
+  CHECK(gateway.verify(with_header("x-test", "one")).notes() == Notes{"exchange 12: finish_reason length was sent"});
+}
+
+TEST_CASE("an exchange tells what became of its reply's faults") {
+  Gateway gateway;
+  gateway.chat().reply(
+      text("one two").fail(after_tokens(1), duplicate_event()).fail(after_tokens(9), reset_connection()));
+  Http(gateway).stream();
+  const Exchange exchange = gateway.journal().last();
+  REQUIRE(exchange.outcome() == Outcome::Kind::completed);
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  CHECK(exchange.faults() == std::vector<std::string>{"duplicate an event after 1 token",
+                                                      "reset the connection after 9 tokens: not reached"});
+  CHECK(exchange.summary() ==
+        "#1 POST /v1/chat/completions 200 stub \"any request\" completed; fault duplicate an event after 1 token; "
+        "fault reset the connection after 9 tokens: not reached");
+  CHECK_FALSE(gateway.verify());
+}
+
+TEST_CASE("a result of several lines ends its last one when it is printed, and its message does not") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().when(user_says("weather")).reply("Sunny.");
+  CHECK(printed(gateway.review()) == "clean: no exchange was recorded");
+  Http(gateway).with_header("Origin", "http://x").chat({{"stop", "END"}});
+  const Verification verification = gateway.verify();
+  CHECK(printed(verification) == verification.message() + "\n");
+  CHECK(verification.message().back() != '\n');
+  const Review review = gateway.review();
+  CHECK(review.findings().size() == 2);
+  CHECK(printed(review) == review.message() + "\n");
+  const Review one = review.without("stop_as_string");
+  CHECK(printed(one) == one.message());
+  ClientOutcome outcome;
+  outcome.text = "else";
+  const Verdict verdict = scenario("closed-in-stream").judge(outcome);
+  CHECK(printed(verdict) == verdict.message() + "\n");
+  outcome.error = true;
+  const Verdict handled = scenario("closed-in-stream").judge(outcome);
+  CHECK(printed(handled) == handled.message());
+}
+
+TEST_CASE("the catalogue's judge shows control characters, so that two texts do not look alike") {
+  const Scenario scenario = mock_gateway::scenario("crlf-line-ends");
+  ClientOutcome outcome;
+  outcome.text = scenario.text() + "\r\xe2\x80\xae\x9b";
+  const std::string message = scenario.judge(outcome).message();
+  CHECK(has_part(message, "\\r\\u202e\xef\xbf\xbd\""));
+  CHECK_FALSE(has_part(message, "\r"));
+  outcome.text = scenario.text();
+  outcome.tool_calls = {{"call_1", "f\x1b", "{\"a\":\"\r\"}"}};
+  const std::string of_calls = scenario.judge(outcome).message();
+  CHECK(has_part(of_calls, "1 tool call: f\\u001b(\"{\\\"a\\\":\\\"\\r\\\"}\")"));
+}
+
+TEST_CASE("the catalogue's judge shows where two texts differ that begin alike") {
+  const Scenario scenario = mock_gateway::scenario("event-longer-than-64-kib");
+  ClientOutcome outcome;
+  outcome.text = scenario.text() + "!";
+  CHECK(has_part(scenario.judge(outcome).message(), "  they differ "));
+}
+
+inline Stub mount_for(Gateway& gateway, const std::string& word) {
+  return gateway.chat().when(user_says(word)).reply("about " + word);
+}
+
+TEST_CASE("stubs that a helper function mounts are told apart by what they match") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const Stub weather = mount_for(gateway, "weather");
+  const std::string alone = weather.title();
+  CHECK_FALSE(has_part(alone, "weather"));
+  const Stub time = mount_for(gateway, "time");
+  CHECK(weather.title() == alone + " (user text contains \"weather\")");
+  CHECK(time.title() == alone + " (user text contains \"time\")");
+  const Stub elsewhere = gateway.chat().when(user_says("elsewhere")).reply("x");
+  CHECK_FALSE(has_part(elsewhere.title(), "user text"));
+  Http(gateway).chat("wether");
+  CHECK(has_part(gateway.verify().message(), "never called: " + time.title()));
+}
+
+TEST_CASE("a date of a manual clock is told to be none of the client's clock") {
+  // Of a clock that is behind the machine's, every date has passed for the client.
+  ManualClock clock{TimePoint{std::chrono::hours{24 * 365 * 80}}};
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.fail_next(rate_limited().retry_after_date(1h));
+  Http(gateway).chat();
+  Http(gateway).chat();
+  const Review review = gateway.review();
+  REQUIRE(review.findings().size() == 1);
+  CHECK(review.findings()[0].code == "retry_after_ignored");
+  CHECK(has_part(review.message(),
+                 "The date is one of the gateway's manual clock; a client compares it with the clock of its machine"));
+
+  Gateway real;
+  real.fail_next(rate_limited().retry_after_date(1h));
+  Http(real).chat();
+  Http(real).chat();
+  CHECK(has_part(real.review().message(), "before the date in Retry-After"));
+  CHECK_FALSE(has_part(real.review().message(), "manual clock"));
+}
+
+TEST_CASE("a scenario knows whether it befell an exchange") {
+  const auto befalls = [](const char* name, const Json& fields, bool struck_before = false) {
+    const Scenario scenario = mock_gateway::scenario(name);
+    Gateway gateway{scenario.options()};
+    scenario.mount(gateway);
+    if (struck_before) gateway.chaos(Chaos(before_headers(), reset_connection()));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat(fields));
+    connection.receive_response();
+    connection.close();
+    static_cast<void>(gateway.journal().wait_until_idle(10s));
+    return scenario.befell(gateway.journal().last());
+  };
+  CHECK(befalls("usage-chunk-without-choices", {{"stream", true}}));
+  CHECK_FALSE(befalls("usage-chunk-without-choices", {{"stream", false}}));
+  CHECK_FALSE(befalls("usage-chunk-without-choices", {{"stream", true}, {"model", "unknown"}}));
+  CHECK(befalls("closed-in-stream", {{"stream", true}}));
+  CHECK_FALSE(befalls("closed-in-stream", {{"stream", true}}, true));
+  CHECK(befalls("server-error-then-answer", {}));
+  CHECK_FALSE(befalls("early-hints", {}));
+}
+
+}  // namespace failure_text_test
