@@ -27,6 +27,13 @@ std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// "exchange 3 (POST /v1/chat/completions)".
 std::string name_of(const ExchangeRecord& record);
 
+/// The memory of these besides their own size: of a short text there is none.
+std::size_t held(const std::string& text);
+std::size_t held(const Headers& headers);
+std::size_t held(const ConnectionFault& fault);
+/// What scopes are told by, the body left out.
+ReceivedRequest without_body(const ReceivedRequest& request);
+
 /// In single quotes, for a POSIX shell.
 std::string shell_quoted(std::string_view text);
 /// A word that no shell reads otherwise stands without quotes.
@@ -59,6 +66,37 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration time
 MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
          one_line(record.request.target, 100) + ")";
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
+  const std::size_t own = std::string().capacity();
+  return text.capacity() > own ? text.capacity() + 1 : 0;
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const Headers& headers) {
+  std::size_t total = 0;
+  for (const Header& header : headers) total += sizeof(Header) + held(header.name) + held(header.value);
+  return total;
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
+  std::size_t total = held(fault.bytes());
+  if (const std::optional<Failure>& failure = fault.failure()) {
+    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
+             held(failure->headers(TimePoint{})) + held(failure->content_type());
+    if (failure->raw_body()) total += held(*failure->raw_body());
+  }
+  return total;
+}
+
+MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request) {
+  ReceivedRequest copy;
+  copy.method = request.method;
+  copy.target = request.target;
+  copy.headers = request.headers;
+  copy.key_id = request.key_id;
+  copy.key_description = request.key_description;
+  return copy;
 }
 
 MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
@@ -192,14 +230,18 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Departure&
 namespace detail {
 
 MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
-  std::size_t total = sizeof(ExchangeRecord) + request.method.size() + request.target.size() + request.body.size() +
-                      request.key_id.size() + raw_head.size() + raw_body.size() + decision.detail.size() +
-                      root_url.size();
-  for (const Header& header : request.headers) total += sizeof(Header) + header.name.size() + header.value.size();
+  using journal::held;
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  for (const std::string* text :
+       {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
+        &raw_body, &decision.detail, &root_url, &advice.code})
+    total += held(*text);
   for (const Finding& finding : findings) {
-    total += sizeof(Finding) + sizeof(std::uint64_t) + finding.code.size() + finding.message.size();
+    total +=
+        sizeof(Finding) + finding.exchanges.size() * sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
   }
-  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + strike.text.size();
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
+  if (connection_fault) total += held(*connection_fault);
   return total;
 }
 
@@ -405,9 +447,7 @@ MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Proble
   }
   ++count.kept;
   problem.exchange = record.id;
-  problem.request = record.request;
-  problem.request.body.clear();
-  problem.request.body.shrink_to_fit();
+  problem.request = journal::without_body(record.request);
   if (!problem.stub) problem.stub = record.stub;
   problems_.push_back(std::move(problem));
 }
