@@ -256,6 +256,7 @@ void serve(const Flags& flags) {
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // whoever read what it prints may be gone
 
   if (!flags.port_file.empty()) std::remove(flags.port_file.c_str());  // of an earlier run
   raise_descriptor_limit();
