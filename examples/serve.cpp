@@ -355,6 +355,7 @@ void serve(const Flags& flags) {
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // whoever read what it prints may be gone
 
   std::optional<PortFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace(flags.port_file);

@@ -5,8 +5,7 @@
 // Script what the gateway says, run the client against a real socket, verify what the client did.
 //
 // Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
-// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles cpp-httplib as well, which takes seconds;
-// cpp-httplib ignores SIGPIPE for the whole process.
+// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles cpp-httplib as well, which takes seconds.
 
 #include "gateway/catalogue.hpp"
 #include "gateway/gateway.hpp"

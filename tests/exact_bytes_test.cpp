@@ -360,7 +360,8 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 Connection: close\r
 \r
 {"error":{"code":"malformed_request","message":"malformed HTTP request: header line 1 is not \"Name: value\"","type":"error"}})");
-  CHECK(answer_to(on.gateway, "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n") == R"(
+  CHECK(answer_to(on.gateway,
+                  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n") == R"(
 HTTP/1.1 400 Bad Request\r
 Content-Type: application/json\r
 Content-Length: 131\r
@@ -392,7 +393,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 Connection: close\r
 \r
 {"error":{"code":"headers_too_large","message":"request line and headers have more than 65536 bytes","type":"error"}})");
-  CHECK(answer_to(on.gateway, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n") == R"(
+  CHECK(answer_to(on.gateway, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n") == R"(
 HTTP/1.1 501 Not Implemented\r
 Content-Type: application/json\r
 Content-Length: 122\r

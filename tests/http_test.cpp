@@ -165,8 +165,9 @@ TEST_CASE("a header of 100 KB is a 431 that the client can read") {
 TEST_CASE("a thousand headers are a 431; a hundred are accepted, one more is not") {
   Gateway gateway;
   const auto with_headers = [&](int count) {
-    std::string text = "GET /v1/models HTTP/1.1\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n";
-    for (int i = 1; i < count; ++i) text += "x-" + std::to_string(i) + ": y\r\n";
+    std::string text =
+        "GET /v1/models HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n";
+    for (int i = 2; i < count; ++i) text += "x-" + std::to_string(i) + ": y\r\n";
     return text + "\r\n";
   };
   CHECK(answer_to(gateway, with_headers(100)).status == 200);
@@ -306,7 +307,8 @@ TEST_CASE("a body whose length is said twice, differently or not at all in numbe
   };
   for (const std::vector<std::string>& lines : heads) {
     CAPTURE(lines);
-    std::string request = "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n";
+    std::string request =
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n";
     for (const std::string& line : lines) request += line + "\r\n";
     const Response response = last_answer_to(gateway, request + "\r\n5\r\nhello\r\n0\r\n\r\n");
     CHECK(response.status == 400);
@@ -627,13 +629,6 @@ TEST_CASE("a Range on a chat request does not cut its answer") {
   const Response response = Http(gateway).with_header("Range", "bytes=0-9").chat();
   CHECK(response.status == 200);
   CHECK(response.text() == "whole");
-}
-
-TEST_CASE("a request without Host, or with two, is served") {
-  Gateway gateway;
-  const std::string key = "Authorization: Bearer " + gateway.api_key() + "\r\n";
-  CHECK(answer_to(gateway, "GET /v1/models HTTP/1.1\r\n" + key + "\r\n").status == 200);
-  CHECK(answer_to(gateway, "GET /v1/models HTTP/1.1\r\nHost: a\r\nHost: b\r\n" + key + "\r\n").status == 200);
 }
 
 TEST_CASE("a header's value may be empty, and hold tabs and bytes beyond ASCII; white space around it is dropped") {

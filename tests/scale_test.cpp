@@ -54,7 +54,7 @@ class GatewayProcess {
  public:
   /// `before` and `after` the gateway's start, in its process.
   explicit GatewayProcess(
-      const std::function<void()>& before, const std::function<void()>& after = [] {}) {
+      const std::function<void()>& before, const std::function<void(Gateway&)>& after = [](Gateway&) {}) {
     int control[2];
     int addresses[2];
     int errors[2];
@@ -103,18 +103,20 @@ class GatewayProcess {
   }
 
  private:
-  static void serve(const std::function<void()>& before, const std::function<void()>& after, int control, int address) {
+  static void serve(const std::function<void()>& before, const std::function<void(Gateway&)>& after, int control,
+                    int address) {
     try {
       before();
       Gateway gateway{Options{}.verify_on_destruction(false).unmatched(Unmatched::gets_default_reply)};
       gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
-      after();
+      after(gateway);
       const std::string reached = std::to_string(gateway.port()) + " " + gateway.api_key();
       if (::write(address, reached.data(), reached.size()) < 0) std::cerr << "write failed\n";
       ::close(address);
       char byte = 0;
       while (::read(control, &byte, 1) > 0) {
       }
+      if (!gateway.verify()) std::cerr << gateway.verify() << '\n';
     } catch (const std::exception& exception) {
       std::cerr << "thrown: " << exception.what() << '\n';
     }
@@ -207,10 +209,30 @@ TEST_CASE("a client that says nothing where there is no descriptor for it is ans
 }
 
 TEST_CASE("a connection that the system gives no thread for is answered 503" * doctest::skip(sanitized)) {
-  GatewayProcess gateway([] {}, leave_no_thread);
+  GatewayProcess gateway([] {}, [](Gateway&) { leave_no_thread(); });
   for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "no thread");
   CHECK(gateway.end().find("a connection is answered 503 connection_limit: the system gives no thread") !=
         std::string::npos);
+}
+
+TEST_CASE("a fault on accept waits for a connection that the system gives a thread for" * doctest::skip(sanitized)) {
+  for (const std::size_t times : {std::size_t{1}, std::size_t{3}}) {
+    CAPTURE(times);
+    GatewayProcess gateway([] {},
+                           [times](Gateway& made) {
+                             made.next_connection(close_on_accept(), times);
+                             made.next_connection(reset_on_accept(), 2);
+                             leave_no_thread();
+                           });
+    for (int i = 0; i < 3; ++i) check_turned_away(gateway.http().chat(), "no thread");
+    const std::string said = gateway.end();
+    CAPTURE(said);
+    const std::size_t first = said.find("close on accept");
+    const std::size_t second = said.find("reset on accept");
+    CHECK((first != std::string::npos && second != std::string::npos && first < second));
+    CHECK(said.find(times == 1 ? "no connection came to it" : "3 of 3 are left") != std::string::npos);
+    CHECK(said.find("2 of 2 are left") != std::string::npos);
+  }
 }
 
 TEST_CASE("a limit that leaves a gateway hardly a descriptor is said at its start" * doctest::skip(sanitized)) {

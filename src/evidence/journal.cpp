@@ -29,6 +29,12 @@ std::string name_of(const ExchangeRecord& record);
 
 /// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
 std::string scripted_wait(const ExchangeRecord& record);
+/// The memory of these besides their own size: of a short text there is none.
+std::size_t held(const std::string& text);
+std::size_t held(const Headers& headers);
+std::size_t held(const ConnectionFault& fault);
+/// What scopes are told by, the body left out.
+ReceivedRequest without_body(const ReceivedRequest& request);
 
 /// In single quotes, for a POSIX shell.
 std::string shell_quoted(std::string_view text);
@@ -68,6 +74,37 @@ MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
 MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
   const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
+  const std::size_t own = std::string().capacity();
+  return text.capacity() > own ? text.capacity() + 1 : 0;
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const Headers& headers) {
+  std::size_t total = 0;
+  for (const Header& header : headers) total += sizeof(Header) + held(header.name) + held(header.value);
+  return total;
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
+  std::size_t total = held(fault.bytes());
+  if (const std::optional<Failure>& failure = fault.failure()) {
+    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
+             held(failure->headers(TimePoint{})) + held(failure->content_type());
+    if (failure->raw_body()) total += held(*failure->raw_body());
+  }
+  return total;
+}
+
+MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request) {
+  ReceivedRequest copy;
+  copy.method = request.method;
+  copy.target = request.target;
+  copy.headers = request.headers;
+  copy.key_id = request.key_id;
+  copy.key_description = request.key_description;
+  return copy;
 }
 
 MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
@@ -225,14 +262,18 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Departure&
 namespace detail {
 
 MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
-  std::size_t total = sizeof(ExchangeRecord) + request.method.size() + request.target.size() + request.body.size() +
-                      request.key_id.size() + raw_head.size() + raw_body.size() + decision.detail.size() +
-                      refusal.size() + root_url.size();
-  for (const Header& header : request.headers) total += sizeof(Header) + header.name.size() + header.value.size();
+  using journal::held;
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  for (const std::string* text :
+       {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
+        &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
+    total += held(*text);
   for (const Finding& finding : findings) {
-    total += sizeof(Finding) + sizeof(std::uint64_t) + finding.code.size() + finding.message.size();
+    total +=
+        sizeof(Finding) + finding.exchanges.size() * sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
   }
-  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + strike.text.size();
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
+  if (connection_fault) total += held(*connection_fault);
   return total;
 }
 
@@ -476,9 +517,7 @@ MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Proble
   ++count.kept;
   problem.exchange = record.id;
   problem.text = text::printable_lines(problem.text);
-  problem.request = record.request;
-  problem.request.body.clear();
-  problem.request.body.shrink_to_fit();
+  problem.request = journal::without_body(record.request);
   if (!problem.stub) problem.stub = record.stub;
   problems_.push_back(std::move(problem));
 }

@@ -240,7 +240,8 @@ struct ExchangeRecord {
   std::optional<RealTime> left;      // the client left, or closed its side
   RealTime over{};                   // it ended
 
-  /// What the record holds in memory, roughly; for the journal's bound. Does not change once it is published.
+  /// What the record holds in memory, all that is its own; for the journal's bound. Does not change once it is
+  /// published.
   std::size_t weight() const;
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.

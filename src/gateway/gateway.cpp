@@ -5,6 +5,7 @@
 #include <iostream>
 #include <utility>
 
+#include "../core/process.hpp"
 #include "../core/random.hpp"
 #include "../core/reporter.hpp"
 #include "../http/server.hpp"
@@ -27,7 +28,7 @@ MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
   if (options.max_body == 0) refuse("max_body must be at least 1");
   if (options.max_head < 1024) refuse("max_head must be at least 1024");
   if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
-      options.idle_timeout <= Duration{0})
+      options.idle_timeout <= Duration{0} || options.head_timeout <= Duration{0} || options.body_timeout <= Duration{0})
     refuse("timeouts must be positive");
   if (options.stall_guard && *options.stall_guard <= Duration{0})
     refuse("stall_guard must be positive; std::nullopt turns it off");
@@ -90,7 +91,8 @@ class Gateway::Impl {
     for (const Options::InitialKey& key : options.keys) console.create(key.description, key.options);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
-                                          options.max_head, options.max_body};
+                                          options.head_timeout, options.body_timeout,  options.max_head,
+                                          options.max_body};
     server.emplace(service, host, options.port, limits, [this](int port) {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
       service.set_root_url(root_url);
@@ -98,6 +100,13 @@ class Gateway::Impl {
   }
 
   ~Impl() {
+    if (server && server->is_own_thread()) {
+      std::cerr
+          << "mock_gateway: the gateway made at " << where.to_string()
+          << " is destroyed by a function that it called itself, for whose end its destructor would wait; destroy "
+             "it on a thread of the test\n";
+      std::abort();
+    }
     server.reset();  // nothing arrives any more
     if (verify_on_destruction) report();
     // What the tester's functions hold may hold them in turn.
@@ -108,6 +117,9 @@ class Gateway::Impl {
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
+
+  /// Whether this is the process that made the gateway, and not one that was forked from it.
+  bool is_here() const { return process == detail::process::id(); }
 
   void report() const {
     std::string found = verifier.untold();
@@ -123,6 +135,7 @@ class Gateway::Impl {
   }
 
   SourceLocation where;
+  long process = detail::process::id();
   int exceptions = std::uncaught_exceptions();
   std::string host;
   std::string root_url;
@@ -141,78 +154,119 @@ class Gateway::Impl {
 };
 
 MOCK_GATEWAY_INLINE Gateway::Gateway(const Options& options, SourceLocation where)
-    : impl_(std::make_unique<Impl>(options.values(), where)) {}
+    : impl_(new Impl(options.values(), where)) {}
 MOCK_GATEWAY_INLINE Gateway::~Gateway() = default;
 MOCK_GATEWAY_INLINE Gateway::Gateway(Gateway&&) noexcept = default;
 MOCK_GATEWAY_INLINE Gateway& Gateway::operator=(Gateway&&) noexcept = default;
 
-MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return impl_->root_url + "/v1"; }
-MOCK_GATEWAY_INLINE std::string Gateway::root_url() const { return impl_->root_url; }
-MOCK_GATEWAY_INLINE std::string Gateway::host() const { return impl_->host; }
-MOCK_GATEWAY_INLINE int Gateway::port() const { return impl_->server->port(); }
-MOCK_GATEWAY_INLINE std::string Gateway::api_key() const { return impl_->default_secret; }
-MOCK_GATEWAY_INLINE Keys Gateway::keys() const { return Keys(impl_->keys); }
-MOCK_GATEWAY_INLINE Journal Gateway::journal() const { return Journal(impl_->journal); }
+MOCK_GATEWAY_INLINE void Gateway::End::operator()(Impl* impl) const noexcept {
+  // Another process has none of the threads that would have to end, and locks that it has may never be released.
+  if (impl->is_here()) delete impl;
+}
+
+MOCK_GATEWAY_INLINE Gateway::Impl& Gateway::any() const {
+  if (impl_) return *impl_;
+  throw GatewayError("this Gateway was moved from: use the one that it was moved to, or assign another to it");
+}
+
+MOCK_GATEWAY_INLINE Gateway::Impl* Gateway::here() const {
+  Impl& impl = any();
+  return impl.is_here() ? &impl : nullptr;
+}
+
+MOCK_GATEWAY_INLINE Gateway::Impl& Gateway::asked() const {
+  if (Impl* const impl = here()) return *impl;
+  throw GatewayError("the gateway at " + impl_->root_url + " was made by another process, " +
+                     std::to_string(impl_->process) +
+                     ", and only that one can script it and ask what it saw; its addresses are known here too");
+}
+
+MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return any().root_url + "/v1"; }
+MOCK_GATEWAY_INLINE std::string Gateway::root_url() const { return any().root_url; }
+MOCK_GATEWAY_INLINE std::string Gateway::host() const { return any().host; }
+MOCK_GATEWAY_INLINE int Gateway::port() const { return any().server->port(); }
+MOCK_GATEWAY_INLINE std::string Gateway::api_key() const { return any().default_secret; }
+MOCK_GATEWAY_INLINE Keys Gateway::keys() const { return Keys(asked().keys); }
+MOCK_GATEWAY_INLINE Journal Gateway::journal() const { return Journal(asked().journal); }
 
 MOCK_GATEWAY_INLINE StubBuilder Gateway::chat(SourceLocation where) {
-  return StubBuilder(impl_->script, impl_->journal, where);
+  const Impl& impl = asked();
+  return StubBuilder(impl.script, impl.journal, where);
 }
 
 MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable,
                                          const SweepOptions& options, SourceLocation where) {
-  return detail::make_sweep(impl_->script, impl_->journal, impl_->clock, reply, std::move(callable), options, where);
+  const Impl& impl = asked();
+  return detail::make_sweep(impl.script, impl.journal, impl.clock, reply, std::move(callable), options, where);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
-  impl_->service.failures().add(failure, times, scope);
+  if (Impl* const impl = here()) impl->service.failures().add(failure, times, scope);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
-  impl_->service.failures().add(failure, std::nullopt, scope);
+  if (Impl* const impl = here()) impl->service.failures().add(failure, std::nullopt, scope);
 }
 
-MOCK_GATEWAY_INLINE void Gateway::clear_failures() { impl_->service.failures().clear(); }
+MOCK_GATEWAY_INLINE void Gateway::clear_failures() {
+  if (Impl* const impl = here()) impl->service.failures().clear();
+}
 
-MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) { impl_->service.failures().clear(scope); }
+MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) {
+  if (Impl* const impl = here()) impl->service.failures().clear(scope);
+}
 
-MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) { impl_->chaos->add(rule); }
-MOCK_GATEWAY_INLINE void Gateway::clear_chaos() { impl_->chaos->clear(); }
+MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) {
+  if (Impl* const impl = here()) impl->chaos->add(rule);
+}
+MOCK_GATEWAY_INLINE void Gateway::clear_chaos() {
+  if (Impl* const impl = here()) impl->chaos->clear();
+}
 
 MOCK_GATEWAY_INLINE void Gateway::next_connection(const ConnectionFault& fault, std::size_t times,
                                                   SourceLocation where) {
-  impl_->connection_faults->add(fault, times, where);
+  if (Impl* const impl = here()) impl->connection_faults->add(fault, times, where);
 }
 
-MOCK_GATEWAY_INLINE void Gateway::refuse_connections() { impl_->server->refuse(); }
-MOCK_GATEWAY_INLINE void Gateway::accept_connections() { impl_->server->accept_again(); }
+MOCK_GATEWAY_INLINE void Gateway::refuse_connections() {
+  if (Impl* const impl = here()) impl->server->refuse();
+}
+MOCK_GATEWAY_INLINE void Gateway::accept_connections() {
+  if (Impl* const impl = here()) impl->server->accept_again();
+}
 
 MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
-  impl_->service.operations().mount(method, path, std::move(handler));
+  if (Impl* const impl = here()) impl->service.operations().mount(method, path, std::move(handler));
 }
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) const {
-  return impl_->verifier.verify(scope, std::chrono::seconds{1});
+  return asked().verifier.verify(scope, std::chrono::seconds{1});
 }
 
 MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
-  return detail::make_review(*impl_->journal, *impl_->chaos, scope, impl_->without_findings);
+  const Impl& impl = asked();
+  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings);
 }
 
 MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& scenario) const {
-  return impl_->script->state(scenario);
+  return asked().script->state(scenario);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& scenario, std::string state) {
-  impl_->script->set_state(scenario, std::move(state));
+  if (Impl* const impl = here()) impl->script->set_state(scenario, std::move(state));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::reset() {
-  impl_->service.reset();
-  impl_->verifier.reset();
-  impl_->server->accept_again();
+  Impl* const impl = here();
+  if (!impl) return;
+  impl->service.reset();
+  impl->verifier.reset();
+  impl->server->accept_again();
 }
 
-MOCK_GATEWAY_INLINE void Gateway::stop() { impl_->server->stop(); }
+MOCK_GATEWAY_INLINE void Gateway::stop() {
+  if (Impl* const impl = here()) impl->server->stop();
+}
 
 }  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

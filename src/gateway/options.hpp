@@ -78,7 +78,9 @@ class Options {
   /// Largest `n` accepted; 128 unless set.
   Options& max_n(std::int64_t n) { return values_.max_n = n, *this; }
 
-  /// Largest request body in bytes; beyond it 413. 16 MiB unless set.
+  /// Largest request body in bytes; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB longer with its
+  /// sizes, extensions and trailer, beyond which it is 413 too. So what the gateway and its journal hold of one
+  /// request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
   Options& max_body(std::size_t bytes) { return values_.max_body = bytes, *this; }
   /// Largest request line and header section in bytes; beyond it 431. 64 KiB unless set.
   Options& max_head(std::size_t bytes) { return values_.max_head = bytes, *this; }
@@ -89,6 +91,13 @@ class Options {
 
   /// Real time without a byte of an unfinished request, after which it is answered 408 and closed. 30 s unless set.
   Options& read_timeout(Duration timeout) { return values_.read_timeout = timeout, *this; }
+  /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
+  /// is answered 408 and closed. 30 s unless set.
+  Options& head_timeout(Duration timeout) { return values_.head_timeout = timeout, *this; }
+  /// Real time that a request's body may take in all, from the end of its head on; a second more for each 10 KiB of it
+  /// that have been received. Then it is answered 408 and closed. A body that slow_body() strikes may take any time.
+  /// 60 s unless set.
+  Options& body_timeout(Duration timeout) { return values_.body_timeout = timeout, *this; }
   /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
   Options& write_timeout(Duration timeout) { return values_.write_timeout = timeout, *this; }
   /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
@@ -146,6 +155,8 @@ class Options {
     Duration write_timeout = std::chrono::seconds{30};
     Duration idle_timeout = std::chrono::seconds{75};
     std::optional<Duration> stall_guard = std::chrono::seconds{120};
+    Duration head_timeout = std::chrono::seconds{30};
+    Duration body_timeout = std::chrono::seconds{60};
     Unmatched unmatched = Unmatched::fails_verification;
     bool verify_on_destruction = true;
     std::vector<std::string> without_findings;

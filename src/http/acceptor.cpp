@@ -14,7 +14,7 @@ MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Serve serve, std::function<
     : listener_(listener), serve_(std::move(serve)), deaf_(std::move(deaf)), wake_(sockets::open_wake()) {
   const auto give_up = [this](const std::string& why) {
     sockets::close_wake(wake_);
-    sockets::close(listener_);
+    sockets::stop_listening(listener_);
     throw GatewayError("cannot accept connections: " + why);
   };
   if (wake_.reading < 0) give_up("this process has no descriptor left (ulimit -n)");
@@ -33,7 +33,7 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
   sockets::signal_wake(wake_);
   thread_.join();
   if (room_maker_.joinable()) room_maker_.join();
-  sockets::close(listener_);
+  sockets::stop_listening(listener_);
   sockets::close_wake(wake_);
   if (reserve_ >= 0) sockets::close(reserve_);
 }

@@ -18,6 +18,15 @@ MOCK_GATEWAY_INLINE bool may_stand_in_a_head(char byte) {
   return byte == '\t' || byte == '\r' || byte == '\n' || (code >= 0x20 && code != 0x7f);
 }
 
+MOCK_GATEWAY_INLINE Duration left_until(std::chrono::steady_clock::time_point deadline) {
+  return std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
+}
+
+/// How many bytes of a body may take a second.
+inline constexpr std::size_t slowest_body = 10240;
+/// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
+inline constexpr std::size_t most_taken = 16384;
+
 }  // namespace connection
 
 /// A client that reads slowly makes no room for a new write for a long time, because the system waits until a third of
@@ -71,7 +80,8 @@ MOCK_GATEWAY_INLINE void StopLine::cut() {
 
 MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
     : socket_(socket), id_(id), limits_(limits), stop_line_(std::make_shared<StopLine>(socket)) {
-  for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout})
+  for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
+                          &limits_.body_timeout})
     *limit = bounded(*limit);
   sockets::adopt(socket_);
 }
@@ -82,13 +92,15 @@ MOCK_GATEWAY_INLINE Connection::~Connection() {
     sockets::reset(socket_);
   } else {
     sockets::discard_received(socket_);
+    sockets::shut_down(socket_);  // a forked child may hold a copy of the descriptor
     sockets::close(socket_);
   }
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
-  if (position_ == buffer_.size()) {
-    buffer_.clear();
+  // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
+  if (position_ == buffer_.size() || position_ >= connection::most_taken) {
+    buffer_.erase(0, position_);
     position_ = 0;
   }
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -104,6 +116,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
         arrived_ =
             std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
         buffer_.append(bytes, count);
+        body_received_ += count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
@@ -138,7 +151,20 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::more() {
     wait_for_turn();
     if (takeable() > before) return Arrival::arrived;
   }
-  return fill(limits_.read_timeout);
+  return fill(body_patience());
+}
+
+MOCK_GATEWAY_INLINE void Connection::begin_body() {
+  body_began_.reset();
+  if (!slow_) body_began_ = std::chrono::steady_clock::now();
+  body_received_ = buffer_.size() - position_;
+}
+
+MOCK_GATEWAY_INLINE Duration Connection::body_patience() const {
+  if (!body_began_) return limits_.read_timeout;
+  Duration allowed = limits_.body_timeout;
+  if (limits_.body_grows) allowed += std::chrono::milliseconds(body_received_ * 1000 / connection::slowest_body);
+  return std::min(limits_.read_timeout, connection::left_until(*body_began_ + allowed));
 }
 
 MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
@@ -154,6 +180,7 @@ MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
+  const auto deadline = std::chrono::steady_clock::now() + limits_.idle_timeout;
   for (;;) {
     // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
     while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
@@ -161,12 +188,13 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
       request_began_ = arrived_;
       return Arrival::arrived;
     }
-    const Arrival arrival = fill(limits_.idle_timeout);
+    const Arrival arrival = fill(connection::left_until(deadline));
     if (arrival != Arrival::arrived) return arrival;
   }
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head) {
+  const auto deadline = std::chrono::steady_clock::now() + limits_.head_timeout;
   char last = '\0';
   std::size_t line = 0;  // bytes of it so far, its end included
   for (std::size_t size = 0;;) {
@@ -187,7 +215,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head)
       }
       line = 0;
     }
-    const Arrival arrival = fill(limits_.read_timeout);
+    const Arrival arrival = fill(std::min(limits_.read_timeout, connection::left_until(deadline)));
     if (arrival != Arrival::arrived) {
       head = buffer_.substr(position_);
       return arrival;

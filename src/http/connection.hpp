@@ -25,8 +25,12 @@ struct ConnectionLimits {
   Duration read_timeout;
   Duration write_timeout;
   Duration idle_timeout;
+  Duration head_timeout;
+  Duration body_timeout;
   std::size_t max_head;
   std::size_t max_body;
+  /// Whether body_timeout is longer by a second for each 10 KiB of the body that have been received.
+  bool body_grows = true;
 };
 
 /// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
@@ -82,6 +86,9 @@ class Connection final : public Outlet {
   /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
   /// HTTP has soon: a control character, or a line end that is not CRLF.
   Arrival read_head(std::string& head);
+  /// From now on read_exactly and read_line time out when the body takes longer in all than it may. One that is read
+  /// slowly may take any time.
+  void begin_body();
   /// Appends exactly `size` bytes to `out`.
   Arrival read_exactly(std::size_t size, std::string& out);
   /// Appends one line with its line end to `out`; `too_large` beyond `max` bytes.
@@ -153,6 +160,8 @@ class Connection final : public Outlet {
   /// More bytes that may be taken, now or after the gap of slow reading.
   Arrival more();
   void wait_for_turn();
+  /// How long the client may go on without sending a byte of the body.
+  Duration body_patience() const;
   /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
@@ -179,6 +188,8 @@ class Connection final : public Outlet {
   bool linger_ = false;
   bool ending_is_sent_ = false;
   std::optional<Slow> slow_;
+  std::optional<std::chrono::steady_clock::time_point> body_began_;  // of one that may not take any time
+  std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
   Departure::How how_ = Departure::How::closed;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <vector>
 
 #include "../core/text.hpp"
@@ -18,9 +19,29 @@ inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
+// By how much a chunked body, with its sizes, extensions, line ends and trailer, may be longer than max_body. As much
+// again is left for what is kept of the head besides its bytes.
+inline constexpr std::size_t max_framing = 32768;
 
 MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
   return failure(400, "malformed_request", "malformed HTTP request: " + what);
+}
+
+MOCK_GATEWAY_INLINE Failure body_too_large(std::size_t max_body) {
+  return failure(413, "body_too_large", "the body has more than " + std::to_string(max_body) + " bytes");
+}
+
+MOCK_GATEWAY_INLINE Failure framing_too_large(std::size_t max_raw) {
+  return failure(413, "body_too_large",
+                 "the chunked body has more than " + std::to_string(max_raw) +
+                     " bytes with its chunks' sizes and extensions and its trailer");
+}
+
+/// Whether a value may stand in Host: a host and perhaps a port (RFC 9110, 7.2), or nothing.
+MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
+  constexpr std::string_view characters =
+      "!$%&'()*+,-.:;=[]_~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return value.find_first_not_of(characters) == std::string_view::npos;
 }
 
 /// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
@@ -86,6 +107,11 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
     if (!kept_from_judge(name)) judged.append(line).append("\r\n");
   }
   judged.append("\r\n");
+  // RFC 9112, 3.2.
+  const std::vector<std::string> hosts = incoming.request.headers.all("Host");
+  if (hosts.empty() && incoming.http_1_1) return malformed("no Host field");
+  if (hosts.size() > 1) return malformed("two Host fields");
+  if (!hosts.empty() && !is_host(hosts.front())) return malformed("the Host field is not \"host:port\"");
   return std::nullopt;
 }
 
@@ -94,9 +120,12 @@ struct Framing {
   std::size_t length = 0;
 };
 
-MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const Headers& headers, Framing& framing) {
+MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
+  const Headers& headers = incoming.request.headers;
   const std::vector<std::string> lengths = headers.all("Content-Length");
   if (headers.has("Transfer-Encoding")) {
+    // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
+    if (!incoming.http_1_1) return malformed("Transfer-Encoding in HTTP/1.0");
     if (!lengths.empty()) return malformed("both Content-Length and Transfer-Encoding");
     if (!text::equals_ignoring_case(headers.find("Transfer-Encoding").value_or(""), "chunked") ||
         headers.all("Transfer-Encoding").size() > 1)
@@ -120,17 +149,51 @@ MOCK_GATEWAY_INLINE bool ends_in_crlf(const std::string& raw, std::size_t line_b
   return raw.size() - line_begin >= 2 && raw.find('\r', line_begin) == raw.size() - 2;
 }
 
+/// Lets `text`, which never gets longer than `most`, take `more` bytes: with each doubling of its size, and no more
+/// than it may ever need.
+MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::string& text) {
+  if (text.capacity() - text.size() >= std::min(more, most - text.size())) return;
+  // A new string, since reserve() of an old one may double what it has.
+  std::string larger;
+  larger.reserve(std::min(most, std::max(2 * text.size(), text.size() + more)));
+  text.swap(larger.append(text));
+}
+
+/// Appends exactly `size` bytes to `out`, which never gets longer than `most`. Memory is taken as the bytes arrive, and
+/// not when the client announces them.
+MOCK_GATEWAY_INLINE Connection::Arrival read_bounded(Connection& connection, std::size_t size, std::size_t most,
+                                                     std::string& out) {
+  constexpr std::size_t step = std::size_t{64} << 10;
+  for (std::size_t piece = 0; size > 0; size -= piece) {
+    piece = std::min(size, step);
+    make_room(piece, most, out);
+    const Connection::Arrival arrival = connection.read_exactly(piece, out);
+    if (arrival != Connection::Arrival::arrived) return arrival;
+  }
+  return Connection::Arrival::arrived;
+}
+
 /// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
 MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
   std::string& raw = incoming.raw_body;
   std::string& body = incoming.request.body;
+  const std::size_t max_body = connection.limits().max_body;
+  const std::size_t max_raw = max_body + std::min(max_framing, std::numeric_limits<std::size_t>::max() - max_body);
+  const auto read_line = [&](const char* too_long) {
+    make_room(max_chunk_line, max_raw, raw);
+    const std::size_t room = max_raw - raw.size();
+    const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
+    if (arrival != Connection::Arrival::too_large) return arrival;
+    if (room < max_chunk_line)
+      incoming.body_too_large = framing_too_large(max_raw);
+    else
+      incoming.malformed = malformed(too_long);
+    return arrival;
+  };
   for (;;) {
     const std::size_t line_begin = raw.size();
-    Connection::Arrival arrival = connection.read_line(max_chunk_line, raw);
-    if (arrival == Connection::Arrival::too_large) {
-      incoming.malformed = malformed("a chunk's size line is too long");
-      return Connection::Arrival::arrived;
-    }
+    Connection::Arrival arrival = read_line("a chunk's size line is too long");
+    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
     if (arrival != Connection::Arrival::arrived) return arrival;
     std::size_t size = 0;
     const char* const digits = raw.data() + line_begin;
@@ -141,24 +204,28 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
       return Connection::Arrival::arrived;
     }
     if (size == 0) break;
-    if (size > connection.limits().max_body - body.size()) {
-      incoming.body_too_large = true;
+    const std::size_t room = max_raw - raw.size();
+    if (size > max_body - body.size() || room < 2 || size > room - 2) {
+      incoming.body_too_large = size > max_body - body.size() ? body_too_large(max_body) : framing_too_large(max_raw);
       return Connection::Arrival::arrived;
     }
     const std::size_t data_begin = raw.size();
-    arrival = connection.read_exactly(size + 2, raw);
+    arrival = read_bounded(connection, size + 2, max_raw, raw);
     if (arrival != Connection::Arrival::arrived) return arrival;
     if (raw.compare(data_begin + size, 2, "\r\n") != 0) {
       incoming.malformed = malformed("a chunk is longer than its size says");
       return Connection::Arrival::arrived;
     }
+    make_room(size, max_body, body);
     body.append(raw, data_begin, size);
   }
   for (std::size_t fields = 0;; ++fields) {
     const std::size_t line_begin = raw.size();
-    const Connection::Arrival arrival = connection.read_line(max_chunk_line, raw);
-    if (arrival == Connection::Arrival::too_large || fields > max_header_fields) {
-      incoming.malformed = malformed("the chunked body's trailer is too large");
+    constexpr const char* too_large = "the chunked body's trailer is too large";
+    const Connection::Arrival arrival = read_line(too_large);
+    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
+    if (fields > max_header_fields) {
+      incoming.malformed = malformed(too_large);
       return Connection::Arrival::arrived;
     }
     if (arrival != Connection::Arrival::arrived) return arrival;
@@ -172,10 +239,10 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
 
 MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
   Framing framing;
-  incoming.malformed = framing_of(incoming.request.headers, framing);
+  incoming.malformed = framing_of(incoming, framing);
   if (incoming.malformed) return Connection::Arrival::arrived;
   if (framing.length > connection.limits().max_body) {
-    incoming.body_too_large = true;
+    incoming.body_too_large = body_too_large(connection.limits().max_body);
     return Connection::Arrival::arrived;
   }
   if (!framing.chunked && framing.length == 0) return Connection::Arrival::arrived;
@@ -183,9 +250,13 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
   if (incoming.http_1_1 && incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread() &&
       !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
     return Connection::Arrival::broken;
-  if (framing.chunked) return read_chunked(connection, incoming);
-  incoming.request.body.reserve(std::min(framing.length, std::size_t{1} << 20));
-  return connection.read_exactly(framing.length, incoming.request.body);
+  connection.begin_body();
+  if (!framing.chunked) return read_bounded(connection, framing.length, framing.length, incoming.request.body);
+  const Connection::Arrival arrival = read_chunked(connection, incoming);
+  // What they hold beyond their size would be held for as long as the journal has the request.
+  incoming.raw_body.shrink_to_fit();
+  incoming.request.body.shrink_to_fit();
+  return arrival;
 }
 
 }  // namespace request_reader

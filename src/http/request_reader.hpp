@@ -28,8 +28,8 @@ struct IncomingRequest {
   std::optional<Failure> malformed;
   /// The gateway cannot serve the connection: answered before anything else is looked at. The body was not read.
   std::optional<Failure> turned_away;
-  /// The body is larger than accepted; it was not read.
-  bool body_too_large = false;
+  /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
+  std::optional<Failure> body_too_large;
   /// When it was complete, or given up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// What Gateway::next_connection struck it with. Of a reply before the body, the body was not read.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/process.hpp"
 #include "acceptor.hpp"
 #include "compatibility.hpp"
 #include "workers.hpp"
@@ -122,9 +123,8 @@ class Server::Impl final : public httplib::Server {
   }
 
   void stop_all() {
-    if (workers_.is_current())
+    if (is_own_thread())
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
-    require_not_turning_away();
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
     if (std::exchange(stopped_, true)) return;
     // First, so that no thread whose connection ends lies down to wait for the next.
@@ -138,8 +138,10 @@ class Server::Impl final : public httplib::Server {
     for (const auto& line : lines) line->stop();
     acceptor_.reset();
     workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
-    if (reserved_ >= 0) sockets::close(std::exchange(reserved_, -1));
+    if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
   }
+
+  bool is_own_thread() const { return workers_.is_current() || turning_away_ == std::this_thread::get_id(); }
 
  private:
   static constexpr int accepted = 204;
@@ -177,11 +179,16 @@ class Server::Impl final : public httplib::Server {
                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
       return;
     }
+    std::optional<ConnectionFaults::Queued> taken;
     try {
-      const std::optional<ConnectionFault> fault = service_.connection_faults().take_on_accept();
-      if (fault ? workers_.run([this, socket, fault] { serve_and_close(socket, &*fault); })
+      taken = service_.connection_faults().take_on_accept();
+      if (taken ? workers_.run([this, socket, fault = taken->fault] { serve_and_close(socket, &fault); })
                 : workers_.run([this, socket] { serve_and_close(socket, nullptr); }))
         return;
+    } catch (const std::bad_alloc&) {
+    }
+    try {  // it is for a connection that can be served
+      if (taken) service_.connection_faults().give_back(std::move(*taken));
     } catch (const std::bad_alloc&) {
     }
     turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
@@ -191,8 +198,10 @@ class Server::Impl final : public httplib::Server {
   /// client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
-    for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout})
+    for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout, &limits.head_timeout,
+                            &limits.body_timeout})
       *limit = std::min<Duration>(*limit, std::chrono::milliseconds{25});
+    limits.body_grows = false;
     limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
     turning_away_ = std::this_thread::get_id();
     with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
@@ -333,8 +342,13 @@ class Server::Impl final : public httplib::Server {
 
 MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
                                    const std::function<void(int port)>& on_bound)
-    : impl_((require_one_httplib(), std::make_unique<Impl>(service, limits))) {
+    : impl_((require_one_httplib(), make_impl(service, limits))) {
   impl_->listen_on(host, port, on_bound);
+}
+
+MOCK_GATEWAY_INLINE std::unique_ptr<Server::Impl> Server::make_impl(Service& service, const ConnectionLimits& limits) {
+  const process::KeptSigpipe kept;
+  return std::make_unique<Impl>(service, limits);
 }
 
 MOCK_GATEWAY_INLINE Server::~Server() { stop(); }
@@ -346,6 +360,8 @@ MOCK_GATEWAY_INLINE void Server::refuse() { impl_->refuse(); }
 MOCK_GATEWAY_INLINE void Server::accept_again() { impl_->accept_again(); }
 
 MOCK_GATEWAY_INLINE void Server::stop() { impl_->stop_all(); }
+
+MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_thread(); }
 
 }  // namespace detail
 }  // namespace MOCK_GATEWAY_ABI

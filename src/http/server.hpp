@@ -30,9 +30,13 @@ class Server {
   void accept_again();
   /// Ends every connection and stops listening; nothing happens the second time.
   void stop();
+  /// Whether the caller was called by this server: it must not wait for the server to stop.
+  bool is_own_thread() const;
 
  private:
   class Impl;
+  /// cpp-httplib changes what the process does on SIGPIPE; this does not.
+  static std::unique_ptr<Impl> make_impl(Service& service, const ConnectionLimits& limits);
   std::unique_ptr<Impl> impl_;
 };
 

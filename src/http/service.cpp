@@ -111,7 +111,7 @@ MOCK_GATEWAY_INLINE bool is_json_content_type(const Acceptance& acceptance, cons
 struct Service::Asked {
   Connection& connection;
   const ReceivedRequest& request;
-  bool body_too_large;
+  const std::optional<Failure>& body_too_large;
   const KeyStore::Presented& presented;
   Timeline& timeline;
   Route route{};
@@ -282,9 +282,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
     case Route::Kind::model:
     case Route::Kind::mounted: break;
   }
-  if (asked.body_too_large)
-    return rejected(failure(413, "body_too_large",
-                            "the body has more than " + std::to_string(asked.connection.limits().max_body) + " bytes"));
+  if (asked.body_too_large) return rejected(*asked.body_too_large);
   try {
     if (route.kind == Route::Kind::chat) return answer_chat(asked);
     if (route.kind == Route::Kind::models) return answer_models(asked);

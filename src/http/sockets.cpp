@@ -31,7 +31,10 @@ namespace sockets {
 #ifdef MSG_NOSIGNAL
 inline constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 #else
-inline constexpr int send_flags = MSG_DONTWAIT;  // cpp-httplib ignores SIGPIPE for the process
+inline constexpr int send_flags = MSG_DONTWAIT;
+#ifndef SO_NOSIGPIPE
+#error "mock_gateway needs a system that can send without SIGPIPE: with MSG_NOSIGNAL or SO_NOSIGPIPE"
+#endif
 #endif
 #ifdef POLLRDHUP
 inline constexpr short peer_closed_event = POLLRDHUP;
@@ -179,6 +182,7 @@ MOCK_GATEWAY_INLINE void discard_received(int socket) {
 MOCK_GATEWAY_INLINE void close(int socket) { ::close(socket); }
 
 MOCK_GATEWAY_INLINE void reset(int socket) {
+  send_reset(socket);
   const linger at_once{1, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   ::close(socket);
@@ -283,6 +287,17 @@ MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
   return reserved;
 }
 
+MOCK_GATEWAY_INLINE void give_up_reserved(int reserved) {
+  const int on = 1;
+  ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ::close(reserved);
+}
+
+MOCK_GATEWAY_INLINE void stop_listening(int listener) {
+  ::shutdown(listener, SHUT_RDWR);
+  ::close(listener);
+}
+
 MOCK_GATEWAY_INLINE bool listen_on_reserved(int reserved) {
   const int on = 1;
   ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -303,6 +318,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string&
       reason = last_error();
       continue;
     }
+    ::fcntl(probe, F_SETFD, FD_CLOEXEC);
     const int on = 1;
     ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(probe, address->ai_addr, address->ai_addrlen) == 0 && ::listen(probe, 1) == 0) {
@@ -316,7 +332,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string&
     } else {
       reason = std::strerror(errno);
     }
-    ::close(probe);
+    stop_listening(probe);
   }
   ::freeaddrinfo(addresses);
   return reason;
@@ -332,6 +348,9 @@ MOCK_GATEWAY_INLINE WakePair open_wake() {
   for (const int end : ends) {
     ::fcntl(end, F_SETFD, FD_CLOEXEC);
     ::fcntl(end, F_SETFL, O_NONBLOCK);
+#ifdef F_SETNOSIGPIPE
+    ::fcntl(end, F_SETNOSIGPIPE, 1);
+#endif
   }
   return {ends[0], ends[1]};
 #endif

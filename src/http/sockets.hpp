@@ -46,7 +46,8 @@ void shut_down_sending(int socket);
 /// Discards what has been received and not read: with unread bytes, close would send RST in place of FIN.
 void discard_received(int socket);
 void close(int socket);
-/// Closes with RST (SO_LINGER 0, no shutdown before it).
+/// Closes with RST (SO_LINGER 0, no shutdown before it). Where the system can send RST without closing, it is sent
+/// although a forked child holds a copy of the descriptor.
 void reset(int socket);
 /// Sends RST now where the system can; the descriptor stays valid, and is then to be closed by reset().
 void send_reset(int socket);
@@ -84,6 +85,12 @@ std::string last_error();
 /// Takes an address without listening on it: connections to it are refused, and nobody else can listen there. -1 when
 /// it cannot be had.
 int reserve(const std::string& host, int port);
+/// Closes a reserved address. Others can listen there although a forked child holds a copy of the descriptor: as far as
+/// the system allows, which is for those that set SO_REUSEADDR.
+void give_up_reserved(int reserved);
+/// Closes a listener. It ends although a forked child holds a copy of the descriptor, which would otherwise go on
+/// accepting connections that nobody serves.
+void stop_listening(int listener);
 /// Listens on a reserved address. False when the system refuses.
 bool listen_on_reserved(int reserved);
 /// Why nobody can listen there, in words; nothing when one can.

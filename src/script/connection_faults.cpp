@@ -17,29 +17,44 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std
 MOCK_GATEWAY_INLINE void ConnectionFaults::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.clear();
+  cleared_ = serial_;
   any_ = false;
   ++changes_;
 }
 
 template <class Fits>
-std::optional<ConnectionFault> ConnectionFaults::take(const Fits& fits) {
+std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits) {
   if (!any_) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (queue_.empty() || !fits(queue_.front().fault.place())) return std::nullopt;
-  ConnectionFault fault = queue_.front().fault;
+  Queued taken = queue_.front();
   if (--queue_.front().left == 0) queue_.pop_front();
   any_ = !queue_.empty();
-  return fault;
+  return taken;
 }
 
-MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_accept() {
+MOCK_GATEWAY_INLINE std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
   return take([](ConnectionFault::Place place) { return place == ConnectionFault::Place::accepted; });
 }
 
 MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
-  return take([reused](ConnectionFault::Place place) {
+  std::optional<Queued> taken = take([reused](ConnectionFault::Place place) {
     return place == ConnectionFault::Place::request || (reused && place == ConnectionFault::Place::reused);
   });
+  if (!taken) return std::nullopt;
+  return std::move(taken->fault);
+}
+
+MOCK_GATEWAY_INLINE void ConnectionFaults::give_back(Queued taken) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (taken.serial <= cleared_) return;
+  if (!queue_.empty() && queue_.front().serial == taken.serial) {
+    ++queue_.front().left;
+    return;
+  }
+  taken.left = 1;
+  queue_.push_front(std::move(taken));
+  any_ = true;
 }
 
 MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::left() const {

@@ -32,9 +32,11 @@ class ConnectionFaults {
   void add(const ConnectionFault& fault, std::size_t times, SourceLocation where);
   void clear();
 
-  std::optional<ConnectionFault> take_on_accept();
+  std::optional<Queued> take_on_accept();
   /// `reused`: whether the request is not the connection's first.
   std::optional<ConnectionFault> take_on_request(bool reused);
+  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared.
+  void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
   /// How often faults were queued or cleared.
@@ -42,11 +44,12 @@ class ConnectionFaults {
 
  private:
   template <class Fits>
-  std::optional<ConnectionFault> take(const Fits& fits);
+  std::optional<Queued> take(const Fits& fits);
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
   std::uint64_t serial_ = 0;
+  std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
 };

@@ -1,0 +1,253 @@
+// A gateway as an object of the program: moved from, destroyed where it must not be, and what it leaves alone of the
+// process that it lives in.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+
+namespace lifetime_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::RawConnection;
+
+std::string message_of(const std::function<void()>& code) {
+  try {
+    code();
+  } catch (const GatewayError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// --- Moved from ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("every function of a Gateway that was moved from says so") {
+  Gateway gateway;
+  Gateway owner = std::move(gateway);
+  const std::vector<std::function<void()>> uses = {
+      [&] { static_cast<void>(gateway.base_url()); },
+      [&] { static_cast<void>(gateway.root_url()); },
+      [&] { static_cast<void>(gateway.host()); },
+      [&] { static_cast<void>(gateway.port()); },
+      [&] { static_cast<void>(gateway.api_key()); },
+      [&] { static_cast<void>(gateway.keys()); },
+      [&] { gateway.chat().reply("Hello."); },
+      [&] { static_cast<void>(gateway.sweep(text("Hello."), [] {})); },
+      [&] { gateway.fail_next(server_error()); },
+      [&] { gateway.fail_always(server_error()); },
+      [&] { gateway.clear_failures(); },
+      [&] { gateway.clear_failures(for_model("mock-model")); },
+      [&] { gateway.chaos(Chaos(server_error())); },
+      [&] { gateway.clear_chaos(); },
+      [&] { gateway.next_connection(reset_on_accept()); },
+      [&] { gateway.refuse_connections(); },
+      [&] { gateway.accept_connections(); },
+      [&] { gateway.on("GET", "/v1/other", [](const ReceivedRequest&) { return HttpReply(200, "text"); }); },
+      [&] { static_cast<void>(gateway.journal()); },
+      [&] { static_cast<void>(gateway.verify()); },
+      [&] { static_cast<void>(gateway.review()); },
+      [&] { static_cast<void>(gateway.state("scenario")); },
+      [&] { gateway.set_state("scenario", "moved"); },
+      [&] { gateway.reset(); },
+      [&] { gateway.stop(); },
+  };
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    CAPTURE(i);
+    CHECK(message_of(uses[i]).find("this Gateway was moved from") != std::string::npos);
+  }
+  CHECK(Http(owner).chat().status == 200);
+}
+
+TEST_CASE("a Gateway that was moved from may be destroyed, moved again and assigned to") {
+  Gateway gateway;
+  const std::string url = gateway.root_url();
+  Gateway owner = std::move(gateway);
+  { Gateway nothing = std::move(gateway); }
+  gateway = std::move(owner);
+  CHECK(gateway.root_url() == url);
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+// --- Destroyed by itself ---------------------------------------------------------------------------------------------
+
+/// What a process that runs `code` says on stderr, and how it ends: "exit 0", "signal 6".
+std::pair<std::string, std::string> said_by(const std::function<void()>& code) {
+  int errors[2];
+  REQUIRE(::pipe(errors) == 0);
+  std::cout.flush();
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::signal(SIGABRT, SIG_DFL);  // the test framework would report it
+    ::dup2(errors[1], STDERR_FILENO);
+    ::close(errors[0]);
+    ::alarm(30);
+    code();
+    ::_exit(0);
+  }
+  ::close(errors[1]);
+  std::string said;
+  char bytes[512];
+  for (ssize_t count = 0; (count = ::read(errors[0], bytes, sizeof bytes)) > 0;)
+    said.append(bytes, static_cast<std::size_t>(count));
+  ::close(errors[0]);
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  return {said, WIFEXITED(status) ? "exit " + std::to_string(WEXITSTATUS(status))
+                                  : "signal " + std::to_string(WTERMSIG(status))};
+}
+
+TEST_CASE("a gateway destroyed by a function that it called itself says so once, and the program aborts") {
+  const auto check = [](const std::function<void(std::unique_ptr<Gateway>&)>& begin) {
+    const auto [said, end] = said_by([&] {
+      std::unique_ptr<Gateway> gateway;
+      begin(gateway);
+      const Http http = Http(*gateway).allow_incomplete();
+      static_cast<void>(http.chat());
+      for (;;) ::pause();
+    });
+    CAPTURE(said);
+    CHECK(end == "signal " + std::to_string(SIGABRT));
+    CHECK(count_of(said, "\n") == 1);
+    CHECK(said.find("mock_gateway: the gateway made at ") == 0);
+    CHECK(said.find("is destroyed by a function that it called itself") != std::string::npos);
+    CHECK(count_of(said, "terminate") == 0);
+  };
+  check([](std::unique_ptr<Gateway>& gateway) {
+    gateway = std::make_unique<Gateway>(Options{}.on_exchange([&](const Exchange&) { gateway.reset(); }));
+  });
+  check([](std::unique_ptr<Gateway>& gateway) {
+    gateway = std::make_unique<Gateway>();
+    gateway->chat().reply([&](const ChatRequest&) -> Reply {
+      *gateway = Gateway();
+      return text("never");
+    });
+  });
+  check([](std::unique_ptr<Gateway>& gateway) {
+    gateway = std::make_unique<Gateway>();
+    gateway->chat()
+        .when(matching("destroys it",
+                       [&](const ChatRequest&) {
+                         gateway.reset();
+                         return true;
+                       }))
+        .reply("never");
+  });
+}
+
+// --- SIGPIPE ---------------------------------------------------------------------------------------------------------
+
+std::atomic<int> pipe_signals{0};
+void count_pipe_signal(int) { ++pipe_signals; }
+
+/// What the process does on SIGPIPE, for as long as this lives.
+class OnSigpipe {
+ public:
+  explicit OnSigpipe(void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    ::sigaction(SIGPIPE, &action, &before_);
+  }
+  ~OnSigpipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
+  OnSigpipe(const OnSigpipe&) = delete;
+  OnSigpipe& operator=(const OnSigpipe&) = delete;
+
+  static void (*current())(int) {
+    struct sigaction action {};
+    ::sigaction(SIGPIPE, nullptr, &action);
+    return action.sa_handler;
+  }
+
+ private:
+  struct sigaction before_ {};
+};
+
+TEST_CASE("what the program does on SIGPIPE is left alone") {
+  for (void (*handler)(int) : {count_pipe_signal, SIG_DFL, SIG_IGN}) {
+    const OnSigpipe on_sigpipe(handler);
+    {
+      Gateway gateway;
+      CHECK((OnSigpipe::current() == handler));
+      CHECK(Http(gateway).chat().status == 200);
+      gateway.stop();
+    }
+    CHECK((OnSigpipe::current() == handler));
+  }
+}
+
+TEST_CASE("gateways made at the same time leave SIGPIPE alone") {
+  const OnSigpipe on_sigpipe(count_pipe_signal);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (int round = 0; round < 25; ++round) Gateway gateway;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK((OnSigpipe::current() == count_pipe_signal));
+}
+
+TEST_CASE("clients that leave while the gateway writes to them raise no SIGPIPE") {
+  const OnSigpipe on_sigpipe(count_pipe_signal);
+  pipe_signals = 0;
+  {
+    ManualClock clock;
+    Gateway gateway{Options{}.clock(clock)};
+    gateway.chat().reply(text("one two three four five six seven eight").every(1s));
+    for (const bool resets : {false, true}) {
+      std::vector<RawConnection> connections;
+      for (int i = 0; i < 10; ++i) {
+        connections.emplace_back(gateway);
+        connections.back().send(Http(gateway).format_chat({{"stream", true}}));
+        REQUIRE(connections.back().receive_until("\n\n").found);
+      }
+      for (RawConnection& connection : connections) resets ? connection.abort() : connection.close();
+      while (!clock.waits().empty()) clock.advance(1s);
+      REQUIRE(gateway.journal().wait_until_idle(10s));
+    }
+    gateway.chat().reply(failure(200, "", "").body(std::string(8 << 20, 'x'), "text/plain"));
+    for (int i = 0; i < 10; ++i) {
+      RawConnection connection(gateway);
+      connection.send(Http(gateway).format_chat());
+      REQUIRE(connection.receive_until("\r\n").found);
+      connection.close();
+    }
+    REQUIRE(gateway.journal().wait_until_idle(10s));
+  }
+  CHECK(pipe_signals == 0);
+}
+
+// --- The port --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("the port of a gateway that refused connections can be had again as soon as it is stopped") {
+  Gateway gateway;
+  gateway.refuse_connections();
+  CHECK_THROWS_AS(Gateway{Options{}.port(gateway.port())}, GatewayError);
+  gateway.stop();
+  Gateway other{Options{}.port(gateway.port())};
+  CHECK(Http(other).chat().status == 200);
+  CHECK_NOTHROW(gateway.accept_connections());
+}
+
+}  // namespace lifetime_test
