@@ -53,6 +53,9 @@ std::string headline(const Problem& problem);
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
 
+/// Why the gateway refused a request, on one line: `temperature: expected a number, got a string ("hot")`.
+std::string refusal(const ExchangeRecord& record);
+
 /// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
 /// of 100 requests struck; Options{}.seed(1) strikes the same again`. Empty where there was none.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);

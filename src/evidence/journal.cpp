@@ -144,6 +144,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
     case Decision::Kind::models: return "models";
     case Decision::Kind::handler: return "handler";
     case Decision::Kind::callback_failed: return "callback failed";
+    case Decision::Kind::answer_failed: return "answer failed";
     case Decision::Kind::malformed: return "malformed";
   }
   return "unknown";
@@ -194,7 +195,7 @@ namespace detail {
 MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
   std::size_t total = sizeof(ExchangeRecord) + request.method.size() + request.target.size() + request.body.size() +
                       request.key_id.size() + raw_head.size() + raw_body.size() + decision.detail.size() +
-                      root_url.size();
+                      refusal.size() + root_url.size();
   for (const Header& header : request.headers) total += sizeof(Header) + header.name.size() + header.value.size();
   for (const Finding& finding : findings) {
     total += sizeof(Finding) + sizeof(std::uint64_t) + finding.code.size() + finding.message.size();
@@ -374,6 +375,7 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     record->id = ++added_;
     record->signal = signal_;
     record->recorded = std::chrono::steady_clock::now();
+    record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     // Under the lock: who sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};

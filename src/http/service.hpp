@@ -79,6 +79,7 @@ class Service {
     std::shared_ptr<StubState> stub;
     StubState::Use use;  // of the stub
     std::string error_code;
+    std::string refusal;                 // of a request that its client had made wrong: what was wrong
     std::vector<ChaosRules::Hit> chaos;  // that is applied
     std::size_t scripted_faults = 0;     // those of the reply that come before those of chaos
     std::string interim;                 // responses of chaos in front of the answer
@@ -90,11 +91,14 @@ class Service {
                          std::shared_ptr<ExchangeRecord>& published);
   Answer decide(Asked& asked);
   Answer answer_chat(Asked& asked);
+  /// What a failure of chaos, a stub or the default reply says, with what of chaos can happen to it. Without a reply
+  /// when the request is refused or the answer fails. Throws RequestError.
+  Answer answer_from_script(Asked& asked, const ChatCall& call, const std::vector<ChaosRules::Hit>& hits);
   /// The rules of chaos that strike a request; nothing when a matcher threw, which `failed` then answers. Runs the
   /// tester's functions.
   std::optional<std::vector<ChaosRules::Hit>> strike(Asked& asked, const ChatCall& call, Answer& failed) const;
   /// Does to the reply what of chaos it can suffer.
-  static void apply_chaos(std::vector<ChaosRules::Hit> hits, Answer& answer);
+  static void apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer);
   /// The answer of a request that no stub answers, or whose stub refuses it.
   Answer refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const;
   /// Notes what a stub's request is not and should be. Runs the tester's functions.
@@ -105,7 +109,12 @@ class Service {
   Answer answer_model(Asked& asked) const;
   Answer answer_mounted(Asked& asked) const;
   Answer fail(const Asked& asked, const Failure& failure, Decision::Kind kind) const;
+  /// A function of the tester's threw.
   Answer callback_failed(Asked& asked, const std::string& what) const;
+  /// The gateway could not make an answer for another reason.
+  Answer answer_failed(Asked& asked, const std::string& reason) const;
+  Answer internal_error(Asked& asked, Decision::Kind decision, Problem::Kind kind, const char* message,
+                        const std::string& reason) const;
   const Model* find_model(const std::string& id) const;
   void add_profile_headers(const Asked& asked, Answer& answer);
   /// Notes what of the script a delivery did not come to.

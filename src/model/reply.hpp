@@ -207,8 +207,10 @@ class Reply {
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
   /// Sent as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const;
-  /// Adds a response header; see Failure::header.
+  /// Sets a response header in place of every one of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
+  /// Adds a response header beside those of the same name; see Failure::add_header.
+  [[nodiscard]] Reply add_header(std::string name, std::string value) const;
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
   /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three

@@ -67,7 +67,7 @@ MOCK_GATEWAY_INLINE std::string quoted_from(std::string_view text, std::size_t s
   return (start > 0 ? "\"…" : "\"") + escaped(text.substr(start), most, true) + "\"";
 }
 
-MOCK_GATEWAY_INLINE std::string plain(std::string_view text) { return escaped(text, shown_bytes, false); }
+MOCK_GATEWAY_INLINE std::string plain(std::string_view text, std::size_t most) { return escaped(text, most, false); }
 
 MOCK_GATEWAY_INLINE std::string quoted(std::string_view text) { return quoted_from(text, 0, shown_bytes); }
 

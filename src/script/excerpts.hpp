@@ -15,9 +15,9 @@ namespace excerpts {
 inline constexpr std::size_t shown_bytes = 120;
 
 /// The text on one line, harmless to a terminal: control characters, line ends and characters that change the direction
-/// of writing as JSON escapes them, bytes that are not UTF-8 as U+FFFD; beyond 120 bytes cut, with "…".
-std::string plain(std::string_view text);
-/// The same in quotes, with those within it escaped.
+/// of writing as JSON escapes them, bytes that are not UTF-8 as U+FFFD; beyond `most` bytes cut, with "…".
+std::string plain(std::string_view text, std::size_t most = shown_bytes);
+/// The same in quotes, with those within it escaped; beyond 120 bytes cut.
 std::string quoted(std::string_view text);
 /// The same of a long text's last 120 bytes, with "…" before them.
 std::string quoted_end(std::string_view text);
