@@ -595,7 +595,7 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
   CHECK(on.forced(failure(402, "insufficient_quota", "No \"credit\" left.")
                       .type("billing")
                       .header("x-a", "1")
-                      .header("x-a", "2")) == R"(
+                      .add_header("x-a", "2")) == R"(
 HTTP/1.1 402 Payment Required\r
 Content-Type: application/json\r
 Content-Length: 88\r

@@ -1114,19 +1114,25 @@ TEST_CASE("what a tester's function throws is a 500 with nothing of it on the wi
 }
 
 TEST_CASE("what a tokenizer throws or gets wrong is a 500 that the journal explains") {
-  const std::vector<std::pair<const char*, Tokenizer>> rows = {
-      {"no vocabulary",
-       [](std::string_view) -> std::vector<std::string> { throw std::runtime_error("no vocabulary"); }},
-      {"", [](std::string_view) { return std::vector<std::string>{"something else"}; }},
-      {"", [](std::string_view) { return std::vector<std::string>{}; }},
+  struct Row {
+    const char* text;
+    Decision::Kind kind;
+    Tokenizer tokenizer;
   };
-  for (const auto& [text, tokenizer] : rows) {
+  const std::vector<Row> rows = {
+      {"the function given to Options::tokenizer threw: no vocabulary", Decision::Kind::callback_failed,
+       [](std::string_view) -> std::vector<std::string> { throw std::runtime_error("no vocabulary"); }},
+      {"do not add up", Decision::Kind::answer_failed,
+       [](std::string_view) { return std::vector<std::string>{"something else"}; }},
+      {"do not add up", Decision::Kind::answer_failed, [](std::string_view) { return std::vector<std::string>{}; }},
+  };
+  for (const auto& [text, kind, tokenizer] : rows) {
     Gateway gateway{Options{}.tokenizer(tokenizer).verify_on_destruction(false)};
     gateway.chat().reply("\xC3\xA8");
     const Http http = Http(gateway).keep_alive();
     for (const bool stream : {false, true}) {
       CHECK(http.chat({{"stream", stream}}).status == 500);
-      CHECK(gateway.journal().last().decision().kind == Decision::Kind::callback_failed);
+      CHECK(gateway.journal().last().decision().kind == kind);
       CHECK(contains(gateway.journal().last().decision().detail, text));
     }
     CHECK(http.get("/v1/models").status == 200);

@@ -673,7 +673,7 @@ TEST_CASE("pieces that are not the reply are a 500, and verify says which") {
     Gateway gateway;
     gateway.chat().named("counting").reply(text("one two").chunked(by_pieces(pieces)));
     for (const bool stream : {false, true}) CHECK(Http(gateway).chat({{"stream", stream}}).status == 500);
-    CHECK(gateway.journal().last().decision() == Decision::Kind::callback_failed);
+    CHECK(gateway.journal().last().decision() == Decision::Kind::answer_failed);
     const Verification verification = gateway.verify();
     CHECK_FALSE(verification);
     CHECK(verification.message().find(message) != std::string::npos);

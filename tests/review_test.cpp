@@ -55,17 +55,17 @@ std::string codes(const Review& review) {
 
 TEST_CASE("a client that comes back before Retry-After is told what to change") {
   Wire wire;
-  wire.gateway.chat().reply(text("a"), text("b"), rate_limited(2s), text("Hello"));
+  wire.gateway.chat().reply(text("a"), text("b"), rate_limited(120s), text("Hello"));
   wire.http.chat(Json("first"));
   wire.http.chat(Json("second"));
   wire.http.chat();
-  wire.clock.advance(500ms);
+  wire.clock.advance(60500ms);
   CHECK(wire.http.ask("Hi") == "Hello");
 
   const Review review = wire.gateway.review();
   CHECK_FALSE(review);
   CHECK(review.message() ==
-        "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, Retry-After was 2 s. Wait for the header's "
+        "retry_after_ignored (exchange 4 after 3): returned after 60.5 s, Retry-After was 120 s. Wait for the header's "
         "time before retrying.");
   REQUIRE(review.findings().size() == 1);
   CHECK(review.findings()[0].severity == Severity::error);
@@ -101,10 +101,10 @@ TEST_CASE("a client that sleeps on the test's clock for as long as it was told i
 }
 
 TEST_CASE("retry-after-ms counts before Retry-After, as in the SDKs") {
-  const Failure both = rate_limited(60s).retry_after_ms(100ms);
-  CHECK(Wire{}.retried_after(both, 100ms) == two);
-  CHECK(Wire{}.retried_after(both, 40ms) ==
-        "retry_after_ignored (exchange 2 after 1): returned after 0.04 s, retry-after-ms was 0.1 s. Wait for the "
+  const Failure both = rate_limited(600s).retry_after_ms(100250ms);
+  CHECK(Wire{}.retried_after(both, 100250ms) == two);
+  CHECK(Wire{}.retried_after(both, 40s) ==
+        "retry_after_ignored (exchange 2 after 1): returned after 40 s, retry-after-ms was 100.25 s. Wait for the "
         "header's time before retrying.");
 }
 
@@ -121,24 +121,31 @@ TEST_CASE("Retry-After counts with a fraction and with every failure, and not wh
         0);
 }
 
-TEST_CASE("a date in Retry-After is judged to the second") {
+TEST_CASE("a date in Retry-After is judged against the very second that it names") {
   // Ahead of the machine's clock, so that no client can think that the date has passed.
   const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
   const auto retried = [&](Duration pause) {
     ManualClock clock{TimePoint{start}};
     Gateway gateway{Options{}.clock(clock)};
-    gateway.chat().reply(rate_limited().retry_after_date(5s), text("Hello"));
+    gateway.chat().reply(rate_limited().retry_after_date(500s), text("Hello"));
     Http{gateway}.chat();
     clock.advance(pause);
     Http{gateway}.chat();
     return gateway.review().message();
   };
-  CHECK(retried(2s) ==
-        "retry_after_ignored (exchange 2 after 1): returned 3 s before the date in Retry-After. Wait for the header's "
-        "time before retrying. The date is one of the gateway's manual clock; a client compares it with the clock of "
-        "its machine, which is another.");
-  CHECK(retried(4s) == two);
-  CHECK(retried(5s) == two);
+  CHECK(
+      retried(200s) ==
+      "retry_after_ignored (exchange 2 after 1): returned 300 s before the date in Retry-After. Wait for the header's "
+      "time before retrying. The gateway's clock is not the machine's, by which a client without the Date header reads "
+      "a date.");
+  CHECK(
+      retried(400s) ==
+      "retry_after_ignored (exchange 2 after 1): returned 100 s before the date in Retry-After. Wait for the header's "
+      "time before retrying. The gateway's clock is not the machine's, by which a client without the Date header reads "
+      "a date.");
+  CHECK(retried(499997ms).find("returned 0.003 s before the date") != std::string::npos);
+  CHECK(retried(499998ms) == two);
+  CHECK(retried(500s) == two);
 }
 
 TEST_CASE("a date that has passed on the client's machine, whatever the test's clock shows, keeps nobody waiting") {

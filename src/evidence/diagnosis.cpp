@@ -131,6 +131,7 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
     case Problem::Kind::invalid: line = "a request is not as it should be"; break;
     case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
+    case Problem::Kind::answer_failed: line = "an answer could not be made"; break;
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
@@ -141,6 +142,14 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
     line += "  key " + excerpts::quoted(description.empty() ? problem.request.key_id : description);
   }
   return line + "  exchange " + std::to_string(problem.exchange);
+}
+
+MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
+  constexpr std::size_t most = 400;
+  if (record.status != 400 && record.status != 413 && record.status != 415) return {};
+  std::string reason = excerpts::plain(record.refusal, most);
+  if (!reason.empty() && reason.back() == '.') reason.pop_back();
+  return reason;
 }
 
 MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal,

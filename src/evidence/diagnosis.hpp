@@ -53,6 +53,10 @@ std::string headline(const Problem& problem);
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
 
+/// What was wrong with a request that the gateway itself answered with 400, 413 or 415, on one line: `temperature:
+/// expected a number, got a string ("hot")`; empty for every other answer.
+std::string refusal(const ExchangeRecord& record);
+
 /// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
 /// of 100 requests struck; Options{}.seed(1) strikes the same again`. Empty where there was none.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);

@@ -212,6 +212,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
     case Decision::Kind::models: return "models";
     case Decision::Kind::handler: return "handler";
     case Decision::Kind::callback_failed: return "callback failed";
+    case Decision::Kind::answer_failed: return "answer failed";
     case Decision::Kind::malformed: return "malformed";
   }
   return "unknown";
@@ -485,6 +486,7 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     record->id = ++added_;
     record->signal = signal_;
     record->recorded = std::chrono::steady_clock::now();
+    record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     // Under the lock: who sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};

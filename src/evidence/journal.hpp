@@ -47,6 +47,10 @@ struct Decision {
     handler,
     /// A function of the tester's threw; `detail` is what it said.
     callback_failed,
+    /// The gateway could not make an answer, and no function of the tester's threw: a reply that does not fit its
+    /// request, a tokenizer whose tokens are not the text, or a failure of the gateway's own, such as std::bad_alloc;
+    /// `detail` is the reason.
+    answer_failed,
     /// Not HTTP, or not yet a whole request.
     malformed,
   };
@@ -143,10 +147,8 @@ struct RetryAdvice {
   std::optional<Duration> after;
   /// It was retry-after-ms.
   bool in_milliseconds = false;
-  /// The moment on the gateway's clock that Retry-After, a date, means to the client's machine.
+  /// The moment that Retry-After, a date, names.
   std::optional<TimePoint> not_before;
-  /// That date is one of a manual clock.
-  bool on_manual_clock = false;
   /// `x-should-retry`.
   std::optional<bool> should_retry;
 };
@@ -161,7 +163,15 @@ struct Leaks {
 
 /// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
 struct Problem {
-  enum class Kind { unmatched, invalid, callback_failed, fault_not_reached, place_not_reached, guard_expired };
+  enum class Kind {
+    unmatched,
+    invalid,
+    callback_failed,
+    answer_failed,
+    fault_not_reached,
+    place_not_reached,
+    guard_expired
+  };
   Kind kind = Kind::unmatched;
   std::uint64_t exchange = 0;
   /// Whole lines, without a secret.
@@ -236,6 +246,7 @@ struct ExchangeRecord {
   using RealTime = std::chrono::steady_clock::time_point;
   RealTime connected{};              // its connection was accepted
   RealTime recorded{};               // it was published, before any of its answer left
+  TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
   std::optional<RealTime> answered;  // the answer began
   std::optional<RealTime> left;      // the client left, or closed its side
   RealTime over{};                   // it ended

@@ -1,9 +1,10 @@
 #include "review.hpp"
 
-#include <algorithm>  // all_of, any_of, find, find_if, max, min, remove_if, stable_sort
+#include <algorithm>  // adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>  // not_equal_to
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,7 +32,6 @@ using RealTime = ExchangeRecord::RealTime;
 inline constexpr Duration patience = std::chrono::seconds{1};
 /// How much earlier than told a client may come back.
 inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-inline constexpr Duration date_tolerance = std::chrono::seconds{1};
 /// Requests that follow each other faster may come from calls made in parallel.
 inline constexpr Duration burst = std::chrono::milliseconds{100};
 /// What a client has to close a stream after its end.
@@ -56,11 +56,6 @@ struct Seen {
 using Group = std::vector<const Seen*>;
 
 using text::seconds;
-/// What is said of a date that a client cannot have understood.
-inline constexpr const char* of_a_manual_clock =
-    " The date is one of the gateway's manual clock; a client compares it with the clock of its machine, which is "
-    "another.";
-
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
@@ -82,8 +77,14 @@ bool comes_after(const Seen& first, const Seen& second);
 bool is_final(const ExchangeRecord& record);
 /// Whether the second may be the client's next try after the first, which failed.
 bool may_be_retry(const Seen& first, const Seen& second);
+/// From the first's answer to the second in real time; from the first request where nothing was answered.
+Duration real_pause_between(const Seen& first, const Seen& second);
 /// From the first's answer to the second, on the clock on which it was longer.
 Duration pause_between(const Seen& first, const Seen& second);
+/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
+/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
+/// manual clock gives the same message each time.
+Duration told(Duration judged, Duration by_gateway, Duration asked);
 /// What was wrong about this retry.
 std::optional<Finding> judge_retry(const Seen& first, const Seen& second);
 /// Whether the client seems to ask the very same in several calls at once.
@@ -265,11 +266,18 @@ MOCK_GATEWAY_INLINE bool may_be_retry(const Seen& first, const Seen& second) {
          comes_after(first, second);
 }
 
+MOCK_GATEWAY_INLINE Duration real_pause_between(const Seen& first, const Seen& second) {
+  return second.record->recorded - first.answered.value_or(first.record->recorded);
+}
+
 MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
   // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
-  const Duration real = second.record->recorded - first.record->recorded;
   const TimePoint began = first.first_byte.value_or(first.record->received);
-  return std::max(real, second.record->received - began);
+  return std::max(real_pause_between(first, second), second.record->received - began);
+}
+
+MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
+  return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
 MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
@@ -285,18 +293,27 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const 
                    "retried after " + std::to_string(answer.status) + code +
                        ", which another try does not change. Report the error to the caller instead.");
   }
-  const Duration pause = pause_between(first, second);
-  const Duration shown = retry.received - *first.first_byte;
   const std::string advised = " Wait for the header's time before retrying.";
-  if (advice.after && pause + timer_tolerance < *advice.after) {
+  const Duration shown = retry.received - *first.first_byte;
+  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
     const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return finding("retry_after_ignored", "returned after " + seconds(shown) + ", " + header + " was " +
-                                              seconds(*advice.after) + "." + advised);
+    return finding("retry_after_ignored", "returned after " + seconds(told(pause, shown, *advice.after)) + ", " +
+                                              header + " was " + seconds(*advice.after) + "." + advised);
   }
-  if (advice.not_before && pause + date_tolerance < *advice.not_before - *first.first_byte) {
-    return finding("retry_after_ignored", "returned " + seconds(*advice.not_before - retry.received) +
-                                              " before the date in Retry-After." + advised +
-                                              (advice.on_manual_clock ? of_a_manual_clock : ""));
+  if (advice.not_before) {
+    const Duration ahead = *advice.not_before - *first.first_byte;
+    // The machine's clock is the client's.
+    const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
+    if (pause + timer_tolerance < ahead) {
+      const Duration apart = retry.received - retry.machine_time;
+      const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
+      return finding("retry_after_ignored",
+                     "returned " + seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After." +
+                         advised +
+                         (other_clock ? " The gateway's clock is not the machine's, by which a client "
+                                        "without the Date header reads a date."
+                                      : ""));
+    }
   }
   return std::nullopt;
 }
@@ -344,6 +361,10 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
     findings.push_back(Finding{code, std::move(message), Severity::error, {record.id}});
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
+  if (const std::string reason = refusal(record); !reason.empty()) {
+    add("request_refused", "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason +
+                               ". No stub was asked. Send what the documentation asks for.");
+  }
   if (record.leaks.in_target) {
     add("key_in_query", "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
   }
@@ -436,25 +457,28 @@ MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
   throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
 }
 
-MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers,
-                                     TimePoint now) {
+MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers) {
   RetryAdvice& advice = record.advice;
   advice = RetryAdvice{};
   advice.code = error_code;
-  if (const auto said = headers.find("x-should-retry")) {
-    if (*said == "true" || *said == "false") advice.should_retry = *said == "true";
-  }
+  const std::vector<std::string> retries = headers.all("x-should-retry");
+  const auto says = [&retries](const char* what) {
+    return std::find(retries.begin(), retries.end(), what) != retries.end();
+  };
+  if (says("true") || says("false")) advice.should_retry = says("true");
+  // Of fields that differ a client may read any, or all as one that makes no sense.
+  const auto differ = [&headers](const char* name) {
+    const std::vector<std::string> fields = headers.all(name);
+    return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
+  };
+  if (differ("retry-after-ms")) return;
   if (const auto milliseconds = headers.find("retry-after-ms")) {
     advice.after = review::parse_number(*milliseconds, std::chrono::milliseconds{1});
     advice.in_milliseconds = advice.after.has_value();
   }
-  if (const auto field = headers.find("Retry-After"); field && !advice.after) {
+  if (const auto field = headers.find("Retry-After"); field && !advice.after && !differ("Retry-After")) {
     advice.after = review::parse_number(*field, std::chrono::seconds{1});
-    if (const auto date = advice.after ? std::nullopt : review::parse_date(*field)) {
-      // A client reads a date by the clock of its machine, which may have passed it long ago.
-      const Duration machine_ahead = TimePoint{std::chrono::system_clock::now()} - now;
-      advice.not_before = *date - std::max(machine_ahead, Duration{0});
-    }
+    if (!advice.after) advice.not_before = review::parse_date(*field);
   }
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
@@ -538,7 +562,8 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& re
 }
 
 MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
-  static const std::vector<std::string> codes = {"retry_after_ignored",
+  static const std::vector<std::string> codes = {"request_refused",
+                                                 "retry_after_ignored",
                                                  "retried_final_error",
                                                  "tool_call_unanswered",
                                                  "tool_result_unknown_id",

@@ -20,6 +20,7 @@ inline namespace MOCK_GATEWAY_ABI {
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
+/// | request_refused               | error    | the gateway itself answered 400, 413 or 415, whatever a script says  |
 /// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
 /// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
@@ -51,9 +52,12 @@ inline namespace MOCK_GATEWAY_ABI {
 /// a retry is a test that asks the same again on purpose after an error, and calls without numbers in parallel that ask
 /// the same, all fail and never come back: let them ask something else, or leave the code out.
 ///
-/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, less
-/// 2 ms, because timers fire early. Dates have whole seconds and get 1 s; where the machine's clock, by which a client
-/// reads them, is ahead of the gateway's, they count from there.
+/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and a
+/// message tells that one. Timers fire early, so 2 ms less are enough. A date is that very second: a client is right
+/// once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once as much real
+/// time has passed since the answer as lay between the answer and the date. Where an answer has several fields of one
+/// name that differ, as Failure::add_header makes them, clients differ in which they read: the answer then asks for no
+/// time, and another try is allowed if any x-should-retry says `true`.
 ///
 /// A failure of Gateway::chaos is judged like any other. One whose answer a fault of chaos struck is not: the client
 /// may not have read it.
@@ -103,7 +107,7 @@ class ChaosRules;
 void require_finding_code(const std::string& code);
 
 /// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers, TimePoint now);
+void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers);
 
 /// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,

@@ -6,6 +6,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../model/operation.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 
@@ -90,6 +91,28 @@ MOCK_GATEWAY_INLINE std::string closest(const StubState& stub, const Calls& call
          condition_lines(best_comparison.conditions);
 }
 
+/// Lines for the requests that came while the stub was there and were refused before any stub could see them.
+MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
+  constexpr std::size_t most = 3;
+  std::string lines;
+  std::size_t count = 0;
+  for (const RecordedCall& recorded : calls) {
+    const ExchangeRecord& record = recorded.record();
+    const bool may_have_been_chat =
+        record.decision == Decision::Kind::malformed || record.request.path() == chat_completions().path;
+    const std::string reason = refusal(record);
+    if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
+    if (++count > most) continue;
+    lines += "  exchange " + std::to_string(record.id) +
+             " was refused before the script: " + std::to_string(record.status) + " " + reason + '\n';
+  }
+  if (count > most) {
+    lines += "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") +
+             " refused before the script\n";
+  }
+  return lines;
+}
+
 /// Without an explanation when `calls` is null.
 MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& expected, std::size_t calls_made,
                                             const Calls* calls) {
@@ -109,6 +132,7 @@ MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& 
   } else if (calls) {
     const std::string line = hidden(stub, *calls);
     issue.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
+    issue.text += refused(stub, *calls);
   }
   issue.text.pop_back();
   return issue;
@@ -180,6 +204,7 @@ MOCK_GATEWAY_INLINE VerificationIssue::Kind kind(Problem::Kind kind) {
     case Problem::Kind::unmatched: return VerificationIssue::Kind::unmatched;
     case Problem::Kind::invalid: return VerificationIssue::Kind::invalid;
     case Problem::Kind::callback_failed: return VerificationIssue::Kind::callback_failed;
+    case Problem::Kind::answer_failed: return VerificationIssue::Kind::answer_failed;
     case Problem::Kind::fault_not_reached: return VerificationIssue::Kind::fault_not_reached;
     case Problem::Kind::place_not_reached: return VerificationIssue::Kind::place_not_reached;
     case Problem::Kind::guard_expired: break;
@@ -207,6 +232,7 @@ MOCK_GATEWAY_INLINE std::string to_string(VerificationIssue::Kind kind) {
     case VerificationIssue::Kind::unmet_expectation: return "unmet expectation";
     case VerificationIssue::Kind::invalid: return "invalid";
     case VerificationIssue::Kind::callback_failed: return "callback failed";
+    case VerificationIssue::Kind::answer_failed: return "answer failed";
     case VerificationIssue::Kind::fault_not_reached: return "fault not reached";
     case VerificationIssue::Kind::place_not_reached: return "place not reached";
     case VerificationIssue::Kind::guard_expired: return "guard expired";

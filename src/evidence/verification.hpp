@@ -32,6 +32,8 @@ struct VerificationIssue {
     invalid,
     /// A function of the tester's threw.
     callback_failed,
+    /// The gateway could not make an answer, although no function of the tester's threw.
+    answer_failed,
     /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
     fault_not_reached,
     /// A reply ended before a place at which it was to be held, or its bytes to be split.

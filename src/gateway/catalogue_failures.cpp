@@ -218,7 +218,7 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retr
       .from("RFC 9110, section 10.2.3")
       .good("tries again after a time of its own, or reports it")
       .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after("-1"); });
+      .first_reply([]() -> Reply { return rate_limited().header("Retry-After", "-1"); });
   group.add("retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try")
       .from("openai-node#1840, openai-python#3555")
       .good("reports it: nobody waits for an hour")

@@ -83,6 +83,21 @@ MOCK_GATEWAY_INLINE std::string unusual_finish(const std::vector<CompletionChoic
   return list;
 }
 
+/// What a function of the tester's threw, among code of the gateway's that may throw by itself.
+struct FunctionThrew {
+  std::string what;
+};
+
+/// The same tokenizer; what it throws is a FunctionThrew.
+MOCK_GATEWAY_INLINE Tokenizer telling(Tokenizer tokenizer) {
+  if (!tokenizer) return tokenizer;
+  return [tokenizer = std::move(tokenizer)](std::string_view text) {
+    std::vector<std::string> tokens;
+    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw FunctionThrew{*thrown};
+    return tokens;
+  };
+}
+
 /// What a client sent, as a message shows it: with U+FFFD for bytes that are not UTF-8, which no JSON could carry.
 MOCK_GATEWAY_INLINE std::string shown(std::string_view sent) {
   std::string result;
@@ -133,7 +148,7 @@ MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std:
       connection_faults_(std::move(connection_faults)),
       chaos_(std::move(chaos)),
       operations_(settings_.acceptance.model_by_id),
-      tokens_(settings_.tokenizer),
+      tokens_(service::telling(settings_.tokenizer)),
       started_(service::unix_seconds(clock_.now())) {}
 
 MOCK_GATEWAY_INLINE void Service::reset() {
@@ -224,8 +239,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   record->refusal = std::move(answer.refusal);
   redact(record->refusal, presented, *keys_);
   add_profile_headers(asked, answer);
-  note_answer(*record, answer.error_code, answer.headers, timeline.now());
-  record->advice.on_manual_clock = is_manual(clock_);
+  note_answer(*record, answer.error_code, answer.headers);
 
   journal_->add(record);
   published = record;
@@ -291,7 +305,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
   } catch (const RequestError& error) {
     return rejected(error.failure);
   } catch (const std::exception& exception) {
-    return callback_failed(asked, exception.what());
+    return answer_failed(asked, exception.what());
   }
 }
 
@@ -349,7 +363,6 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     return fail(asked, *failure, Decision::Kind::forced_failure);
 
   asked.fingerprint = fingerprint(std::to_string(content_fingerprint(chat)), settings_.seed ^ fingerprint(""));
-  Answer answer;
   const ChatCall call(chat, asked.request);
   std::vector<ChaosRules::Hit> hits;
   if (chaos_->any()) {
@@ -358,6 +371,27 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     if (!struck) return failed;
     hits = std::move(*struck);
   }
+  Answer answer;
+  try {
+    answer = answer_from_script(asked, call, hits);
+  } catch (const std::exception& exception) {
+    answer = answer_failed(asked, exception.what());
+  }
+  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  const bool failed =
+      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
+  if (failed && !hits.empty()) {
+    answer.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
+    apply_chaos(hits, answer);
+    answer.pace = schedule(asked, answer.reply->data().pace);
+  }
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::answer_from_script(Asked& asked, const ChatCall& call,
+                                                                const std::vector<ChaosRules::Hit>& hits) {
+  const ChatRequest& chat = call.chat();
+  Answer answer;
   const Failure* const chaos_failure =
       !hits.empty() && hits.back().plan().failure ? &*hits.back().plan().failure : nullptr;
   std::optional<Script::Choice> choice;
@@ -365,8 +399,9 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     const service::Busy busy(asked.connection, "a matcher of a stub");
     Script::Asking asking;
     if (const auto thrown = service::guarded([&] { choice = script_->choose(call, asking); })) {
-      const std::string matcher = asking.matcher ? "the matcher \"" + asking.matcher->describe() + "\" of " : "";
-      return callback_failed(asked, matcher + (asking.stub ? asking.stub->title() : "a stub") + " threw: " + *thrown);
+      if (!asking.stub || !asking.matcher) return answer_failed(asked, *thrown);
+      return callback_failed(asked, "the matcher \"" + asking.matcher->describe() + "\" of " + asking.stub->title() +
+                                        " threw: " + *thrown);
     }
     if (choice && choice->stub && choice->reply) {
       if (const auto thrown = service::guarded([&] { validate(asked, *choice, call); })) {
@@ -407,7 +442,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
     }
   }
 
-  apply_chaos(std::move(hits), answer);
+  apply_chaos(hits, answer);
   const ReplyData& reply = answer.reply->data();
   answer.interim += reply.early_hints;
   if (reply.failure) {
@@ -447,27 +482,31 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   context.seed = asked.fingerprint;
   std::optional<service::Busy> busy;
   if (settings_.tokenizer) busy.emplace(asked.connection, "the function given to Options::tokenizer");
-  const auto thrown = service::guarded(
-      [&] { answer.completion.emplace(reply, chat, context, tokens_, pace.chunking() ? &*pace.chunking() : nullptr); });
-  if (!thrown) answer.unusual_finish = service::unusual_finish(answer.completion->choices());
-  if (thrown) {
-    const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
-    Answer failed = callback_failed(asked, *thrown + where);
+  const auto failed_by = [&](Answer failed) {
     failed.stub = answer.stub;
     failed.use = std::move(answer.use);
     return failed;
-  }
-  answer.stream = chat.stream;
-  if (answer.stream) {
-    answer.content_type = reply.sse.content_type;
-  } else {
-    answer.body = answer.completion->body();
-    answer.token_count = answer.completion->delta_count();
-    if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
-      CompletionEvents deltas(*answer.completion);
-      answer.pace.foresee(deltas);
+  };
+  const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
+  try {
+    answer.completion.emplace(reply, chat, context, tokens_, pace.chunking() ? &*pace.chunking() : nullptr);
+    answer.unusual_finish = service::unusual_finish(answer.completion->choices());
+    answer.stream = chat.stream;
+    if (answer.stream) {
+      answer.content_type = reply.sse.content_type;
+    } else {
+      answer.body = answer.completion->body();
+      answer.token_count = answer.completion->delta_count();
+      if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
+        CompletionEvents deltas(*answer.completion);
+        answer.pace.foresee(deltas);
+      }
+      answer.completion.reset();  // the text is not held twice while its client reads
     }
-    answer.completion.reset();  // the text is not held twice while its client reads
+  } catch (const service::FunctionThrew& threw) {
+    return failed_by(callback_failed(asked, "the function given to Options::tokenizer threw: " + threw.what + where));
+  } catch (const std::exception& exception) {
+    return failed_by(answer_failed(asked, exception.what() + where));
   }
   return answer;
 }
@@ -488,17 +527,18 @@ MOCK_GATEWAY_INLINE std::optional<std::vector<ChaosRules::Hit>> Service::strike(
   std::vector<ChaosRules::Hit> hits;
   const auto thrown = service::guarded([&] { hits = chaos_->decide(call, request, asking); });
   if (!thrown) return hits;
-  const std::string matcher = asking.matcher ? "the matcher \"" + asking.matcher->describe() + "\" of " : "";
-  const std::string rule = "rule " + std::to_string(asking.rule ? asking.rule->number : 0) + " of chaos";
-  failed = callback_failed(asked, matcher + rule + " threw: " + *thrown);
+  failed = !asking.rule || !asking.matcher
+               ? answer_failed(asked, *thrown)
+               : callback_failed(asked, "the matcher \"" + asking.matcher->describe() + "\" of rule " +
+                                            std::to_string(asking.rule->number) + " of chaos threw: " + *thrown);
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE void Service::apply_chaos(std::vector<ChaosRules::Hit> hits, Answer& answer) {
+MOCK_GATEWAY_INLINE void Service::apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer) {
   if (hits.empty()) return;
   Reply reply = *answer.reply;
   answer.scripted_faults = reply.data().faults.size();
-  for (ChaosRules::Hit& hit : hits) {
+  for (const ChaosRules::Hit& hit : hits) {
     try {
       if (hit.fault) reply = reply.fail(hit.fault->trigger, hit.fault->effect);
       if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
@@ -506,7 +546,7 @@ MOCK_GATEWAY_INLINE void Service::apply_chaos(std::vector<ChaosRules::Hit> hits,
       continue;  // what can never happen in a reply such as this one
     }
     if (hit.plan().interim) answer.interim += hit.plan().interim->bytes();
-    answer.chaos.push_back(std::move(hit));
+    answer.chaos.push_back(hit);
   }
   answer.reply = std::make_shared<const Reply>(std::move(reply));
 }
@@ -582,9 +622,9 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_mounted(Asked& asked) const 
     answer.status = reply->status();
     answer.body = reply->body();
     answer.content_type = reply->content_type();
+    answer.headers = reply->headers();
   }
   answer.decision = decision;
-  for (const Header& header : reply->headers()) answer.headers.add(header.name, header.value);
   return answer;
 }
 
@@ -602,15 +642,23 @@ MOCK_GATEWAY_INLINE Service::Answer Service::fail(const Asked& asked, const Fail
 }
 
 MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(Asked& asked, const std::string& what) const {
-  Answer answer = fail(
-      asked,
-      failure(500, "internal_error", "a function of the test threw an exception; the gateway's journal has its text"),
-      Decision::Kind::callback_failed);
-  answer.decision.detail = what;
+  return internal_error(asked, Decision::Kind::callback_failed, Problem::Kind::callback_failed,
+                        "a function of the test threw an exception; the gateway's journal has its text", what);
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::answer_failed(Asked& asked, const std::string& reason) const {
+  return internal_error(asked, Decision::Kind::answer_failed, Problem::Kind::answer_failed,
+                        "the gateway could not make an answer; its journal has the reason", reason);
+}
+
+MOCK_GATEWAY_INLINE Service::Answer Service::internal_error(Asked& asked, Decision::Kind decision, Problem::Kind kind,
+                                                            const char* message, const std::string& reason) const {
+  Answer answer = fail(asked, failure(500, "internal_error", message), decision);
+  answer.decision.detail = reason;
   Problem problem;
-  problem.kind = Problem::Kind::callback_failed;
+  problem.kind = kind;
   if (asked.chat) problem.text = brief(ChatCall(*asked.chat, asked.request));
-  problem.text += "  " + what;
+  problem.text += "  " + reason;
   asked.problems.push_back(std::move(problem));
   return answer;
 }

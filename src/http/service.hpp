@@ -97,11 +97,14 @@ class Service {
                          std::shared_ptr<ExchangeRecord>& published);
   Answer decide(Asked& asked);
   Answer answer_chat(Asked& asked);
+  /// What a failure of chaos, a stub or the default reply says, with what of chaos can happen to it. Without a reply
+  /// when the request is refused or the answer fails. Throws RequestError.
+  Answer answer_from_script(Asked& asked, const ChatCall& call, const std::vector<ChaosRules::Hit>& hits);
   /// The rules of chaos that strike a request; nothing when a matcher threw, which `failed` then answers. Runs the
   /// tester's functions.
   std::optional<std::vector<ChaosRules::Hit>> strike(Asked& asked, const ChatCall& call, Answer& failed) const;
   /// Does to the reply what of chaos it can suffer.
-  static void apply_chaos(std::vector<ChaosRules::Hit> hits, Answer& answer);
+  static void apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer);
   /// The answer of a request that no stub answers, or whose stub refuses it.
   Answer refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const;
   /// Notes what a stub's request is not and should be. Runs the tester's functions.
@@ -112,7 +115,12 @@ class Service {
   Answer answer_model(Asked& asked) const;
   Answer answer_mounted(Asked& asked) const;
   Answer fail(const Asked& asked, const Failure& failure, Decision::Kind kind) const;
+  /// A function of the tester's threw.
   Answer callback_failed(Asked& asked, const std::string& what) const;
+  /// The gateway could not make an answer for another reason.
+  Answer answer_failed(Asked& asked, const std::string& reason) const;
+  Answer internal_error(Asked& asked, Decision::Kind decision, Problem::Kind kind, const char* message,
+                        const std::string& reason) const;
   const Model* find_model(const std::string& id) const;
   void add_profile_headers(const Asked& asked, Answer& answer);
   /// Notes what of the script a delivery did not come to.

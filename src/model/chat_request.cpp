@@ -91,8 +91,8 @@ class Builder {
 [[noreturn]] void fail_at(std::string_view source, std::size_t offset, const std::string& reason);
 /// The offset of the bracket that opens level max_depth + 1.
 std::size_t too_deep_at(std::string_view source);
-/// What nlohmann says, without its frame and without quoting the source.
-std::string reason_of(std::string_view what);
+/// What nlohmann says of `token`, the source's text that it read last, without its frame and without that text.
+std::string reason_of(std::string_view what, std::string_view token);
 /// Parses, or throws RequestError.
 Json parse(std::string_view source, std::vector<Builder::Duplicate>& duplicates);
 
@@ -207,22 +207,27 @@ MOCK_GATEWAY_INLINE std::string Builder::path(const Frame& closing) const {
   return path.empty() ? "body" : path;
 }
 
-MOCK_GATEWAY_INLINE std::string reason_of(std::string_view what) {
+MOCK_GATEWAY_INLINE std::string reason_of(std::string_view what, std::string_view token) {
+  // The message quotes the token once, after all that is nlohmann's own, and what it expected may follow. The token is
+  // found by its place and its length: its client may have put any phrase into it, and bytes that are no UTF-8.
   constexpr std::string_view quote_begin = "; last read: '";
   constexpr std::string_view expected_begin = "'; expected ";
-  const std::size_t frame_end = what.find("] ");
-  if (frame_end != std::string_view::npos) what.remove_prefix(frame_end + 2);
-  const std::size_t syntax_error = what.find(": syntax error ");
-  if (syntax_error != std::string_view::npos) {
-    const std::size_t dash = what.find("- ", syntax_error);
-    if (dash != std::string_view::npos) what.remove_prefix(dash + 2);
-  }
   const std::size_t quote = what.find(quote_begin);
-  if (quote == std::string_view::npos) return text::excerpt(what, 200);
-  std::string reason(what.substr(0, quote));
-  const std::size_t expected = what.rfind(expected_begin);
-  if (expected != std::string_view::npos && expected > quote) reason += what.substr(expected + 1);
-  return text::excerpt(reason, 200);
+  std::string_view own = what.substr(0, quote);
+  std::string_view expected;
+  if (quote != std::string_view::npos) {
+    std::string_view rest = what.substr(quote + quote_begin.size());
+    rest.remove_prefix(std::min(rest.size(), token.size()));
+    if (rest.substr(0, expected_begin.size()) == expected_begin) expected = rest.substr(1);
+  }
+  const std::size_t frame_end = own.find("] ");
+  if (frame_end != std::string_view::npos) own.remove_prefix(frame_end + 2);
+  const std::size_t syntax_error = own.find(": syntax error ");
+  if (syntax_error != std::string_view::npos) {
+    const std::size_t dash = own.find("- ", syntax_error);
+    if (dash != std::string_view::npos) own.remove_prefix(dash + 2);
+  }
+  return text::excerpt(std::string(own).append(expected), 200);
 }
 
 MOCK_GATEWAY_INLINE bool Builder::parse_error(std::size_t position, const std::string& token,
@@ -230,7 +235,7 @@ MOCK_GATEWAY_INLINE bool Builder::parse_error(std::size_t position, const std::s
   // `position` counts the bytes read, the offending one included. Of a whole token in the wrong place, that is its
   // end; strings and numbers, whose text is known, are pointed at where they begin.
   std::size_t offset = position == 0 ? 0 : position - 1;
-  const std::string reason = reason_of(error.what());
+  const std::string reason = reason_of(error.what(), token);
   const bool whole_token = reason.compare(0, 17, "unexpected string") == 0 ||
                            reason.compare(0, 17, "unexpected number") == 0 ||
                            reason.compare(0, 15, "number overflow") == 0;

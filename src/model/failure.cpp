@@ -20,6 +20,8 @@ std::string decimal(std::int64_t count, std::uint64_t unit);
 /// A number below 100 in two digits.
 std::string two_digits(std::int64_t number);
 bool is_token(std::string_view name);
+/// Throws GatewayError for a negative duration; `instead` sends one.
+void require_not_negative(Duration duration, const char* setter, const char* instead);
 
 MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::uint64_t unit) {
   const bool negative = count < 0;
@@ -41,6 +43,12 @@ MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
 MOCK_GATEWAY_INLINE bool is_token(std::string_view name) {
   constexpr std::string_view allowed = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return !name.empty() && name.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter, const char* instead) {
+  if (duration >= Duration::zero()) return;
+  throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
+                     decimal(duration.count(), 1000000000) + " s; " + instead);
 }
 
 }  // namespace failure_format
@@ -117,10 +125,16 @@ MOCK_GATEWAY_INLINE Failure Failure::param(std::string path) const {
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after(Duration duration) const {
+  detail::failure_format::require_not_negative(duration, "retry_after",
+                                               "header(\"Retry-After\", \"-1\") sends a negative one");
   return retry_after(detail::failure_format::decimal(duration.count(), 1000000000));
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after_date(Duration duration) const {
+  detail::failure_format::require_not_negative(
+      duration, "retry_after_date",
+      "header(\"Retry-After\", \"Sun, 06 Nov 1994 08:49:37 GMT\") sends a date that has passed, and "
+      "header(\"Retry-After\", \"-1\") a negative number");
   Failure changed = without_retry_after();
   changed.retry_after_date_ = duration;
   return changed;
@@ -142,6 +156,8 @@ MOCK_GATEWAY_INLINE Failure Failure::without_retry_after() const {
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after_ms(Duration duration) const {
+  detail::failure_format::require_not_negative(duration, "retry_after_ms",
+                                               "header(\"retry-after-ms\", \"-1\") sends a negative one");
   Failure changed = *this;
   changed.headers_.set("retry-after-ms", detail::failure_format::decimal(duration.count(), 1000000));
   return changed;
@@ -154,6 +170,14 @@ MOCK_GATEWAY_INLINE Failure Failure::should_retry(bool retry) const {
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::header(std::string name, std::string value) const {
+  detail::require_header_field(name, value);
+  Failure changed = *this;
+  if (detail::text::equals_ignoring_case(name, "Retry-After")) changed.retry_after_date_.reset();
+  changed.headers_.set(std::move(name), std::move(value));
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Failure Failure::add_header(std::string name, std::string value) const {
   detail::require_header_field(name, value);
   Failure changed = *this;
   changed.headers_.add(std::move(name), std::move(value));
@@ -181,14 +205,10 @@ MOCK_GATEWAY_INLINE Headers Failure::headers(TimePoint now) const {
   if (retry_after_date_) {
     // Saturated, because "in a thousand years" must not wrap around.
     const Duration since_epoch = now.time_since_epoch();
-    TimePoint moment;
-    if (*retry_after_date_ > Duration::zero() && since_epoch > Duration::max() - *retry_after_date_) {
-      moment = TimePoint::max();
-    } else if (*retry_after_date_ < Duration::zero() && since_epoch < Duration::min() - *retry_after_date_) {
-      moment = TimePoint::min();
-    } else {
-      moment = now + *retry_after_date_;
-    }
+    TimePoint moment = since_epoch > Duration::max() - *retry_after_date_ ? TimePoint::max() : now + *retry_after_date_;
+    const Duration fraction = moment - std::chrono::floor<std::chrono::seconds>(moment);
+    if (fraction > Duration::zero() && moment < TimePoint::max() - std::chrono::seconds{1})
+      moment += std::chrono::seconds{1} - fraction;
     headers.add("Retry-After", detail::http_date(moment));
   }
   return headers;

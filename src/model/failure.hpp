@@ -23,21 +23,28 @@ class Failure {
   [[nodiscard]] Failure type(std::string type) const;
   /// The body's `error.param`, which only the openai profile sends: the JSON path of what was wrong.
   [[nodiscard]] Failure param(std::string path) const;
-  /// Retry-After in seconds; a fraction is written out ("1.5"), which RFC 9110 does not allow and SDKs parse.
-  /// Negative durations are written as they are: clients meet them.
+  /// Retry-After in seconds; a fraction is written out ("1.5"), which RFC 9110 does not allow and SDKs parse. Throws
+  /// GatewayError for a negative duration, as the other setters of a duration do: header("Retry-After", "-1") sends
+  /// one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
-  /// Retry-After as an HTTP date, `duration` from the moment of the answer on the gateway's clock.
+  /// Retry-After as an HTTP date, `duration` from the moment of the answer on the gateway's clock. A date has whole
+  /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead. Throws GatewayError for a
+  /// negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Retry-After, literally.
   [[nodiscard]] Failure retry_after(std::string literal) const;
   [[nodiscard]] Failure without_retry_after() const;
-  /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After.
+  /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
+  /// header("retry-after-ms", "-1") sends one.
   [[nodiscard]] Failure retry_after_ms(Duration duration) const;
   /// `x-should-retry`, which OpenAI's SDKs obey whatever the status says.
   [[nodiscard]] Failure should_retry(bool retry) const;
-  /// Adds a header. Throws GatewayError when the name is no token or the value holds CR, LF or NUL (RFC 9110, 5.5):
-  /// a header that would split the response is a mistake in the test.
+  /// Sets a header in place of every one of that name in any case, whichever setter it came from. Throws GatewayError
+  /// when the name is no token or the value holds CR, LF or NUL (RFC 9110, 5.5): a header that would split the response
+  /// is a mistake in the test.
   [[nodiscard]] Failure header(std::string name, std::string value) const;
+  /// Adds a header beside those of the same name, which are then sent as several lines. Throws as header() does.
+  [[nodiscard]] Failure add_header(std::string name, std::string value) const;
   /// Replaces the error body. With `content_type` for a proxy's HTML page, say.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
   // Its own conversion to a string would throw.
@@ -89,7 +96,7 @@ Failure request_timeout();
 Failure conflict();
 /// 429 `rate_limit_exceeded`, without Retry-After.
 Failure rate_limited();
-/// 429 `rate_limit_exceeded` with Retry-After.
+/// 429 `rate_limit_exceeded` with Retry-After. Throws GatewayError for a negative duration; see Failure::retry_after.
 Failure rate_limited(Duration retry_after);
 /// 500 `internal_error`.
 Failure server_error();

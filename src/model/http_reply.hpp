@@ -43,17 +43,33 @@ class HttpReply {
       : HttpReply(Whole{status, body.dump(), std::move(content_type)}) {}
   HttpReply(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: a failure is an answer
 
-  /// Adds a response header; see Failure::header.
+  /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const {
     detail::require_header_field(name, value);
     HttpReply changed = *this;
-    changed.headers_.add(std::move(name), std::move(value));
+    if (changed.failure_) {
+      changed.failure_ = changed.failure_->header(std::move(name), std::move(value));
+    } else {
+      changed.headers_.set(std::move(name), std::move(value));
+    }
+    return changed;
+  }
+  /// Adds a response header beside those of the same name; see Failure::add_header.
+  [[nodiscard]] HttpReply add_header(std::string name, std::string value) const {
+    detail::require_header_field(name, value);
+    HttpReply changed = *this;
+    if (changed.failure_) {
+      changed.failure_ = changed.failure_->add_header(std::move(name), std::move(value));
+    } else {
+      changed.headers_.add(std::move(name), std::move(value));
+    }
     return changed;
   }
 
   int status() const { return failure_ ? failure_->status() : status_; }
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
+  /// Those that were set or added here; a failure keeps its own.
   const Headers& headers() const { return headers_; }
   const std::optional<Failure>& failure() const { return failure_; }
 

@@ -515,6 +515,17 @@ MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) con
   if (changed.data_.failure) {
     changed.data_.failure = changed.data_.failure->header(std::move(name), std::move(value));
   } else {
+    changed.data_.headers.set(std::move(name), std::move(value));
+  }
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) const {
+  detail::require_header_field(name, value);
+  Reply changed = *this;
+  if (changed.data_.failure) {
+    changed.data_.failure = changed.data_.failure->add_header(std::move(name), std::move(value));
+  } else {
     changed.data_.headers.add(std::move(name), std::move(value));
   }
   return changed;

@@ -246,8 +246,10 @@ class Reply {
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
   /// Sent as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const;
-  /// Adds a response header; see Failure::header.
+  /// Sets a response header in place of every one of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
+  /// Adds a response header beside those of the same name; see Failure::add_header.
+  [[nodiscard]] Reply add_header(std::string name, std::string value) const;
   /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
   /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().

@@ -25,7 +25,7 @@ MOCK_GATEWAY_INLINE std::string quoted_from(std::string_view text, std::size_t s
   return (start > 0 ? "\"…" : "\"") + text::printable(text.substr(start), most, true) + "\"";
 }
 
-MOCK_GATEWAY_INLINE std::string plain(std::string_view text) { return text::printable(text, shown_bytes); }
+MOCK_GATEWAY_INLINE std::string plain(std::string_view text, std::size_t most) { return text::printable(text, most); }
 
 MOCK_GATEWAY_INLINE std::string quoted(std::string_view text) { return quoted_from(text, 0, shown_bytes); }
 

@@ -14,9 +14,9 @@ namespace excerpts {
 /// What reports show of a text or a JSON value, in bytes, before it is cut.
 inline constexpr std::size_t shown_bytes = 120;
 
-/// The text as text::printable() gives it; beyond 120 bytes cut, with "…".
-std::string plain(std::string_view text);
-/// The same in quotes, with those within it escaped.
+/// The text as text::printable() gives it; beyond `most` bytes cut, with "…".
+std::string plain(std::string_view text, std::size_t most = shown_bytes);
+/// The same in quotes, with those within it escaped; beyond 120 bytes cut.
 std::string quoted(std::string_view text);
 /// The same of a long text's last 120 bytes, with "…" before them.
 std::string quoted_end(std::string_view text);

@@ -1,0 +1,165 @@
+// Requests that the gateway refuses because their client made them wrong: what review() and verify() say of them, and
+// that nothing a client sends is blamed on the test.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace refusals_test {
+
+using namespace mock_gateway;
+using namespace test_support;
+using namespace std::chrono_literals;
+
+std::string codes(const Review& review) {
+  std::string all;
+  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
+  return all;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+const char* const advice = ". No stub was asked. Send what the documentation asks for.";
+
+TEST_CASE("a request that the gateway refused with 400 is a finding that names place, expected and actual") {
+  Gateway gateway;
+  gateway.chat().reply("Hello.");
+  CHECK(Http{gateway}.chat({{"temperature", "hot"}}).status == 400);
+  const Review review = gateway.review();
+  CHECK_FALSE(review);
+  CHECK(review.message() ==
+        "request_refused (exchange 1): refused with 400 invalid_type: temperature: expected a number, got a string "
+        "(\"hot\")" +
+            std::string(advice));
+  REQUIRE(review.findings().size() == 1);
+  CHECK(review.findings()[0].severity == Severity::error);
+  CHECK(review.without("request_refused"));
+}
+
+TEST_CASE("a body too large, one that is not JSON, and bytes that are not HTTP are refused requests, too") {
+  Gateway gateway{Options{}.max_body(1024)};
+  const Http http{gateway};
+  CHECK(http.chat(Json(std::string(2000, 'a'))).status == 413);
+  CHECK(http.with_header("Content-Type", "text/plain").chat().status == 415);
+  CHECK(http.request("POST", chat_path, "{\"model\": }").status == 400);
+  RawConnection connection{gateway};
+  connection.send("GET  HTTP/1.1\r\n\r\n");
+  CHECK(connection.receive_response().status == 400);
+  const Review review = gateway.review();
+  CAPTURE(review.message());
+  REQUIRE(codes(review) == "request_refused request_refused request_refused request_refused");
+  CHECK(review.findings()[0].message ==
+        "refused with 413 body_too_large: the body has more than 1024 bytes" + std::string(advice));
+  CHECK(
+      contains(review.findings()[1].message, "415 unsupported_content_type: Content-Type: expected application/json"));
+  CHECK(contains(review.findings()[2].message, "400 invalid_json: invalid JSON at line 1, column 11"));
+  CHECK(contains(review.findings()[3].message, "400 malformed_request: malformed HTTP request: "));
+}
+
+TEST_CASE("keys, limits, unknown paths and models, and what a test scripted are no refused requests") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const Http http{gateway};
+  const auto key = gateway.keys().create("limited");
+  gateway.keys().limit_rate(key.id, 1, 1min);
+  gateway.chat().reply("Hello.");
+  gateway.chat().when(user_says("refuse")).reply(bad_request());
+  gateway.chat().when(user_says("nothing")).reply(raw_reply(415, "no"));
+  gateway.chaos(Chaos(failure(413, "chaos", "chaos")).when(user_says("chaos")));
+  gateway.on("GET", "/v1/x", [](const ReceivedRequest&) { return HttpReply(400, Json("no")); });
+  gateway.fail_next(bad_request());
+  CHECK(http.chat(Json("forced")).status == 400);
+  CHECK(http.chat(Json("refuse")).status == 400);
+  CHECK(http.chat(Json("nothing")).status == 415);
+  CHECK(http.chat(Json("chaos")).status == 413);
+  CHECK(http.get("/v1/x").status == 400);
+  CHECK(http.with_key("sk-nobody").chat().status == 401);
+  CHECK(http.chat({{"model", "unknown"}}).status == 404);
+  CHECK(http.get("/v1/unknown").status == 404);
+  CHECK(http.get(chat_path).status == 405);
+  for (const int status : {200, 429}) CHECK(http.with_key(key.secret).chat(Json("again")).status == status);
+  gateway.keys().disable(key.id);
+  CHECK(http.with_key(key.secret).chat().status == 403);
+  const Review review = gateway.review();
+  CAPTURE(review.message());
+  CHECK_FALSE(contains(codes(review), "request_refused"));
+}
+
+TEST_CASE("a finding of a refused request shows no key, and nothing that disturbs a terminal") {
+  Gateway gateway;
+  const Http http{gateway};
+  http.chat({{"temperature", gateway.api_key()}});
+  http.chat({{"stop", Json{{"\x1b[31m\xc2\x9b", 1}}}, {"tools", Json::array({Json{{"type", "\x1b[31m"}}})}});
+  const std::string message = gateway.review().message();
+  CAPTURE(message);
+  CHECK(contains(message, "sk-***"));
+  CHECK_FALSE(contains(message, gateway.api_key()));
+  for (const char c : message) CHECK((c == '\n' || static_cast<unsigned char>(c) >= 0x20));
+}
+
+TEST_CASE("an expectation that is not met because requests were refused says so") {
+  Gateway gateway;
+  const Http http{gateway};
+  http.chat({{"temperature", "early"}});  // before the stub was there
+  const Stub stub = gateway.chat().named("greeting").expect(1).reply("Hello.");
+  http.chat({{"temperature", "hot"}});
+  Verification verification = gateway.verify();
+  REQUIRE(verification.issues().size() == 1);
+  CHECK(verification.issues()[0].text == "expectation not met  " + stub.title() +
+                                             "  expected 1 call, got 0\n"
+                                             "  exchange 2 was refused before the script: 400 temperature: expected a "
+                                             "number, got a string (\"hot\")");
+  for (int i = 0; i < 4; ++i) http.request("POST", chat_path, "{");
+  http.get("/v1/models");
+  verification = gateway.verify();
+  CHECK(contains(verification.message(), "\n  exchange 4 was refused before the script: 400 invalid JSON at line 1"));
+  CHECK(contains(verification.message(), "\n  and 2 more requests were refused before the script"));
+  CHECK_FALSE(contains(verification.message(), "exchange 1 "));
+  http.chat();
+  CHECK(gateway.verify());
+}
+
+// --- What a client sends is never blamed on the test
+// ------------------------------------------------------------------
+
+TEST_CASE("invalid JSON is 400 whatever it says, and the answer quotes none of it") {
+  Gateway gateway;
+  const Http http{gateway};
+  gateway.chat().reply("Hello.");
+  const std::vector<std::string> bodies = {
+      R"(["'; expected )"
+      "\xff\"]",
+      R"(["'; expected sk-secret)"
+      "\xff\"]",
+      "[\"'; expected sk-secret\n\"]",
+      "[\"; last read: '\\x sk-secret\"]",
+      "[\"] : syntax error - sk-secret\n\"]",
+      "{\"'; expected sk-secret\xff\": 1}",
+      "[\"\x01'; expected sk-secret \xff",
+      "'; expected sk-secret",
+      "[sk-secret'; expected ]",
+      "[1, sk-secret",
+      "[1.\xff'; expected sk-secret]",
+      "\"" + std::string(500, 'x') + "'; expected sk-secret\xff",
+      "\xff",
+      "[\"\\ud800'; expected sk-secret\"]",
+      "-'; expected sk-secret\xfe",
+  };
+  for (const std::string& body : bodies) {
+    CAPTURE(body);
+    const Response response = http.request("POST", chat_path, body);
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "invalid_json");
+    CHECK_FALSE(contains(response.body, "sk-secret"));
+    CHECK_FALSE(contains(response.body, "last read"));
+  }
+  CHECK(gateway.verify());
+}
+
+}  // namespace refusals_test
