@@ -21,22 +21,36 @@ using test_support::Response;
 
 constexpr auto patience = 20000ms;
 constexpr double seconds = 3;
+constexpr std::int64_t max_n = 8;
 
 /// A gateway and a client's connection to it, which lasts for as long as nothing ends it.
 class Line {
  public:
   Line(Profile profile, Acceptance acceptance)
       : acceptance_(acceptance),
+        limits_{max_n, profile == Profile::openai},
         gateway_(Options{}
                      .profile(profile)
                      .acceptance(acceptance)
                      .clock(InstantClock{})
-                     .max_n(8)
+                     .max_n(max_n)
                      .journal_limits(64, std::size_t{4} << 20)
                      .verify_on_destruction(false)) {}
 
-  const Acceptance& acceptance() const { return acceptance_; }
-
+  /// Whether the parser takes the body, which it does or says why not.
+  bool accepts(std::string_view body) const {
+    const TimeLimit limit(seconds, "reading a body");
+    try {
+      detail::parse_chat_request(body, acceptance_, limits_);
+      return true;
+    } catch (const detail::RequestError& error) {
+      const Failure& failure = error.failure;
+      require(failure.status() == 400, "a body is refused with " + std::to_string(failure.status()));
+      require(detail::text::is_valid_utf8(failure.message()), "a reason is not UTF-8: " + failure.message());
+      require(detail::text::is_valid_utf8(failure.param()), "a path is not UTF-8: " + failure.param());
+      return false;
+    }
+  }
   Response post(std::string_view body) {
     require(connection_.send(http_.format("POST", test_support::chat_path, std::string(body)), patience),
             "the connection is gone");
@@ -45,6 +59,7 @@ class Line {
 
  private:
   Acceptance acceptance_;
+  detail::ChatLimits limits_;
   Gateway gateway_;
   test_support::Http http_{gateway_};
   RawConnection connection_{gateway_};
@@ -59,7 +74,7 @@ class Target {
       input.remove_prefix(1);
     }
     Line& line = lines_[chosen];
-    const bool valid = is_request(input, line.acceptance());
+    const bool valid = line.accepts(input);
     const Response response = line.post(input);
     require_answer(response, false);
     // A valid request may still ask for what cannot be had: a model that is not there, an impossible schema.
@@ -68,20 +83,6 @@ class Target {
   }
 
  private:
-  static bool is_request(std::string_view body, const Acceptance& acceptance) {
-    const TimeLimit limit(seconds, "reading a body");
-    try {
-      detail::parse_chat_request(body, acceptance, detail::ChatLimits{8, true});
-      return true;
-    } catch (const detail::RequestError& error) {
-      require(error.failure.status() == 400, "a body is refused with " + std::to_string(error.failure.status()));
-      require(detail::text::is_valid_utf8(error.failure.message()),
-              "a reason is not UTF-8: " + error.failure.message());
-      require(detail::text::is_valid_utf8(error.failure.param()), "a path is not UTF-8: " + error.failure.param());
-      return false;
-    }
-  }
-
   std::array<Line, 5> lines_{Line{Profile::documented, Acceptance{}}, Line{Profile::openai, Acceptance{}},
                              Line{Profile::dashscope, Acceptance::strict()},
                              Line{Profile::deepseek, Acceptance::lenient()},

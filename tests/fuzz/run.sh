@@ -81,7 +81,8 @@ for harness in "${harnesses[@]}"; do
     echo "fuzz: $harness: $(summary "$harness" "$log")"
   else
     found+=("$harness")
-    tail -n 60 "$log"
+    grep -E -A 12 -m 3 'FINDING|ERROR: |WARNING: ThreadSanitizer' "$log" || tail -n 40 "$log"
+    grep 'Test unit written' "$log" || true
     echo "fuzz: $harness: FOUND SOMETHING: $log $(summary "$harness" "$log")"
   fi
 done
