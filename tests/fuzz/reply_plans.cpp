@@ -280,6 +280,7 @@ class Plan {
       } catch (const GatewayError&) {
         continue;  // what can never happen in this reply
       }
+      told_["close"] = true;  // so that the reply has an end wherever it breaks
       told_["fault"] = {{"place", place},
                         {"count", count},
                         {"byte", byte},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks for random replies and reads them with h11, a strict parser of HTTP.
 
-    reply_plans.py PROGRAM [--seconds N] [--plans N] [--seed N]
+    reply_plans.py PROGRAM [--seconds N] [--seed N] [--first PLAN] [--plans N]
 
 PROGRAM is reply_plans. Of each plan the whole reply must parse, and hold what the script says; the broken one must be
 the same up to the place where the plan breaks it, and then be what its effect says. Prints the seed, the number of
@@ -186,7 +186,7 @@ def is_streamed(told):
 def stream_data(body, told):
     """The data of the events that a client gets, [DONE] and what the dialect puts after it taken off and checked."""
     dialect = told["dialect"]
-    events = [data for _, _, data in blocks(body, dialect)]
+    events = [data.replace(b"\n", b"") for _, _, data in blocks(body, dialect)]  # JSON in several lines or in one
     tail = ([b"[DONE]"] if dialect["done"] else []) + ([dialect["after_done"].encode()] if dialect["after_done"] else [])
     require(events[len(events) - len(tail) :] == tail, "the stream ends in %r" % events[-2:])
     return events[: len(events) - len(tail)]
@@ -209,7 +209,6 @@ def check_content(answer, told):
         for name in ("code", "message"):
             require(error[name] == told["error"][name], "%s is %r" % (name, error[name]))
     elif told["kind"] == "chunks":
-        # An event in several lines is the same JSON with line ends in it.
         events = [json.loads(data) for data in stream_data(body, told)]
         require(events == [json.loads(data) for data in told["events"]], "the events are %r" % events)
     elif is_streamed(told):
@@ -235,8 +234,7 @@ def cut(body, told):
         events = [event for event in events if is_token(event[2])]
     elif place == "before_done":
         done = [i for i, event in enumerate(events) if event[2] == b"[DONE]"]
-        # Without [DONE] there is nothing before which to break, except the end.
-        return ends_before(events, done[-1], told) if done else None
+        return ends_before(events, done[-1] if done else len(events), told)
     if count > len(events):
         return None
     begin, end, _ = events[count - 1]
@@ -299,8 +297,7 @@ def check_broken(whole, answer, told):
         require(same(got, body[:place]), "%d bytes of the body came, not %d: %r" % (len(got), place, got[-100:]))
         is_whole = not is_streamed(told) and (place == len(body) or (effect == "garbage" and answer.complete))
         require(answer.complete == is_whole, "whole: %s" % answer.complete)
-    require(answer.end == ("reset" if effect == "reset" else "fin") or not told["close"] and answer.complete,
-            "the connection ended with %s" % answer.end)
+    require(answer.end == ("reset" if effect == "reset" else "fin"), "the connection ended with %s" % answer.end)
     return None
 
 
@@ -315,7 +312,8 @@ def check_events(body, place, answer, told):
     elif effect == "duplicate_event":
         wanted = before + after[:1] + after
     else:
-        wanted = before + [told["fault"]["data"].encode()] + ([b"[DONE]"] if dialect["done"] else [])
+        done_follows = dialect["done"] and b"[DONE]" not in before
+        wanted = before + [told["fault"]["data"].encode()] + ([b"[DONE]"] if done_follows else [])
     got = [data for _, _, data in blocks(answer.text(), dialect)]
     alike = len(got) == len(wanted) and all(same(a.replace(b"\n", b""), b.replace(b"\n", b"")) for a, b in zip(got, wanted))
     require(alike, "the events are %r, not %r" % (got, wanted))
@@ -363,9 +361,9 @@ def main():
                 replies += 1
                 broken += 1
                 check_broken(whole, answer, told)
-        except Finding as finding:
+        except (Finding, ArithmeticError, LookupError, TypeError, ValueError, OSError) as finding:
             findings += 1
-            print("FINDING: seed %d, plan %d: %s\n  %s" % (arguments.seed, number, finding, json.dumps(told)))
+            print("FINDING: seed %d, plan %d: %r\n  %s" % (arguments.seed, number, finding, json.dumps(told)))
         number += 1
     status = plans.close()
     if status != 0:
