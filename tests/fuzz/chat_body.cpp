@@ -1,0 +1,98 @@
+// Chat bodies: what is no request is refused with 400 and a reason, what is one gets its answer, whatever the
+// extensions that are switched on and whatever the profile. The first character of an input says which, when it is a
+// digit.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "finding.hpp"
+#include "model/chat_request.hpp"
+
+namespace fuzz {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::RawConnection;
+using test_support::Response;
+
+constexpr auto patience = 20000ms;
+constexpr double seconds = 3;
+constexpr std::int64_t max_n = 8;
+
+/// A gateway and a client's connection to it, which lasts for as long as nothing ends it.
+class Line {
+ public:
+  Line(Profile profile, Acceptance acceptance)
+      : acceptance_(acceptance),
+        limits_{max_n, profile == Profile::openai},
+        gateway_(Options{}
+                     .profile(profile)
+                     .acceptance(acceptance)
+                     .clock(InstantClock{})
+                     .max_n(max_n)
+                     .journal_limits(64, std::size_t{4} << 20)
+                     .verify_on_destruction(false)) {}
+
+  /// Whether the parser takes the body, which it does or says why not.
+  bool accepts(std::string_view body) const {
+    const TimeLimit limit(seconds, "reading a body");
+    try {
+      detail::parse_chat_request(body, acceptance_, limits_);
+      return true;
+    } catch (const detail::RequestError& error) {
+      const Failure& failure = error.failure;
+      require(failure.status() == 400, "a body is refused with " + std::to_string(failure.status()));
+      require(detail::text::is_valid_utf8(failure.message()), "a reason is not UTF-8: " + failure.message());
+      require(detail::text::is_valid_utf8(failure.param()), "a path is not UTF-8: " + failure.param());
+      return false;
+    }
+  }
+  Response post(std::string_view body) {
+    require(connection_.send(http_.format("POST", test_support::chat_path, std::string(body)), patience),
+            "the connection is gone");
+    return connection_.receive_response(patience);
+  }
+
+ private:
+  Acceptance acceptance_;
+  detail::ChatLimits limits_;
+  Gateway gateway_;
+  test_support::Http http_{gateway_};
+  RawConnection connection_{gateway_};
+};
+
+class Target {
+ public:
+  void attack(std::string_view input) {
+    std::size_t chosen = 0;
+    if (!input.empty() && input.front() >= '0' && input.front() <= '9') {
+      chosen = static_cast<std::size_t>(input.front() - '0') % lines_.size();
+      input.remove_prefix(1);
+    }
+    Line& line = lines_[chosen];
+    const bool valid = line.accepts(input);
+    const Response response = line.post(input);
+    require_answer(response, false);
+    // A valid request may still ask for what cannot be had: a model that is not there, an impossible schema.
+    if (!valid) require(response.status == 400, "what is no request is answered " + response.raw);
+    if (response.status == 200) require(valid, "what is no request is answered");
+  }
+
+ private:
+  std::array<Line, 5> lines_{Line{Profile::documented, Acceptance{}}, Line{Profile::openai, Acceptance{}},
+                             Line{Profile::dashscope, Acceptance::strict()},
+                             Line{Profile::deepseek, Acceptance::lenient()},
+                             Line{Profile::documented, Acceptance::lenient()}};
+};
+
+}  // namespace fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static fuzz::Target target;
+  target.attack({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

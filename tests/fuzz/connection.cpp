@@ -1,0 +1,97 @@
+// Bytes on a connection: whatever a client sends, the gateway answers it in HTTP or hangs up, records what it answered,
+// keeps its key to itself and goes on serving others.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "finding.hpp"
+
+namespace fuzz {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::End;
+using test_support::RawConnection;
+using test_support::Response;
+
+const char* const secret = "sk-fuzz-0123456789";
+constexpr auto patience = 10000ms;
+
+class Target {
+ public:
+  void attack(std::string_view bytes) {
+    gateway_.journal().clear();
+    RawConnection connection(gateway_);
+    // What the gateway refuses unread may still be on its way when it hangs up.
+    connection.send(bytes, patience);
+    connection.shutdown_write();
+    RawConnection::Received received = connection.receive_all(patience);
+    require(received.end != End::open, "the gateway neither answers nor hangs up: " + received.bytes);
+    require(received.bytes.find(secret) == std::string::npos, "an answer holds the key: " + received.bytes);
+    require_answers(received.bytes);
+    if (++attacks_ % 16 == 0) require_service();
+  }
+
+ private:
+  /// The bytes are one answer for each exchange in the journal, in order, and nothing else.
+  void require_answers(std::string& bytes) {
+    const std::vector<Exchange> exchanges = gateway_.journal().all();
+    for (const Exchange& exchange : exchanges) {
+      const bool to_head = exchange.method() == "HEAD";
+      Response response = next(bytes, to_head);
+      while (response.status == 100) response = next(bytes, to_head);
+      require_answer(response, to_head);
+      require(exchange.status() == response.status,
+              "the journal has status " + std::to_string(exchange.status()) + " for " + response.raw);
+      for (const std::string& text : {exchange.raw(), exchange.as_curl(), exchange.summary()}) {
+        require(text.find(secret) == std::string::npos, "the journal holds the key: " + text);
+      }
+    }
+    require(bytes.empty(), "bytes that answer nothing: " + bytes);
+  }
+
+  static Response next(std::string& bytes, bool to_head) {
+    require(!bytes.empty(), "a request in the journal has no answer");
+    try {
+      test_support::detail::ResponseParser parser(to_head);
+      parser.parse(bytes);
+      return parser.finish(bytes, End::fin);
+    } catch (const std::exception& exception) {
+      found(exception.what());
+    }
+  }
+
+  /// A client that was there before gets what it always gets.
+  void require_service() {
+    require(bystander_.send(known_, patience), "another client's connection is gone");
+    const Response response = bystander_.receive_response(patience);
+    require(response.complete && response.status == 200, "another client gets " + response.raw);
+    std::ostringstream verdicts;
+    verdicts << gateway_.verify() << gateway_.review();
+    require(verdicts.str().find(secret) == std::string::npos, "a verdict holds the key: " + verdicts.str());
+  }
+
+  Gateway gateway_{Options{}
+                       .api_key(secret)
+                       .clock(InstantClock{})
+                       .max_head(2048)
+                       .max_body(8192)
+                       .journal_limits(200, std::size_t{4} << 20)
+                       .verify_on_destruction(false)};
+  RawConnection bystander_{gateway_};
+  std::string known_ = test_support::Http(gateway_).format_chat();
+  std::size_t attacks_ = 0;
+};
+
+}  // namespace fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static fuzz::Target target;
+  target.attack({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,105 @@
+// Patterns, of schemas and of matches_regex: each is refused with a reason or read; then it is searched for in a text,
+// a text is made that matches it, and short plain ones say the same as std::regex. The first line of an input is the
+// pattern, the rest the text.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+
+#include "answer/schema_budget.hpp"
+#include "answer/schema_pattern.hpp"
+#include "core/random.hpp"
+#include "finding.hpp"
+#include "script/matchers.hpp"
+
+namespace fuzz {
+
+using namespace mock_gateway;
+namespace schema = detail::schema;
+
+constexpr double seconds = 5;
+
+/// Whether the pattern occurs in the text; nothing when that takes too much work.
+std::optional<bool> search(const schema::Pattern& pattern, std::string_view subject) {
+  const TimeLimit limit(seconds, "searching for a pattern");
+  try {
+    schema::Budget budget;
+    return schema::PatternRun(pattern, budget).search(subject);
+  } catch (const schema::Unsupported&) {
+    return std::nullopt;
+  }
+}
+
+void require_texts_that_match(const schema::Pattern& pattern, bool plain) {
+  const TimeLimit limit(seconds, "making a text for a pattern");
+  for (const std::size_t least : {std::size_t{0}, std::size_t{3}}) {
+    try {
+      schema::Budget budget;
+      detail::Random random(least);
+      schema::PatternWalk walk({&pattern}, false, plain, budget);
+      const std::optional<std::string> made = walk.text_of(least, 40, 4, random);
+      if (!made) continue;
+      require(detail::text::code_points(*made) >= least && detail::text::code_points(*made) <= 40,
+              "a text of the wrong length was made: " + *made);
+      require(search(pattern, *made).value_or(true), "a text was made that does not match: " + *made);
+    } catch (const schema::Unsupported&) {
+    }
+  }
+}
+
+/// What both engines mean alike, and what std::regex, which goes back and forth, does in no time.
+bool is_plain(const std::string& pattern, std::string_view subject) {
+  return pattern.size() <= 14 && subject.size() <= 8 &&
+         pattern.find_first_not_of("abc01()[]-|*+?.^$") == std::string::npos &&
+         subject.find_first_not_of("abc01-") == std::string::npos && pattern.find("(?") == std::string::npos &&
+         pattern.find("[]") == std::string::npos && pattern.find("[^]") == std::string::npos;
+}
+
+void attack(std::string_view input) {
+  const std::size_t end = std::min(input.find('\n'), input.size());
+  const std::string source(input.substr(0, end));
+  const std::string_view subject = input.substr(std::min(end + 1, input.size()));
+  std::optional<schema::Pattern> pattern;
+  try {
+    const TimeLimit limit(seconds, "reading a pattern");
+    pattern = schema::parse_pattern(source, "");
+  } catch (const schema::Unsupported& unsupported) {
+    require(detail::text::is_valid_utf8(unsupported.reason), "a reason is not UTF-8: " + unsupported.reason);
+  }
+  std::optional<TextMatcher> matcher;
+  try {
+    matcher = matches_regex(source);
+  } catch (const GatewayError&) {
+  }
+  require(pattern.has_value() == matcher.has_value(), "a schema and matches_regex disagree about: " + source);
+  if (!pattern) return;
+
+  const std::optional<bool> occurs = search(*pattern, subject);
+  {
+    const TimeLimit limit(seconds, "matches_regex");
+    if (occurs) require(matcher->matches(subject) == *occurs, "matches_regex says something else than a schema");
+    matcher->explain(subject);
+  }
+  require_texts_that_match(*pattern, true);
+  require_texts_that_match(*pattern, false);
+  if (occurs && is_plain(source, subject)) {
+    try {
+      const std::regex standard(source, std::regex::ECMAScript);
+      require(std::regex_search(subject.begin(), subject.end(), standard) == *occurs,
+              "std::regex says something else: " + source);
+    } catch (const std::regex_error&) {
+      // It knows fewer patterns, and gives up earlier.
+    }
+  }
+}
+
+}  // namespace fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::attack({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Builds the fuzzers with clang and runs each of them for a while.
+#
+#   tests/fuzz/run.sh [--seconds N] [harness…]
+#
+# Harnesses: connection chat_body schema pattern reply_plans random_clients; all of them unless named. Each runs for N
+# seconds, 20 unless given. What was found stays in build/fuzz/findings with the output of the run; what covers more of
+# the code is kept in build/fuzz/corpus and begins the next run. Run an input again with
+# build/fuzz/tests/fuzz/fuzz_HARNESS FILE. Set MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR to the folder of a single-header
+# httplib.h, so that it is instrumented too.
+# Exit status: 0 nothing was found, 1 something was, 2 wrong arguments, else that of the build.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+build=build/fuzz
+findings=$build/findings
+all=(connection chat_body schema pattern reply_plans random_clients)
+
+seconds=20
+harnesses=()
+while (($# > 0)); do
+  case $1 in
+    --seconds) seconds=${2:?--seconds needs a number}; shift ;;
+    -*) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    *)
+      [[ " ${all[*]} " == *" $1 "* ]] || { echo "there is no harness $1; there are ${all[*]}" >&2; exit 2; }
+      harnesses+=("$1")
+      ;;
+  esac
+  shift
+done
+if ((${#harnesses[@]} == 0)); then harnesses=("${all[@]}"); fi
+
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz --target "${harnesses[@]/#/fuzz_}" -j 2
+mkdir -p "$findings"
+
+# A strict parser of HTTP, in a venv of its own.
+python() {
+  local venv=$build/venv
+  if [[ ! $venv/done -nt tests/fuzz/requirements.txt ]]; then
+    python3 -m venv --clear "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/fuzz/requirements.txt
+    touch "$venv/done"
+  fi
+  "$venv/bin/python" "$@"
+}
+
+run() {
+  local harness=$1 program=$build/tests/fuzz/fuzz_$1
+  case $harness in
+    reply_plans) python tests/fuzz/reply_plans.py "$program" --seconds "$seconds" ;;
+    random_clients) TSAN_OPTIONS=halt_on_error=1 "$program" --seconds "$seconds" ;;
+    *)
+      mkdir -p "$build/corpus/$harness"
+      # Seconds of real time and megabytes for one input, beyond which it is a finding.
+      "$program" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -max_len=4096 -print_final_stats=1 \
+        -dict="tests/fuzz/corpus/$harness.dict" -artifact_prefix="$findings/$harness-" \
+        "$build/corpus/$harness" "tests/fuzz/corpus/$harness"
+      ;;
+  esac
+}
+
+# What libFuzzer says in many lines.
+summary() {
+  local harness=$1 log=$2
+  case $harness in
+    reply_plans | random_clients) tail -n 1 "$log" ;;
+    *)
+      awk '/^INFO: Seed:/ { seed = $3 } /^stat::number_of_executed_units:/ { runs = $2 }
+           /^stat::average_exec_per_sec:/ { rate = $2 } / cov: / { coverage = $4 }
+           END { printf "seed %s: %d executions, %d a second, coverage %d\n", seed, runs, rate, coverage }' "$log"
+      ;;
+  esac
+}
+
+found=()
+for harness in "${harnesses[@]}"; do
+  log=$findings/$harness.log
+  if run "$harness" >"$log" 2>&1; then
+    echo "fuzz: $harness: $(summary "$harness" "$log")"
+  else
+    found+=("$harness")
+    grep -E -A 12 -m 3 'FINDING|ERROR: |WARNING: ThreadSanitizer' "$log" || tail -n 40 "$log"
+    grep 'Test unit written' "$log" || true
+    echo "fuzz: $harness: FOUND SOMETHING: $log $(summary "$harness" "$log")"
+  fi
+done
+if ((${#found[@]} > 0)); then
+  echo "fuzz: findings in ${found[*]}"
+  exit 1
+fi

@@ -1,0 +1,83 @@
+// JSON Schemas: what is not supported is refused with a reason; of the others an instance is made that the library's
+// own checker accepts, the same one each time, and the gateway sends it. Each in bounded time.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "answer/schema_instance.hpp"
+#include "core/random.hpp"
+#include "finding.hpp"
+
+namespace fuzz {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::RawConnection;
+using test_support::Response;
+
+constexpr auto patience = 20000ms;
+constexpr double seconds = 5;
+
+class Target {
+ public:
+  void attack(std::string_view input) {
+    const Json schema = Json::parse(input, nullptr, false);
+    if (schema.is_discarded() || !(schema.is_object() || schema.is_boolean())) return;
+    const std::optional<Json> made = instance(schema);
+    if (made) {
+      require(instance(schema) == made, "another instance the second time: " + made->dump());
+      require(accepts(schema, *made), "the instance is not accepted: " + made->dump());
+    }
+    if (schema.is_object() && ++attacks_ % 8 == 0) ask(schema);
+  }
+
+ private:
+  static std::optional<Json> instance(const Json& schema) {
+    const TimeLimit limit(seconds, "making an instance");
+    try {
+      detail::Random random(1);
+      return detail::schema::instance(schema, random);
+    } catch (const detail::schema::Unsupported& unsupported) {
+      require(detail::text::is_valid_utf8(unsupported.reason), "a reason is not UTF-8: " + unsupported.reason);
+      return std::nullopt;
+    }
+  }
+
+  static bool accepts(const Json& schema, const Json& value) {
+    const TimeLimit limit(seconds, "checking an instance");
+    try {
+      return detail::schema::accepts(schema, value);
+    } catch (const detail::schema::Unsupported& unsupported) {
+      found("the checker gives up where an instance was made: " + unsupported.reason);
+    }
+  }
+
+  /// The gateway's own way from a schema to an answer. Its random numbers are others, and so may be its luck.
+  void ask(const Json& schema) {
+    const Json format{{"type", "json_schema"}, {"json_schema", {{"name", "fuzz"}, {"schema", schema}}}};
+    require(connection_.send(http_.format_chat({{"response_format", format}}), patience), "the connection is gone");
+    const Response response = connection_.receive_response(patience);
+    require_answer(response, false);
+    if (response.status != 200) return;
+    const Json value = Json::parse(response.text(), nullptr, false);
+    require(!value.is_discarded() && accepts(schema, value), "the answer is not accepted: " + response.text());
+  }
+
+  Gateway gateway_{
+      Options{}.clock(InstantClock{}).journal_limits(64, std::size_t{4} << 20).verify_on_destruction(false)};
+  test_support::Http http_{gateway_};
+  RawConnection connection_{gateway_};
+  std::size_t attacks_ = 0;
+};
+
+}  // namespace fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static fuzz::Target target;
+  target.attack({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
