@@ -1,6 +1,7 @@
 // Waits that nobody ends: the stall guard, what a failing wait of the test says meanwhile, forgotten sleeps, and
 // functions of the test that move the clock for themselves.
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -284,10 +285,17 @@ TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard en
 
 TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none waits for its own exchange") {
   ManualClock clock;
-  Gateway gateway{Options{}.clock(clock).on_exchange([clock](const Exchange&) mutable { clock.advance(1s); })};
-  gateway.chat().reply(text("a b").every(1s), text("a b").every(1s), text("a b c d").every(1s));
+  std::atomic<int> ended{0};
+  Gateway gateway{Options{}.clock(clock).on_exchange([clock, &ended](const Exchange&) mutable {
+    ++ended;
+    CHECK(test_support::eventually([&] { return ended >= 2; }));
+    clock.advance(1s);
+  })};
+  // While one advance waits for the third, the fourth is due, and so is waited for by the other.
+  gateway.chat().reply(text("a b").every(1s), text("a b").every(1s), text("a b c d").every(300ms).first_token_after(1s),
+                       text("a b c d").every(400ms).first_token_after(1s));
   std::vector<RawConnection> connections;
-  for (std::size_t i = 1; i <= 3; ++i) {
+  for (std::size_t i = 1; i <= 4; ++i) {
     connections.emplace_back(gateway);
     connections.back().send(Http(gateway).format_chat({{"stream", true}}));
     REQUIRE(clock.wait_for_waits(i, patience));
@@ -299,6 +307,7 @@ TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none 
   CHECK(connections[0].receive_response().joined_text() == "a b");
   CHECK(connections[1].receive_response().joined_text() == "a b");
   CHECK(connections[2].receive_response().joined_text() == "a b c d");
+  CHECK(connections[3].receive_response().joined_text() == "a b c d");
   CHECK(gateway.verify());
 }
 
