@@ -1,6 +1,7 @@
 // Waits that nobody ends: the stall guard, what a failing wait of the test says meanwhile, forgotten sleeps, and
 // functions of the test that move the clock for themselves.
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -282,23 +283,32 @@ TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard en
 
 // --- Functions of the test that move the clock ----------------------------------------------------------------------
 
-TEST_CASE("a clock can be advanced inside on_exchange: the exchange that has ended is not waited for") {
-  for (const std::size_t streams : {1, 3}) {
-    CAPTURE(streams);
-    ManualClock clock;
-    Gateway gateway{Options{}.clock(clock).on_exchange([clock](const Exchange&) mutable { clock.advance(1s); })};
-    gateway.chat().reply(text("a b").every(1s));
-    std::vector<RawConnection> connections;
-    for (std::size_t i = 0; i < streams; ++i) {
-      connections.emplace_back(gateway);
-      connections.back().send(Http(gateway).format_chat({{"stream", true}}));
-    }
-    REQUIRE(clock.wait_for_waits(streams, patience));
-    CHECK(time_of([&] { clock.advance(1s); }) < 5s);  // the guard is 10 s
-    // Those that have ended advance the clock, and that was waited for.
-    CHECK(clock.now() >= ManualClock::default_start + 2s);
-    for (RawConnection& connection : connections) CHECK(connection.receive_response().joined_text() == "a b");
+TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none waits for its own exchange") {
+  ManualClock clock;
+  std::atomic<int> ended{0};
+  Gateway gateway{Options{}.clock(clock).on_exchange([clock, &ended](const Exchange&) mutable {
+    ++ended;
+    CHECK(test_support::eventually([&] { return ended >= 2; }));
+    clock.advance(1s);
+  })};
+  // While one advance waits for the third, the fourth is due, and so is waited for by the other.
+  gateway.chat().reply(text("a b").every(1s), text("a b").every(1s), text("a b c d").every(300ms).first_token_after(1s),
+                       text("a b c d").every(400ms).first_token_after(1s));
+  std::vector<RawConnection> connections;
+  for (std::size_t i = 1; i <= 4; ++i) {
+    connections.emplace_back(gateway);
+    connections.back().send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(clock.wait_for_waits(i, patience));
   }
+  CHECK(time_of([&] { clock.advance(1s); }) < 5s);  // the guard is 10 s
+  // Two have ended and advanced the clock, and that was waited for.
+  CHECK(clock.now() >= ManualClock::default_start + 2s);
+  clock.advance(1h);
+  CHECK(connections[0].receive_response().joined_text() == "a b");
+  CHECK(connections[1].receive_response().joined_text() == "a b");
+  CHECK(connections[2].receive_response().joined_text() == "a b c d");
+  CHECK(connections[3].receive_response().joined_text() == "a b c d");
+  CHECK(gateway.verify());
 }
 
 TEST_CASE("an advance inside on_exchange waits for what it sets off in other exchanges") {
@@ -335,12 +345,18 @@ TEST_CASE("a clock can be advanced, and slept on, in a reply function, also whil
       act == Act::advances ? clock.advance(1s) : clock.sleep_for(1s);
       return text("later");
     });
+    gateway.chat().when(user_says("count")).reply(text("a b c d e").every(1s));
+    RawConnection other(gateway);
+    other.send(Http(gateway).format_chat({{"messages", {{{"role", "user"}, {"content", "count"}}}}, {"stream", true}}));
+    REQUIRE(other.receive_until("\"a\"").found);
     gateway.next_connection(slow_body(1'000'000, 1s));
     RawConnection connection(gateway);
     connection.send(Http(gateway).format_chat());
-    REQUIRE(clock.wait_for_waits(1, patience));
+    REQUIRE(clock.wait_for_waits(2, patience));
     CHECK(time_of([&] { clock.advance(2s); }) < 5s);  // the guard is 10 s
     CHECK(connection.receive_response().text() == "later");
+    clock.advance(1h);
+    CHECK(other.receive_until("[DONE]").found);
     CHECK(gateway.verify());
   }
 }
