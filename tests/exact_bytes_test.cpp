@@ -1043,8 +1043,9 @@ TEST_CASE("the ends of connections, to the byte") {
   script(on.gateway);
   const std::string body = chat_body().dump();
   const auto request = [&](const std::string& version, const std::string& line) {
-    return "POST /v1/chat/completions HTTP/" + version + "\r\nAuthorization: Bearer " + on.gateway.api_key() + "\r\n" +
-           line + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    return "POST /v1/chat/completions HTTP/" + version + "\r\nHost: x\r\nAuthorization: Bearer " +
+           on.gateway.api_key() + "\r\n" + line + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+           body;
   };
   CHECK(answer_to(on.gateway, request("1.1", "Connection: close")) == R"(
 HTTP/1.1 200 OK\r
