@@ -95,6 +95,10 @@ TEST_CASE("a finding of a refused request shows no key, and nothing that disturb
   Gateway gateway;
   const Http http{gateway};
   http.chat({{"temperature", gateway.api_key()}});
+  http.request(
+      "POST", chat_path,
+      R"({"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], "temperature": "\u0073\u006b)" +
+          gateway.api_key().substr(2) + "\"}");
   http.chat({{"stop", Json{{"\x1b[31m\xc2\x9b", 1}}}, {"tools", Json::array({Json{{"type", "\x1b[31m"}}})}});
   const std::string message = gateway.review().message();
   CAPTURE(message);
