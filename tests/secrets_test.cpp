@@ -187,11 +187,17 @@ TEST_CASE("base64 of a key is masked: standard or for URLs, padded or not, where
   }
   Http(gateway).with_key(gateway.api_key()).get("/v1/models?t=" + base64("u:" + gateway.api_key(), true, false));
   CHECK(contains(gateway.journal().last().request().target, "***"));
+  gateway.journal().clear();
+  Http(gateway).chat(Json(base64("user:" + gateway.api_key(), false, true)));
+  REQUIRE(gateway.review().findings().size() == 1);
+  CHECK(gateway.review().findings()[0].code == "key_in_body");
 }
 
 TEST_CASE("a picture in base64 stays as it is, whatever keys there are") {
   Gateway gateway;
   for (const char* secret : {"sk-1", "sk-ab", "sk-abc"}) gateway.keys().create("short", KeyOptions{}.secret(secret));
+  // Base64 of "sk-1" in its three places: as few characters stand there by chance.
+  CHECK(recorded(gateway, Http(gateway), "iVBORw0Kc2stMQNrLTEzay0x") == "iVBORw0Kc2stMQNrLTEzay0x");
   std::string bytes;
   std::uint32_t state = 1;
   for (int i = 0; i < 200'000; ++i) bytes += static_cast<char>((state = state * 1664525U + 1013904223U) >> 24);
@@ -301,6 +307,7 @@ TEST_CASE("two keys in one text are both masked: apart, side by side, and sharin
   CHECK(recorded(gateway, http, "<sk-xsk-yyy>") == "<sk-***>");
   CHECK(recorded(gateway, http, "<0123456789sk-yyy>") == "<***>");
   CHECK(recorded(gateway, http, "sk-one-and sk-one-and-more.") == "sk-***-and sk-***.");
+  CHECK(recorded(gateway, http.with_key("sk-one.of.others"), "sk-one.of.others sk-one.of") == "sk-*** sk-***.of");
   http.get("/v1/models?a=sk-one&b=sk-two&sk-one=c");
   CHECK(gateway.journal().last().request().target == "/v1/models?a=sk-***&b=sk-***&sk-***=c");
   const std::string two = std::string(foreign) + "," + foreign;
@@ -319,6 +326,8 @@ TEST_CASE("a key that escapes cut in pieces is masked, one escape inside of anot
   }
   CHECK(recorded(gateway, http, R"(\u002fsk-12345678\u003901234567 %2Fsk%2D1234567%38901234567%)") ==
         R"(\u002fsk-*** %2Fsk-***%)");
+  gateway.keys().create("", KeyOptions{}.secret("!~sixteen-of-them"));
+  CHECK(recorded(gateway, http, "%21%7Esixteen-of-them \\u0021\\u007esixteen-of-them") == "*** ***");
   CHECK(recorded(gateway, http, "a%zz\\u00zz\\u0 %5 sk-own-key%2") == "a%zz\\u00zz\\u0 %5 sk-***%2");
 }
 
