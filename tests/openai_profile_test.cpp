@@ -177,17 +177,17 @@ TEST_CASE("a custom tool that breaks a rule is refused with its place") {
 TEST_CASE("the default reply calls a custom tool with text, plain and streamed, and promises no grammar") {
   const Wire wire;
   const Json fields = {{"tools", {shell}}, {"tool_choice", shell_choice}};
-  const Json call = wire.http.chat(fields).json()["choices"][0]["message"]["tool_calls"][0];
+  const Json call = wire.http.chat(fields).json()["choices"][0]["message"].at("tool_calls")[0];
   CHECK(call["type"] == "custom");
-  CHECK(call["custom"]["name"] == "shell");
-  CHECK(call["custom"]["input"].get<std::string>().size() > 5);
+  CHECK(call.at("custom").at("name") == "shell");
+  CHECK(call.at("custom").at("input").get<std::string>().size() > 5);
   std::string input;
   for (const Json& delta : wire.http.stream(fields).deltas()) {
     if (!delta.contains("tool_calls")) continue;
     CHECK_FALSE(delta["tool_calls"][0].contains("function"));
-    input += delta["tool_calls"][0]["custom"]["input"].get<std::string>();
+    input += delta["tool_calls"][0].at("custom").at("input").get<std::string>();
   }
-  CHECK(input == call["custom"]["input"]);
+  CHECK(input == call.at("custom").at("input"));
   Json grammar = shell;
   grammar["custom"]["format"] = {{"type", "grammar"},
                                  {"grammar", {{"syntax", "lark"}, {"definition", "start: \"x\""}}}};

@@ -126,7 +126,7 @@ TEST_CASE("a custom tool is called with text, plain and streamed") {
   for (const Json& delta : on.http.stream().deltas()) {
     if (!delta.contains("tool_calls")) continue;
     deltas.push_back(delta["tool_calls"][0]);
-    input += delta["tool_calls"][0]["custom"]["input"].get<std::string>();
+    input += delta["tool_calls"][0].at("custom").at("input").get<std::string>();
   }
   REQUIRE(deltas.size() > 2);
   CHECK(deltas[0].dump() == R"({"index":0,"id":"call_1","type":"custom","custom":{"name":"shell","input":""}})");
@@ -196,8 +196,8 @@ TEST_CASE("each of several choices ends in its own last chunk") {
   CHECK(stream.finish_reason(1) == "length");
   CHECK(stream.deltas(1).size() == 2);
   const std::vector<Json> chunks = stream.json_events();
-  for (std::size_t i = 0; i + 1 < chunks.size(); ++i) CHECK(chunks[i]["usage"].is_null());
-  CHECK(chunks.back()["usage"]["completion_tokens"] == 4);
+  for (std::size_t i = 0; i + 1 < chunks.size(); ++i) CHECK(chunks[i].at("usage").is_null());
+  CHECK(chunks.back().at("usage").at("completion_tokens") == 4);
 }
 
 // --- One chunk, and events without data ------------------------------------------------------------------------------
@@ -213,9 +213,9 @@ TEST_CASE("fields can be merged into one chunk of a stream alone") {
   REQUIRE(chunks.size() == 4);
   CHECK(chunks[0]["id"] == "first");
   CHECK(chunks[0]["model"] == "m");
-  CHECK(chunks[1]["x_groq"].dump() == R"({"id":"req","usage":1})");
+  CHECK(chunks[1].at("x_groq").dump() == R"({"id":"req","usage":1})");
   CHECK_FALSE(chunks[1].contains("object"));
-  CHECK(chunks[2]["x_groq"].dump() == R"({"id":"req"})");
+  CHECK(chunks[2].at("x_groq").dump() == R"({"id":"req"})");
   CHECK(chunks[2].contains("object"));
   CHECK(chunks[3]["choices"].empty());
   CHECK(on.gateway.verify());
