@@ -332,6 +332,7 @@ TEST_CASE("a client that leaves before the second answer began waited for no byt
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
   REQUIRE(connection.receive_response().status == 200);
+  REQUIRE(gateway.journal().wait_until_idle(10s));  // the time of its last write is noted
   clock.advance(1min);
   connection.send(Http(gateway).format_chat());
   REQUIRE(gate.wait_until_reached(10s));
