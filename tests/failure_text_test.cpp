@@ -95,7 +95,7 @@ TEST_CASE("notes of scripted faults are of the scope, and of ten exchanges at mo
   Gateway gateway;
   gateway.chat().reply(text("one two three"));
   for (int i = 0; i < 12; ++i) Http(gateway).with_header("x-test", i < 11 ? "many" : "one").chat({{"max_tokens", 1}});
-  CHECK(gateway.verify().notes().size() == 11);
+  REQUIRE(gateway.verify().notes().size() == 11);
   CHECK(gateway.verify().notes().back() == "and 2 exchanges more with faults or finish reasons as scripted");
   CHECK(gateway.verify(with_header("x-test", "one")).notes() == Notes{"exchange 12: finish_reason length was sent"});
 }

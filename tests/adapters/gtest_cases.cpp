@@ -92,7 +92,7 @@ TEST(Gateway, TellsWhatAScriptDidBesideACheckThatFailedForIt) {
   Gateway gateway;
   gateway.chat().reply(text("one two three").fail(after_tokens(2), close_connection()));
   test_support::Http(gateway).allow_incomplete().stream();
-  EXPECT_FALSE(gateway.verify());
+  EXPECT_FALSE(gateway.verify()) << gateway.verify();  // of what should be false GoogleTest prints no message
 }
 
 class SharedGateway : public testing::Test {
