@@ -54,6 +54,7 @@ const Row table[] = {
     {"tool-call-without-id", "answer or error", "a stream"},
     {"tool-call-without-index", "answer or error", "a stream"},
     {"tool-calls-all-index-0", "answer or error", "a stream"},
+    {"tool-calls-interleaved", "answer", "a stream"},
     // errors
     {"bad-request", "error", ""},
     {"choices-null", "error", ""},

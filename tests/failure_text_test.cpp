@@ -187,14 +187,14 @@ TEST_CASE("a date of a manual clock is told to be none of the client's clock") {
   REQUIRE(review.findings().size() == 1);
   CHECK(review.findings()[0].code == "retry_after_ignored");
   CHECK(has_part(review.message(),
-                 "The date is one of the gateway's manual clock; a client compares it with the clock of its machine"));
+                 "The gateway's clock is not the machine's, by which a client without the Date header reads a date."));
 
   Gateway real;
   real.fail_next(rate_limited().retry_after_date(1h));
   Http(real).chat();
   Http(real).chat();
   CHECK(has_part(real.review().message(), "before the date in Retry-After"));
-  CHECK_FALSE(has_part(real.review().message(), "manual clock"));
+  CHECK_FALSE(has_part(real.review().message(), "not the machine's"));
 }
 
 TEST_CASE("a scenario knows whether it befell an exchange") {

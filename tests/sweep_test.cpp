@@ -282,13 +282,16 @@ TEST_CASE("a stall without end is for clients with a patience of their own") {
   bool patient = true;  // in the unbroken run, which is to end by itself
   const auto impatient = [&] {
     RawConnection connection(gateway);
+    const std::size_t before = gateway.journal().count();
     connection.send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(gateway.journal().wait_for(before + 1, 10s));  // else it would be gone before the gateway has read
     connection.receive_until("data: [DONE]", std::exchange(patient, false) ? 10s : 20ms);
   };
   std::size_t left = 0;
   for (const auto& broken : gateway.sweep(chunks({{{"a", 1}}}), impatient, SweepOptions{}.effects({stall()}))) {
     CAPTURE(broken.name());
     if (broken.trigger().kind() == Trigger::Kind::at_end) continue;
+    REQUIRE(broken.exchanges().size() == 1);
     CHECK(broken.exchanges().front().outcome() == Outcome::Kind::client_left);
     ++left;
   }

@@ -237,7 +237,7 @@ struct ExchangeRecord {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
-  bool forsaken = false;  // it waits, and its client has closed its side: not under way
+  bool forsaken = false;              // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
   std::string unusual_finish;         // neither stop nor tool_calls, and sent; empty: none
   std::optional<TimePoint> first_byte;
