@@ -52,124 +52,124 @@
 //   3312    delivery/outlet.hpp
 //   3357    delivery/pace_schedule.hpp
 //   3403    delivery/delivery.hpp
-//   3605    evidence/journal.hpp
-//   4077    evidence/review.hpp
-//   4184    evidence/diagnosis.hpp
-//   4257    evidence/verification.hpp
-//   4389    gateway/chat_script.hpp
-//   4534    gateway/options.hpp
-//   4692    gateway/sweep.hpp
-//   4842    gateway/gateway.hpp
-//   4985    gateway/catalogue.hpp
-//   5136  Implementation
-//   5175    core/macros.hpp
-//   5189    core/text.hpp
-//   5261    core/json_pointer.hpp
-//   5282    core/process.hpp
-//   5311    answer/completion.hpp
-//   5475    answer/words.hpp
-//   5494    answer/default_reply.hpp
-//   5514    answer/schema_budget.hpp
-//   5570    answer/schema_instance.hpp
-//   5617    answer/occurrences.hpp
-//   5644    answer/schema_decimal.hpp
-//   5720    answer/schema_value.hpp
-//   5775    answer/schema_format.hpp
-//   5801    answer/schema_pattern.hpp
-//   5941    answer/schema_program.hpp
-//   6083    answer/schema_checker.hpp
-//   6126    script/chaos_rules.hpp
-//   6197    script/excerpts.hpp
-//   6227    evidence/redaction.hpp
-//   6250    http/sockets.hpp
-//   6357    http/connection.hpp
-//   6552    http/operations.hpp
-//   6593    http/request_reader.hpp
-//   6633    http/service.hpp
-//   6757    http/server.hpp
-//   6796    http/acceptor.hpp
-//   6841    http/compatibility.hpp
-//   6855    http/workers.hpp
-//   6903    http/response.hpp
-//   6923    gateway/catalogue_entries.hpp
-//   7046    core/clock.cpp
-//   7587    core/json_pointer.cpp
-//   7646    core/process.cpp
-//   7672    core/random.cpp
-//   7729    core/reporter.cpp
-//   7750    core/source_location.cpp
-//   7766    core/text.cpp
-//   8026    core/wait.cpp
-//   8038    model/acceptance.cpp
-//   8103    model/chat_request.cpp
-//   9213    model/connection_fault.cpp
-//   9311    model/failure.cpp
-//   9573    model/finding.cpp
-//   9598    model/pace.cpp
-//   9793    model/plan.cpp
-//   9979    model/profile.cpp
-//  10007    model/range.cpp
-//  10050    model/received_request.cpp
-//  10114    model/reply.cpp
-//  10760    keys/api_key.cpp
-//  10779    keys/key_store.cpp
-//  11095    keys/secrets.cpp
-//  11311    answer/bodies.cpp
-//  11420    answer/completion.cpp
-//  12088    answer/default_reply.cpp
-//  12222    answer/events.cpp
-//  12242    answer/occurrences.cpp
-//  12266    answer/schema_checker.cpp
-//  12427    answer/schema_decimal.cpp
-//  12619    answer/schema_format.cpp
-//  13070    answer/schema_instance.cpp
-//  13869    answer/schema_pattern.cpp
-//  14477    answer/schema_program.cpp
-//  14987    answer/schema_value.cpp
-//  15124    answer/tokens.cpp
-//  15357    answer/words.cpp
-//  15420    script/chaos.cpp
-//  15561    script/chaos_rules.cpp
-//  15645    script/connection_faults.cpp
-//  15711    script/excerpts.cpp
-//  15776    script/forced_failures.cpp
-//  15862    script/matcher.cpp
-//  16063    script/matchers.cpp
-//  16916    script/scope.cpp
-//  16973    script/script.cpp
-//  17257    delivery/delivery.cpp
-//  17872    delivery/framing.cpp
-//  17979    delivery/gzip.cpp
-//  18048    delivery/pace_schedule.cpp
-//  18119    evidence/diagnosis.cpp
-//  18306    evidence/journal.cpp
-//  19039    evidence/redaction.cpp
-//  19157    evidence/review.cpp
-//  19724    evidence/verification.cpp
-//  20191    http/acceptor.cpp
-//  20277    http/compatibility.cpp
-//  20389    http/connection.cpp
-//  20859    http/operations.cpp
-//  20963    http/request_reader.cpp
-//  21272    http/response.cpp
-//  21355    http/server.cpp
-//  21702    http/service.cpp
-//  22478    http/sockets.cpp
-//  22841    http/workers.cpp
-//  22952    gateway/catalogue.cpp
-//  23223    gateway/catalogue_delivery.cpp
-//  23776    gateway/catalogue_entries.cpp
-//  23902    gateway/catalogue_failures.cpp
-//  24164    gateway/catalogue_replies.cpp
-//  24563    gateway/chat_script.cpp
-//  24687    gateway/gateway.cpp
-//  24948    gateway/options.cpp
-//  24963    gateway/sweep.cpp
-//  25401  Adapters
-//  25406    core/macros.hpp
-//  25423    adapters/catch2.hpp
-//  25530    adapters/doctest.hpp
-//  25640    adapters/gtest.hpp
+//   3610    evidence/journal.hpp
+//   4082    evidence/review.hpp
+//   4189    evidence/diagnosis.hpp
+//   4262    evidence/verification.hpp
+//   4394    gateway/chat_script.hpp
+//   4539    gateway/options.hpp
+//   4697    gateway/sweep.hpp
+//   4847    gateway/gateway.hpp
+//   4990    gateway/catalogue.hpp
+//   5141  Implementation
+//   5180    core/macros.hpp
+//   5194    core/text.hpp
+//   5266    core/json_pointer.hpp
+//   5287    core/process.hpp
+//   5316    answer/completion.hpp
+//   5480    answer/words.hpp
+//   5499    answer/default_reply.hpp
+//   5519    answer/schema_budget.hpp
+//   5575    answer/schema_instance.hpp
+//   5622    answer/occurrences.hpp
+//   5649    answer/schema_decimal.hpp
+//   5725    answer/schema_value.hpp
+//   5780    answer/schema_format.hpp
+//   5806    answer/schema_pattern.hpp
+//   5946    answer/schema_program.hpp
+//   6088    answer/schema_checker.hpp
+//   6131    script/chaos_rules.hpp
+//   6202    script/excerpts.hpp
+//   6232    evidence/redaction.hpp
+//   6255    http/sockets.hpp
+//   6362    http/connection.hpp
+//   6557    http/operations.hpp
+//   6598    http/request_reader.hpp
+//   6638    http/service.hpp
+//   6762    http/server.hpp
+//   6801    http/acceptor.hpp
+//   6846    http/compatibility.hpp
+//   6860    http/workers.hpp
+//   6908    http/response.hpp
+//   6928    gateway/catalogue_entries.hpp
+//   7051    core/clock.cpp
+//   7592    core/json_pointer.cpp
+//   7651    core/process.cpp
+//   7677    core/random.cpp
+//   7734    core/reporter.cpp
+//   7755    core/source_location.cpp
+//   7771    core/text.cpp
+//   8031    core/wait.cpp
+//   8043    model/acceptance.cpp
+//   8108    model/chat_request.cpp
+//   9218    model/connection_fault.cpp
+//   9316    model/failure.cpp
+//   9578    model/finding.cpp
+//   9603    model/pace.cpp
+//   9798    model/plan.cpp
+//   9984    model/profile.cpp
+//  10012    model/range.cpp
+//  10055    model/received_request.cpp
+//  10119    model/reply.cpp
+//  10765    keys/api_key.cpp
+//  10784    keys/key_store.cpp
+//  11100    keys/secrets.cpp
+//  11316    answer/bodies.cpp
+//  11425    answer/completion.cpp
+//  12093    answer/default_reply.cpp
+//  12227    answer/events.cpp
+//  12247    answer/occurrences.cpp
+//  12271    answer/schema_checker.cpp
+//  12432    answer/schema_decimal.cpp
+//  12624    answer/schema_format.cpp
+//  13075    answer/schema_instance.cpp
+//  13874    answer/schema_pattern.cpp
+//  14482    answer/schema_program.cpp
+//  14992    answer/schema_value.cpp
+//  15129    answer/tokens.cpp
+//  15362    answer/words.cpp
+//  15425    script/chaos.cpp
+//  15566    script/chaos_rules.cpp
+//  15650    script/connection_faults.cpp
+//  15716    script/excerpts.cpp
+//  15781    script/forced_failures.cpp
+//  15867    script/matcher.cpp
+//  16068    script/matchers.cpp
+//  16921    script/scope.cpp
+//  16978    script/script.cpp
+//  17262    delivery/delivery.cpp
+//  17888    delivery/framing.cpp
+//  17995    delivery/gzip.cpp
+//  18064    delivery/pace_schedule.cpp
+//  18135    evidence/diagnosis.cpp
+//  18322    evidence/journal.cpp
+//  19055    evidence/redaction.cpp
+//  19173    evidence/review.cpp
+//  19740    evidence/verification.cpp
+//  20207    http/acceptor.cpp
+//  20293    http/compatibility.cpp
+//  20405    http/connection.cpp
+//  20875    http/operations.cpp
+//  20979    http/request_reader.cpp
+//  21288    http/response.cpp
+//  21371    http/server.cpp
+//  21718    http/service.cpp
+//  22494    http/sockets.cpp
+//  22857    http/workers.cpp
+//  22968    gateway/catalogue.cpp
+//  23239    gateway/catalogue_delivery.cpp
+//  23792    gateway/catalogue_entries.cpp
+//  23918    gateway/catalogue_failures.cpp
+//  24180    gateway/catalogue_replies.cpp
+//  24579    gateway/chat_script.cpp
+//  24703    gateway/gateway.cpp
+//  24964    gateway/options.cpp
+//  24979    gateway/sweep.cpp
+//  25417  Adapters
+//  25422    core/macros.hpp
+//  25439    adapters/catch2.hpp
+//  25546    adapters/doctest.hpp
+//  25656    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -3517,6 +3517,9 @@ class Delivery {
     std::size_t events = 0;
     std::size_t tokens = 0;
     bool done = false;
+    bool byte_order_mark = false;
+    /// The last event has no blank line after it yet.
+    bool unfinished = false;
   };
 
   template <class Steps>
@@ -3524,6 +3527,8 @@ class Delivery {
 
   // What is sent, from the whole to the write.
   void send_head(std::string_view head);
+  /// What precedes everything else in the body, the first time.
+  void begin_stream();
   void send_events(EventSource& source);
   /// `[DONE]`, and what the dialect has after it.
   void send_done();
@@ -17471,7 +17476,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
     if (progress_.trace) progress_.trace->streamed = true;
     plan_pings();
     strike(Trigger::Kind::after_headers, 0);
-    if (plan_.sse.byte_order_mark) send_between("\xEF\xBB\xBF");
+    begin_stream();
     send_events(source);
     strike(Trigger::Kind::before_done, 0);
     if (plan_.sse.done) send_done();
@@ -17489,6 +17494,11 @@ MOCK_GATEWAY_INLINE void Delivery::send_head(std::string_view head) {
 MOCK_GATEWAY_INLINE void Delivery::at_end() {
   if (progress_.trace) progress_.trace->whole = true;
   strike(Trigger::Kind::at_end, 0);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
+  if (!plan_.sse.byte_order_mark || std::exchange(sent_.byte_order_mark, true)) return;
+  send_between("\xEF\xBB\xBF");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
@@ -17550,10 +17560,13 @@ MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool las
   on_next_event_.clear();
   for (; copies > 0; --copies) {
     if (!framing_->comment().empty()) send_between(framing_->comment());
+    // Without a blank line between them, two copies would be one event.
+    const bool ends_unfinished = last && copies == 1;
     send_body(event.raw    ? std::string_view(event.data)
-              : event.meta ? framing_->meta_event(event.data, last)
-                           : framing_->event(event.data, events_, last),
+              : event.meta ? framing_->meta_event(event.data, ends_unfinished)
+                           : framing_->event(event.data, events_, ends_unfinished),
               events_);
+    sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line;
     ++sent_.events;
     if (event.token) ++sent_.tokens;
     if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
@@ -17735,6 +17748,8 @@ MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
+  begin_stream();
+  if (sent_.unfinished) send_body(plan_.sse.line_end, 0);
   StreamEvent event;
   event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
   ++events_;
@@ -17841,6 +17856,7 @@ MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every);
+  begin_stream();
   send_between(framing_->ping());
 }
 

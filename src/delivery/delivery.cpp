@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "../answer/bodies.hpp"
 #include "../core/text.hpp"
@@ -221,7 +222,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
     if (progress_.trace) progress_.trace->streamed = true;
     plan_pings();
     strike(Trigger::Kind::after_headers, 0);
-    if (plan_.sse.byte_order_mark) send_between("\xEF\xBB\xBF");
+    begin_stream();
     send_events(source);
     strike(Trigger::Kind::before_done, 0);
     if (plan_.sse.done) send_done();
@@ -239,6 +240,11 @@ MOCK_GATEWAY_INLINE void Delivery::send_head(std::string_view head) {
 MOCK_GATEWAY_INLINE void Delivery::at_end() {
   if (progress_.trace) progress_.trace->whole = true;
   strike(Trigger::Kind::at_end, 0);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
+  if (!plan_.sse.byte_order_mark || std::exchange(sent_.byte_order_mark, true)) return;
+  send_between("\xEF\xBB\xBF");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
@@ -300,10 +306,13 @@ MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool las
   on_next_event_.clear();
   for (; copies > 0; --copies) {
     if (!framing_->comment().empty()) send_between(framing_->comment());
+    // Without a blank line between them, two copies would be one event.
+    const bool ends_unfinished = last && copies == 1;
     send_body(event.raw    ? std::string_view(event.data)
-              : event.meta ? framing_->meta_event(event.data, last)
-                           : framing_->event(event.data, events_, last),
+              : event.meta ? framing_->meta_event(event.data, ends_unfinished)
+                           : framing_->event(event.data, events_, ends_unfinished),
               events_);
+    sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line;
     ++sent_.events;
     if (event.token) ++sent_.tokens;
     if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
@@ -485,6 +494,8 @@ MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
+  begin_stream();
+  if (sent_.unfinished) send_body(plan_.sse.line_end, 0);
   StreamEvent event;
   event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
   ++events_;
@@ -591,6 +602,7 @@ MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every);
+  begin_stream();
   send_between(framing_->ping());
 }
 

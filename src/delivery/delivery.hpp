@@ -135,6 +135,9 @@ class Delivery {
     std::size_t events = 0;
     std::size_t tokens = 0;
     bool done = false;
+    bool byte_order_mark = false;
+    /// The last event has no blank line after it yet.
+    bool unfinished = false;
   };
 
   template <class Steps>
@@ -142,6 +145,8 @@ class Delivery {
 
   // What is sent, from the whole to the write.
   void send_head(std::string_view head);
+  /// What precedes everything else in the body, the first time.
+  void begin_stream();
   void send_events(EventSource& source);
   /// `[DONE]`, and what the dialect has after it.
   void send_done();
