@@ -81,7 +81,7 @@ for harness in "${harnesses[@]}"; do
     echo "fuzz: $harness: $(summary "$harness" "$log")"
   else
     found+=("$harness")
-    grep -E -A 12 -m 3 'FINDING|ERROR: |WARNING: ThreadSanitizer' "$log" || tail -n 40 "$log"
+    grep -E -A 12 -m 3 'FINDING|terminate called|ERROR: |WARNING: ThreadSanitizer' "$log" || tail -n 40 "$log"
     grep 'Test unit written' "$log" || true
     echo "fuzz: $harness: FOUND SOMETHING: $log $(summary "$harness" "$log")"
   fi
