@@ -14,25 +14,23 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 
+namespace leaving_test {
+
 using namespace mock_gateway;
 using namespace test_support;
 using namespace std::chrono_literals;
 
-namespace {
-
-std::string codes(const Review& review) {
+inline std::string codes(const Review& review) {
   std::string all;
   for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
   return all;
 }
 
 /// Closing with bytes unread would send RST in place of FIN.
-bool has_first_token(std::string_view received) {
+inline bool has_first_token(std::string_view received) {
   const std::size_t token = received.find("\"a\"");
   return token != std::string_view::npos && received.find("\n\n\r\n", token) == received.size() - 4;
 }
-
-}  // namespace
 
 // --- Early
 // ------------------------------------------------------------------------------------------------------------
@@ -278,3 +276,5 @@ TEST_CASE("a request that follows a stream's end on its connection is clean, how
   }
   CHECK(gateway.review().message() == "clean: 200 exchanges judged");
 }
+
+}  // namespace leaving_test

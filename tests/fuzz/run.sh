@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the fuzzers with clang and runs each of them for a while.
 #
-#   tests/fuzz/run.sh [--seconds N] [harness…]
+#   tests/fuzz/run.sh [--seconds N] [--seed N] [harness…]
 #
 # Harnesses: connection chat_body schema pattern reply_plans random_clients; all of them unless named. Each runs for N
-# seconds, 20 unless given. What was found stays in build/fuzz/findings with the output of the run; what covers more of
+# seconds, 20 unless given, from a seed of its own unless one is given. What was found stays in build/fuzz/findings with the output of the run; what covers more of
 # the code is kept in build/fuzz/corpus and begins the next run. Run an input again with
 # build/fuzz/tests/fuzz/fuzz_HARNESS FILE. Set MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR to the folder of a single-header
 # httplib.h, so that it is instrumented too.
@@ -17,10 +17,12 @@ findings=$build/findings
 all=(connection chat_body schema pattern reply_plans random_clients)
 
 seconds=20
+seed=
 harnesses=()
 while (($# > 0)); do
   case $1 in
     --seconds) seconds=${2:?--seconds needs a number}; shift ;;
+    --seed) seed=${2:?--seed needs a number}; shift ;;
     -*) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
     *)
       [[ " ${all[*]} " == *" $1 "* ]] || { echo "there is no harness $1; there are ${all[*]}" >&2; exit 2; }
@@ -49,12 +51,12 @@ python() {
 run() {
   local harness=$1 program=$build/tests/fuzz/fuzz_$1
   case $harness in
-    reply_plans) python tests/fuzz/reply_plans.py "$program" --seconds "$seconds" ;;
-    random_clients) TSAN_OPTIONS=halt_on_error=1 "$program" --seconds "$seconds" ;;
+    reply_plans) python tests/fuzz/reply_plans.py "$program" --seconds "$seconds" ${seed:+--seed "$seed"} ;;
+    random_clients) TSAN_OPTIONS=halt_on_error=1 "$program" --seconds "$seconds" ${seed:+--seed "$seed"} ;;
     *)
       mkdir -p "$build/corpus/$harness"
       # Seconds of real time and megabytes for one input, beyond which it is a finding.
-      "$program" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -max_len=4096 -print_final_stats=1 \
+      "$program" -max_total_time="$seconds" ${seed:+-seed="$seed"} -timeout=60 -rss_limit_mb=3000 -max_len=4096 -print_final_stats=1 \
         -dict="tests/fuzz/corpus/$harness.dict" -artifact_prefix="$findings/$harness-" \
         "$build/corpus/$harness" "tests/fuzz/corpus/$harness"
       ;;
