@@ -12,7 +12,6 @@ MOCK_GATEWAY_INLINE char lower_letter(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// The value of a hexadecimal digit, or -1.
 MOCK_GATEWAY_INLINE int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;

@@ -58,6 +58,9 @@ std::string counted(std::size_t count, std::string_view noun);
 /// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
 
+/// The value of a hexadecimal digit, or -1.
+int hex_value(char digit);
+
 /// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
 std::string lower_ascii(std::string_view text);
 

@@ -1,9 +1,8 @@
 #include "secrets.hpp"
 
 #include <algorithm>  // max, min, sort, upper_bound
-#include <charconv>
-#include <iterator>  // prev
-#include <utility>
+#include <cstring>    // memcmp
+#include <iterator>   // prev
 #include <vector>
 
 #include "../core/text.hpp"
@@ -44,9 +43,9 @@ struct Span {
   bool is_key;
 };
 
-/// The byte that the escape at the start of `text` stands for, and its length; 0 when it is none, or its byte stands in
-/// no secret. `\"` and `\\` are left to Known's form for JSON: texts are full of them.
-std::pair<char, std::size_t> unescape(std::string_view text);
+/// The length of the escape that stands at `at`, and in `byte` what it stands for; 0 when there is none, or its byte
+/// stands in no secret. `\"` and `\\` are left to Known's form for JSON: texts are full of them.
+std::size_t unescape(std::string_view text, std::size_t at, char& byte);
 Decoded decode(std::string_view text, char mark);
 /// `nesting`: how many escapes inside of each other are decoded.
 void find(std::string_view text, std::string_view beginnings,
@@ -118,34 +117,37 @@ MOCK_GATEWAY_INLINE std::size_t Decoded::origin(std::size_t at) const {
   return after == jumps.begin() ? at : std::prev(after)->origin + (at - std::prev(after)->at);
 }
 
-MOCK_GATEWAY_INLINE std::pair<char, std::size_t> unescape(std::string_view text) {
-  std::size_t digits = 1;
-  if (text[0] == '\\') {
-    if (text.substr(0, 2) == "\\/") return {'/', 2};
-    if (text.substr(1, 3) != "u00") return {};
-    digits = 4;
+MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
+  std::size_t digits = at + 1;
+  if (text[at] == '\\') {
+    const char letter = digits < text.size() ? text[digits] : '\0';
+    if (letter == '/') return byte = letter, 2;
+    if (letter != 'u' || text.compare(at + 2, 2, "00") != 0) return 0;
+    digits += 3;
   }
-  unsigned value = 0;
-  const std::string_view hex = text.substr(std::min(digits, text.size()), 2);
-  const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
-  if (error != std::errc{} || hex.size() < 2 || end != hex.data() + 2 || value <= ' ' || value > '~') return {};
-  return {static_cast<char>(value), digits + 2};
+  if (digits + 2 > text.size()) return 0;
+  const int high = text::hex_value(text[digits]);
+  const int low = text::hex_value(text[digits + 1]);
+  if (high < 0 || low < 0) return 0;
+  byte = static_cast<char>(high * 16 + low);
+  return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
 MOCK_GATEWAY_INLINE Decoded decode(std::string_view text, char mark) {
   Decoded decoded;
   std::size_t copied = 0;
+  char byte = '\0';
   for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at)) {
-    const auto [byte, length] = unescape(text.substr(at));
+    const std::size_t length = unescape(text, at, byte);
     if (length == 0) {
       ++at;
       continue;
     }
-    decoded.bytes.append(text.substr(copied, at - copied)) += byte;
+    decoded.bytes.append(text.data() + copied, at - copied) += byte;
     copied = at += length;
     decoded.jumps.push_back({decoded.bytes.size(), at});
   }
-  if (!decoded.jumps.empty()) decoded.bytes.append(text.substr(copied));
+  if (!decoded.jumps.empty()) decoded.bytes.append(text.data() + copied, text.size() - copied);
   return decoded;
 }
 
@@ -163,10 +165,9 @@ MOCK_GATEWAY_INLINE void find(std::string_view text, std::string_view beginnings
     const std::string_view wanted = beginnings.substr(form, 3);
     // Prose is full of these letters; looking for another one is a fifth of the work.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
-    for (std::size_t at = text.find(wanted[rare]); at != std::string_view::npos; at = text.find(wanted[rare], at + 1)) {
-      if (at < rare || text.size() - at < 3 - rare) continue;
-      if (text[at - rare] != wanted[0] || text[at - rare + 1] != wanted[1] || text[at - rare + 2] != wanted[2])
-        continue;
+    for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
+         at = text.find(wanted[rare], at + 1)) {
+      if (text.size() - at < 3 - rare || std::memcmp(text.data() + at - rare, wanted.data(), 3) != 0) continue;
       const std::size_t begin = at - rare;
       const bool begins_word = begin == 0 || !is_letter_or_digit(text[begin - 1]) || follows_escape(begin);
       const bool begins_like_key = wanted == "sk-";
