@@ -64,112 +64,112 @@
 //   5141  Implementation
 //   5180    core/macros.hpp
 //   5194    core/text.hpp
-//   5266    core/json_pointer.hpp
-//   5287    core/process.hpp
-//   5316    answer/completion.hpp
-//   5480    answer/words.hpp
-//   5499    answer/default_reply.hpp
-//   5519    answer/schema_budget.hpp
-//   5575    answer/schema_instance.hpp
-//   5622    answer/occurrences.hpp
-//   5649    answer/schema_decimal.hpp
-//   5725    answer/schema_value.hpp
-//   5780    answer/schema_format.hpp
-//   5806    answer/schema_pattern.hpp
-//   5946    answer/schema_program.hpp
-//   6088    answer/schema_checker.hpp
-//   6131    script/chaos_rules.hpp
-//   6202    script/excerpts.hpp
-//   6232    evidence/redaction.hpp
-//   6255    http/sockets.hpp
-//   6362    http/connection.hpp
-//   6557    http/operations.hpp
-//   6598    http/request_reader.hpp
-//   6638    http/service.hpp
-//   6762    http/server.hpp
-//   6801    http/acceptor.hpp
-//   6846    http/compatibility.hpp
-//   6860    http/workers.hpp
-//   6908    http/response.hpp
-//   6928    gateway/catalogue_entries.hpp
-//   7051    core/clock.cpp
-//   7592    core/json_pointer.cpp
-//   7651    core/process.cpp
-//   7677    core/random.cpp
-//   7734    core/reporter.cpp
-//   7755    core/source_location.cpp
-//   7771    core/text.cpp
-//   8031    core/wait.cpp
-//   8043    model/acceptance.cpp
-//   8108    model/chat_request.cpp
-//   9218    model/connection_fault.cpp
-//   9316    model/failure.cpp
-//   9578    model/finding.cpp
-//   9603    model/pace.cpp
-//   9798    model/plan.cpp
-//   9984    model/profile.cpp
-//  10012    model/range.cpp
-//  10055    model/received_request.cpp
-//  10119    model/reply.cpp
-//  10765    keys/api_key.cpp
-//  10784    keys/key_store.cpp
-//  11100    keys/secrets.cpp
-//  11316    answer/bodies.cpp
-//  11425    answer/completion.cpp
-//  12093    answer/default_reply.cpp
-//  12227    answer/events.cpp
-//  12247    answer/occurrences.cpp
-//  12271    answer/schema_checker.cpp
-//  12432    answer/schema_decimal.cpp
-//  12624    answer/schema_format.cpp
-//  13075    answer/schema_instance.cpp
-//  13874    answer/schema_pattern.cpp
-//  14482    answer/schema_program.cpp
-//  14992    answer/schema_value.cpp
-//  15129    answer/tokens.cpp
-//  15362    answer/words.cpp
-//  15425    script/chaos.cpp
-//  15566    script/chaos_rules.cpp
-//  15650    script/connection_faults.cpp
-//  15716    script/excerpts.cpp
-//  15781    script/forced_failures.cpp
-//  15867    script/matcher.cpp
-//  16068    script/matchers.cpp
-//  16921    script/scope.cpp
-//  16978    script/script.cpp
-//  17262    delivery/delivery.cpp
-//  17888    delivery/framing.cpp
-//  17995    delivery/gzip.cpp
-//  18064    delivery/pace_schedule.cpp
-//  18135    evidence/diagnosis.cpp
-//  18322    evidence/journal.cpp
-//  19055    evidence/redaction.cpp
-//  19173    evidence/review.cpp
-//  19740    evidence/verification.cpp
-//  20207    http/acceptor.cpp
-//  20293    http/compatibility.cpp
-//  20405    http/connection.cpp
-//  20875    http/operations.cpp
-//  20979    http/request_reader.cpp
-//  21288    http/response.cpp
-//  21371    http/server.cpp
-//  21718    http/service.cpp
-//  22494    http/sockets.cpp
-//  22857    http/workers.cpp
-//  22968    gateway/catalogue.cpp
-//  23239    gateway/catalogue_delivery.cpp
-//  23792    gateway/catalogue_entries.cpp
-//  23918    gateway/catalogue_failures.cpp
-//  24180    gateway/catalogue_replies.cpp
-//  24579    gateway/chat_script.cpp
-//  24703    gateway/gateway.cpp
-//  24964    gateway/options.cpp
-//  24979    gateway/sweep.cpp
-//  25417  Adapters
-//  25422    core/macros.hpp
-//  25439    adapters/catch2.hpp
-//  25546    adapters/doctest.hpp
-//  25656    adapters/gtest.hpp
+//   5269    core/json_pointer.hpp
+//   5290    core/process.hpp
+//   5319    answer/completion.hpp
+//   5483    answer/words.hpp
+//   5502    answer/default_reply.hpp
+//   5522    answer/schema_budget.hpp
+//   5578    answer/schema_instance.hpp
+//   5625    answer/occurrences.hpp
+//   5652    answer/schema_decimal.hpp
+//   5728    answer/schema_value.hpp
+//   5783    answer/schema_format.hpp
+//   5809    answer/schema_pattern.hpp
+//   5949    answer/schema_program.hpp
+//   6091    answer/schema_checker.hpp
+//   6134    script/chaos_rules.hpp
+//   6205    script/excerpts.hpp
+//   6235    evidence/redaction.hpp
+//   6258    http/sockets.hpp
+//   6365    http/connection.hpp
+//   6560    http/operations.hpp
+//   6601    http/request_reader.hpp
+//   6641    http/service.hpp
+//   6765    http/server.hpp
+//   6804    http/acceptor.hpp
+//   6849    http/compatibility.hpp
+//   6863    http/workers.hpp
+//   6911    http/response.hpp
+//   6931    gateway/catalogue_entries.hpp
+//   7054    core/clock.cpp
+//   7595    core/json_pointer.cpp
+//   7654    core/process.cpp
+//   7680    core/random.cpp
+//   7737    core/reporter.cpp
+//   7758    core/source_location.cpp
+//   7774    core/text.cpp
+//   8033    core/wait.cpp
+//   8045    model/acceptance.cpp
+//   8110    model/chat_request.cpp
+//   9220    model/connection_fault.cpp
+//   9318    model/failure.cpp
+//   9580    model/finding.cpp
+//   9605    model/pace.cpp
+//   9800    model/plan.cpp
+//   9986    model/profile.cpp
+//  10014    model/range.cpp
+//  10057    model/received_request.cpp
+//  10121    model/reply.cpp
+//  10767    keys/api_key.cpp
+//  10786    keys/key_store.cpp
+//  11102    keys/secrets.cpp
+//  11320    answer/bodies.cpp
+//  11429    answer/completion.cpp
+//  12097    answer/default_reply.cpp
+//  12231    answer/events.cpp
+//  12251    answer/occurrences.cpp
+//  12275    answer/schema_checker.cpp
+//  12436    answer/schema_decimal.cpp
+//  12628    answer/schema_format.cpp
+//  13079    answer/schema_instance.cpp
+//  13878    answer/schema_pattern.cpp
+//  14486    answer/schema_program.cpp
+//  14996    answer/schema_value.cpp
+//  15133    answer/tokens.cpp
+//  15366    answer/words.cpp
+//  15429    script/chaos.cpp
+//  15570    script/chaos_rules.cpp
+//  15654    script/connection_faults.cpp
+//  15720    script/excerpts.cpp
+//  15785    script/forced_failures.cpp
+//  15871    script/matcher.cpp
+//  16072    script/matchers.cpp
+//  16925    script/scope.cpp
+//  16982    script/script.cpp
+//  17266    delivery/delivery.cpp
+//  17892    delivery/framing.cpp
+//  17999    delivery/gzip.cpp
+//  18068    delivery/pace_schedule.cpp
+//  18139    evidence/diagnosis.cpp
+//  18326    evidence/journal.cpp
+//  19059    evidence/redaction.cpp
+//  19177    evidence/review.cpp
+//  19744    evidence/verification.cpp
+//  20211    http/acceptor.cpp
+//  20297    http/compatibility.cpp
+//  20409    http/connection.cpp
+//  20879    http/operations.cpp
+//  20983    http/request_reader.cpp
+//  21292    http/response.cpp
+//  21375    http/server.cpp
+//  21722    http/service.cpp
+//  22498    http/sockets.cpp
+//  22861    http/workers.cpp
+//  22972    gateway/catalogue.cpp
+//  23243    gateway/catalogue_delivery.cpp
+//  23796    gateway/catalogue_entries.cpp
+//  23922    gateway/catalogue_failures.cpp
+//  24184    gateway/catalogue_replies.cpp
+//  24583    gateway/chat_script.cpp
+//  24707    gateway/gateway.cpp
+//  24968    gateway/options.cpp
+//  24983    gateway/sweep.cpp
+//  25421  Adapters
+//  25426    core/macros.hpp
+//  25443    adapters/catch2.hpp
+//  25550    adapters/doctest.hpp
+//  25660    adapters/gtest.hpp
 
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
@@ -5150,7 +5150,7 @@ Json describe(const Scenario& scenario);
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <cstring>  // memcmp
 #include <ctime>
 #include <exception>
 #include <iostream>
@@ -5242,6 +5242,9 @@ std::string counted(std::size_t count, std::string_view noun);
 
 /// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
+
+/// The value of a hexadecimal digit, or -1.
+int hex_value(char digit);
 
 /// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
 std::string lower_ascii(std::string_view text);
@@ -7779,7 +7782,6 @@ MOCK_GATEWAY_INLINE char lower_letter(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// The value of a hexadecimal digit, or -1.
 MOCK_GATEWAY_INLINE int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
@@ -11135,9 +11137,9 @@ struct Span {
   bool is_key;
 };
 
-/// The byte that the escape at the start of `text` stands for, and its length; 0 when it is none, or its byte stands in
-/// no secret. `\"` and `\\` are left to Known's form for JSON: texts are full of them.
-std::pair<char, std::size_t> unescape(std::string_view text);
+/// The length of the escape that stands at `at`, and in `byte` what it stands for; 0 when there is none, or its byte
+/// stands in no secret. `\"` and `\\` are left to Known's form for JSON: texts are full of them.
+std::size_t unescape(std::string_view text, std::size_t at, char& byte);
 Decoded decode(std::string_view text, char mark);
 /// `nesting`: how many escapes inside of each other are decoded.
 void find(std::string_view text, std::string_view beginnings,
@@ -11170,7 +11172,7 @@ MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
   add_form(in_json.substr(1, in_json.size() - 2));
   // A character of base64 has 6 bits. Where the secret is not the first byte of three, 4 or 2 of its bits share one
   // with what stands before it.
-  for (const std::size_t shared : {0, 4, 2}) {
+  for (const std::size_t shared : {std::size_t{0}, std::size_t{4}, std::size_t{2}}) {
     for (const std::string_view last_digits : {"+/", "-_"}) {
       std::string form;
       for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
@@ -11209,34 +11211,37 @@ MOCK_GATEWAY_INLINE std::size_t Decoded::origin(std::size_t at) const {
   return after == jumps.begin() ? at : std::prev(after)->origin + (at - std::prev(after)->at);
 }
 
-MOCK_GATEWAY_INLINE std::pair<char, std::size_t> unescape(std::string_view text) {
-  std::size_t digits = 1;
-  if (text[0] == '\\') {
-    if (text.substr(0, 2) == "\\/") return {'/', 2};
-    if (text.substr(1, 3) != "u00") return {};
-    digits = 4;
+MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
+  std::size_t digits = at + 1;
+  if (text[at] == '\\') {
+    const char letter = digits < text.size() ? text[digits] : '\0';
+    if (letter == '/') return byte = letter, 2;
+    if (letter != 'u' || text.compare(at + 2, 2, "00") != 0) return 0;
+    digits += 3;
   }
-  unsigned value = 0;
-  const std::string_view hex = text.substr(std::min(digits, text.size()), 2);
-  const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
-  if (error != std::errc{} || hex.size() < 2 || end != hex.data() + 2 || value <= ' ' || value > '~') return {};
-  return {static_cast<char>(value), digits + 2};
+  if (digits + 2 > text.size()) return 0;
+  const int high = text::hex_value(text[digits]);
+  const int low = text::hex_value(text[digits + 1]);
+  if (high < 0 || low < 0) return 0;
+  byte = static_cast<char>(high * 16 + low);
+  return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
 MOCK_GATEWAY_INLINE Decoded decode(std::string_view text, char mark) {
   Decoded decoded;
   std::size_t copied = 0;
+  char byte = '\0';
   for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at)) {
-    const auto [byte, length] = unescape(text.substr(at));
+    const std::size_t length = unescape(text, at, byte);
     if (length == 0) {
       ++at;
       continue;
     }
-    decoded.bytes.append(text.substr(copied, at - copied)) += byte;
+    decoded.bytes.append(text.data() + copied, at - copied) += byte;
     copied = at += length;
     decoded.jumps.push_back({decoded.bytes.size(), at});
   }
-  if (!decoded.jumps.empty()) decoded.bytes.append(text.substr(copied));
+  if (!decoded.jumps.empty()) decoded.bytes.append(text.data() + copied, text.size() - copied);
   return decoded;
 }
 
@@ -11254,10 +11259,9 @@ MOCK_GATEWAY_INLINE void find(std::string_view text, std::string_view beginnings
     const std::string_view wanted = beginnings.substr(form, 3);
     // Prose is full of these letters; looking for another one is a fifth of the work.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
-    for (std::size_t at = text.find(wanted[rare]); at != std::string_view::npos; at = text.find(wanted[rare], at + 1)) {
-      if (at < rare || text.size() - at < 3 - rare) continue;
-      if (text[at - rare] != wanted[0] || text[at - rare + 1] != wanted[1] || text[at - rare + 2] != wanted[2])
-        continue;
+    for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
+         at = text.find(wanted[rare], at + 1)) {
+      if (text.size() - at < 3 - rare || std::memcmp(text.data() + at - rare, wanted.data(), 3) != 0) continue;
       const std::size_t begin = at - rare;
       const bool begins_word = begin == 0 || !is_letter_or_digit(text[begin - 1]) || follows_escape(begin);
       const bool begins_like_key = wanted == "sk-";
