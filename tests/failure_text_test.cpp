@@ -49,8 +49,8 @@ TEST_CASE("verify() notes what scripted faults did") {
        "sent an error event after token 1 as scripted"},
       {text("one two three").fail(after_tokens(1), skip_event()).fail(after_tokens(2), duplicate_event()), true,
        "skipped an event after token 1 as scripted, sent an event twice after token 2 as scripted"},
-      {text("one two three").fail(before_headers(), wrong_content_length(5)), false,
-       "announced a Content-Length wrong by +5 as scripted"},
+      {text("one two three").fail(before_headers(), wrong_content_length(-5)), false,
+       "announced a Content-Length wrong by -5 as scripted"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.note);
