@@ -87,7 +87,8 @@ TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
       {"with data after it, in one write", two_events().sse(with_data_after_done()).one_write()},
   };
   for (const auto& [what, reply] : replies) {
-    CAPTURE(what);
+    const std::string shown = what;  // a structured binding cannot be captured
+    CAPTURE(shown);
     detail::DeliveryProgress progress;
     Watching outlet(progress);
     stream(reply, outlet, progress);

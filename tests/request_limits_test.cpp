@@ -143,7 +143,7 @@ TEST_CASE("the largest chunked body is held in as much memory as it has bytes, a
 
 TEST_CASE("a chunked body of any size is held, and counted, in as much memory as it has bytes") {
   Gateway gateway;
-  for (const std::size_t size : {200'000, 300'000, 500'000}) {
+  for (const std::size_t size : {std::size_t{200'000}, std::size_t{300'000}, std::size_t{500'000}}) {
     CAPTURE(size);
     std::string body = chat_body().dump();
     body += std::string(size - body.size(), ' ');

@@ -23,7 +23,7 @@ while (($# > 0)); do
   case $1 in
     --seconds) seconds=${2:?--seconds needs a number}; shift ;;
     --seed) seed=${2:?--seed needs a number}; shift ;;
-    -*) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    -*) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
     *)
       [[ " ${all[*]} " == *" $1 "* ]] || { echo "there is no harness $1; there are ${all[*]}" >&2; exit 2; }
       harnesses+=("$1")
