@@ -15,6 +15,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/timing.hpp"
 
 namespace secrets_test {
 
@@ -351,7 +352,8 @@ TEST_CASE("a key of another account that two chunks share is not kept, however l
 TEST_CASE("a body full of what keys begin with is masked in time that its length bounds") {
   const Gateway gateway;
   std::string body = "x";
-  while (body.size() < (std::size_t{1} << 19)) body += "-sk";
+  const std::size_t size = std::size_t{1} << (test_support::sanitized ? 15 : 19);  // sanitizers see every comparison
+  while (body.size() < size) body += "-sk";
   const std::string credential = body.substr(2, 6000) + "?";
   CHECK(Http(gateway).with_key(credential).post("/v1/nothing", std::string_view(body)).status == 401);
   CHECK(gateway.journal().last().body() == "x-sk-***");
