@@ -523,7 +523,7 @@ std::string printed(TimePoint moment);
 /// For what a Duration cannot hold.
 std::string printed_seconds(long double seconds);
 
-/// Of any unit.
+/// The same for a duration of any unit.
 template <class Rep, class Period>
 std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   const long double nanoseconds =
@@ -532,7 +532,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// Of any precision.
+/// The same for a moment of any precision.
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));
@@ -19621,7 +19621,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
     return std::find(retries.begin(), retries.end(), what) != retries.end();
   };
   if (says("true") || says("false")) advice.should_retry = says("true");
-  // Of fields that differ a client may read any, or all as one that makes no sense.
+  // When fields of one name differ, clients differ in which they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
     return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
@@ -19871,7 +19871,7 @@ MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& 
   return issue;
 }
 
-/// Of so many exchanges the notes tell what scripts did to them.
+/// How many exchanges the notes tell of what their scripts did.
 inline constexpr std::size_t most_deeds = 10;
 
 /// "after token 2".

@@ -255,7 +255,7 @@ std::string printed(TimePoint moment);
 /// For what a Duration cannot hold.
 std::string printed_seconds(long double seconds);
 
-/// Of any unit.
+/// The same for a duration of any unit.
 template <class Rep, class Period>
 std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   const long double nanoseconds =
@@ -264,7 +264,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// Of any precision.
+/// The same for a moment of any precision.
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));

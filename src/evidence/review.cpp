@@ -466,7 +466,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
     return std::find(retries.begin(), retries.end(), what) != retries.end();
   };
   if (says("true") || says("false")) advice.should_retry = says("true");
-  // Of fields that differ a client may read any, or all as one that makes no sense.
+  // When fields of one name differ, clients differ in which they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
     return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();

@@ -138,7 +138,7 @@ MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& 
   return issue;
 }
 
-/// Of so many exchanges the notes tell what scripts did to them.
+/// How many exchanges the notes tell of what their scripts did.
 inline constexpr std::size_t most_deeds = 10;
 
 /// "after token 2".
