@@ -3,6 +3,8 @@
 
 The interface half holds every part that src/mock_gateway.hpp or an adapter reaches; the implementation half holds the
 headers that only .cpp files include, then every .cpp; the tail holds the adapters, each behind a guard of its own.
+src/ is a plain library; what a header needs besides is written here: an inline mark before each function that a .cpp
+defines, and inside namespace mock_gateway an inline namespace named after the mode and the version.
 While it reads the parts it checks the rules that keep them joinable.
 Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broken.
 """
@@ -16,7 +18,6 @@ from pathlib import Path
 LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "evidence", "http", "gateway", "adapters"]
 ROOT = "mock_gateway.hpp"
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
-PRIVATE_MACROS = "core/macros.hpp"  # defined anew for each half and the tail, undefined at the end
 ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it
 PLATFORM_HEADER = re.compile(r"(sys|net|netinet|arpa)/.*|(poll|netdb|unistd|fcntl|windows|winsock2?|ws2tcpip)\.h")
 
@@ -55,10 +56,14 @@ class Part:
         text = path.read_text(encoding="utf-8")
         self.lines = text.splitlines()
         blanked = blank_out(text)
-        self.kept = list(self._keep(blanked.splitlines()))  # (line number, line)
-        while self.kept and not self.kept[-1][1].strip():
-            self.kept.pop()
-        self._check_scopes(blanked)
+        kept = list(self._keep(blanked.splitlines()))
+        while kept and not kept[-1][1].strip():
+            kept.pop()
+        insertions = {}  # line number: [(column, text)]
+        for offset, added in self._marks(blanked):
+            start = blanked.rfind("\n", 0, offset) + 1
+            insertions.setdefault(blanked.count("\n", 0, offset) + 1, []).append((offset - start, added))
+        self.kept = [self._with(line, insertions.get(number, ())) for number, line in kept]
 
     def problem(self, line, message):
         self.problems.append(f"{self.label}:{line}: {message}")
@@ -107,27 +112,39 @@ class Part:
     def _define(self, number, line):
         macro = DEFINE.match(line)[1]
         self.defines.append(macro)
-        if macro.startswith("MOCK_GATEWAY_") and self.name not in (PUBLIC_MACROS, PRIVATE_MACROS):
-            self.problem(number, f"{macro} belongs in {PUBLIC_MACROS} (public) or {PRIVATE_MACROS} (undefined again)")
+        if macro.startswith("MOCK_GATEWAY_") and self.name != PUBLIC_MACROS:
+            self.problem(number, f"{macro} belongs in {PUBLIC_MACROS}: users see it")
 
-    def _check_scopes(self, blanked):
-        """In a header every file that includes it would get its own copy of what has internal linkage.
+    @staticmethod
+    def _with(line, insertions):
+        for column, added in sorted(insertions, reverse=True):
+            line = line[:column] + added + line[column:]
+        return line
 
-        Only adapters want that: each file's copy is for the framework as that file has configured it.
+    def _marks(self, blanked):
+        """What the assembled header has besides the lines of the part, as (offset, text).
+
+        In a header every file that includes it would get its own copy of what has internal linkage. Only adapters want
+        that: each file's copy is for the framework as that file has configured it.
         """
         code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), blanked, flags=re.M)
         heading_start, scopes = 0, []  # scopes: for each open brace, whether it is a namespace's
+        ours = False  # whether the outermost scope is namespace mock_gateway
         anonymous_at = None  # how many scopes the outermost anonymous namespace stands in
         for token in re.finditer(r"[{};]|\bstatic\b", code):
             line = code.count("\n", 0, token.start()) + 1
             if token[0] == "static":
                 if all(scopes):
-                    self.problem(line, "no static at namespace scope: use namespace detail and MOCK_GATEWAY_INLINE")
+                    self.problem(line, "no static at namespace scope: use namespace detail, with a name for the part")
                 continue
             heading = code[heading_start : token.start()].strip()
+            starts_at = code.find(heading, heading_start)
             heading_start = token.end()
             if token[0] == "}" and scopes:
                 scopes.pop()
+                if ours and not scopes:
+                    ours = False
+                    yield token.end(), "}"
                 if len(scopes) == anonymous_at:
                     anonymous_at = None
                 continue
@@ -137,10 +154,20 @@ class Part:
                     self.problem(line, "no anonymous namespace: use namespace detail, with a name for the part")
                 elif anonymous_at is None:
                     anonymous_at = len(scopes)
+            if token[0] == "{" and namespace and not scopes and namespace[1].startswith("mock_gateway"):
+                ours = True
+                if namespace[1] == "mock_gateway":
+                    yield token.end(), " inline namespace MOCK_GATEWAY_ABI {"
+                else:
+                    self.problem(line, "open namespace mock_gateway by itself, and others inside it")
             defines = token[0] == "{" or re.search(r"=\s*default$", heading)
             shared = all(scopes) and anonymous_at is None
             if defines and not namespace and shared and self._is_function(heading):
-                self.problem(line, "a function defined at namespace scope needs MOCK_GATEWAY_INLINE (or inline)")
+                if self.path.suffix == ".hpp":
+                    self.problem(line, "a function defined in a header needs inline")
+                else:
+                    # Attributes come before every other word of a declaration.
+                    yield starts_at + re.match(r"(\[\[.*?\]\]\s*)*", heading, re.DOTALL).end(), "MOCK_GATEWAY_INLINE "
             if token[0] == "{":
                 # `extern "C" {` opens no scope of its own.
                 scopes.append(bool(namespace) or heading == "extern")
@@ -148,7 +175,7 @@ class Part:
     @staticmethod
     def _is_function(heading):
         # A heading that starts with a comma is the rest of a constructor's initializers.
-        inline = r"\b(MOCK_GATEWAY_INLINE|inline|constexpr|template|class|struct|union|enum|static|static_assert)\b"
+        inline = r"\b(inline|constexpr|template|class|struct|union|enum|static|static_assert)\b"
         return "(" in heading and not heading.startswith(",") and not re.search(inline, heading)
 
 
@@ -168,13 +195,16 @@ class Library:
         if not root:
             self.problems.append(f"{src.name}/{ROOT}:1: missing: it says what the interface consists of")
             return
-        self.description = [line for _, line in root.kept if line.startswith("//")]
+        self.description = [line for line in root.kept if line.startswith("//")]
 
-        # The macro parts open a half by themselves, so they are no dependency to place.
-        public = self.parts.get(src / PUBLIC_MACROS)
-        self.macros = self.parts.get(src / PRIVATE_MACROS)
-        macros = [part for part in (public, self.macros) if part]
-        placed, self.interface, self.implementation = {root.path, *(part.path for part in macros)}, [], []
+        # Opens the interface by itself, so it is no dependency to place.
+        self.version = self.parts.get(src / PUBLIC_MACROS)
+        number = self.version and re.search(r'^#define MOCK_GATEWAY_VERSION "(.*)"', "\n".join(self.version.lines), re.M)
+        if not number:
+            self.problems.append(f"{src.name}/{PUBLIC_MACROS}:1: missing: it defines MOCK_GATEWAY_VERSION")
+            return
+        self.abi = "_".join(number[1].split(".")[:2])  # until 1.0 a minor version may change what its users see
+        placed, self.interface, self.implementation = {root.path, self.version.path}, [], []
         self.adapters = [part for part in self.parts.values() if part.is_adapter]
         for part in (root, *self.adapters):
             self._add_dependencies(part, placed, self.interface, ())
@@ -183,10 +213,9 @@ class Library:
             self._add_dependencies(part, placed, self.implementation, ())
         for half in (self.interface, self.implementation, sources):
             half.sort(key=self._layer)
-        self.interface = macros + self.interface
-        self.implementation = ([self.macros] if self.macros else []) + self.implementation + sources
+        self.implementation += sources
         self._check_halves()
-        joined = {root, *self.interface, *self.implementation, *self.adapters}
+        joined = {root, self.version, *self.interface, *self.implementation, *self.adapters}
         for part in self.parts.values():
             if part not in joined:
                 self.unused.append(f"{part.label}:1: nothing includes this part")
@@ -224,7 +253,7 @@ class Library:
                 order.append(included)
 
     def _check_halves(self):
-        for part in self.interface:
+        for part in [self.version, *self.interface]:
             for line, header in [include[:2] for include in part.hoisted + part.in_place]:
                 if header.split("/")[-1] == "httplib.h" or PLATFORM_HEADER.fullmatch(header):
                     part.problem(line, f"<{header}> may not be part of the interface: use it in a .cpp file")
@@ -257,37 +286,44 @@ def include_block(parts, already):
         yield ""
 
 
-def assemble(library, line_directives_for=None):
-    """The text of the assembled header. With an output path, #line directives name the source of each line."""
+def assemble(library):
+    """The text of the assembled header."""
     body = []
     contents = []  # (part or heading, index of its first line in the body)
     already = set()
-
-    def resync(number, path):
-        if line_directives_for:
-            escaped = str(path).replace("\\", "/").replace('"', '\\"')
-            body.append(f'#line {number} "{escaped}"')
 
     def add(part):
         contents.append((part.name, len(body)))
         body.append(f"// ---- {part.name} ".ljust(120, "-"))
         body.append("")
-        expected = None
-        for number, line in part.kept:
-            if number != expected:
-                resync(number, part.path)
-            body.append(line)
-            expected = number + 1
-        resync("@", line_directives_for)  # back to the assembled file: numbered below, when lines are final
+        body.extend(part.kept)
         body.append("")
 
-    def undefine_macros():
-        body.extend(f"#undef {macro}" for macro in dict.fromkeys(library.macros.defines if library.macros else ()))
+    def define_macros():
+        body.extend(
+            [
+                "// The mode is part of every mangled name: files that disagree fail to link, and share no half a library.",
+                "#if MOCK_GATEWAY_HEADER_ONLY",
+                f"#define MOCK_GATEWAY_ABI header_only_{library.abi}",
+                "#define MOCK_GATEWAY_INLINE inline",
+                "#else",
+                f"#define MOCK_GATEWAY_ABI compiled_{library.abi}",
+                "#define MOCK_GATEWAY_INLINE",
+                "#endif",
+                "",
+            ]
+        )
 
-    def half(heading, parts, open_lines, close_lines):
+    def undefine_macros():
+        body.extend(["#undef MOCK_GATEWAY_ABI", "#undef MOCK_GATEWAY_INLINE"])
+
+    def half(heading, parts, open_lines, close_lines, first=()):
         contents.append((heading, len(body)))
         body.extend(open_lines + [""])
         body.extend(include_block(parts, already))
+        for part in first:
+            add(part)
+        define_macros()
         for part in parts:
             add(part)
         undefine_macros()
@@ -299,8 +335,7 @@ def assemble(library, line_directives_for=None):
         body.extend(["", "// Outside of the guards above, so that an adapter may be asked for after a first include."])
         body.extend(("#if " + " || \\\n    ".join(f"defined({guard})" for guard in guards.values())).split("\n"))
         body.append("")
-        if library.macros:
-            add(library.macros)
+        define_macros()
         for part, guard in guards.items():
             body.extend([f"#if defined({guard}) && !defined({guard}_INCLUDED)", f"#define {guard}_INCLUDED", ""])
             body.extend(include_block([part], set(of_interface)))
@@ -314,6 +349,7 @@ def assemble(library, line_directives_for=None):
         library.interface,
         ["#ifndef MOCK_GATEWAY_HPP", "#define MOCK_GATEWAY_HPP"],
         ["#endif  // MOCK_GATEWAY_HPP", ""],
+        [library.version],
     )
     of_interface = set(already)  # what an adapter can count on in either mode
     half(
@@ -345,9 +381,7 @@ def assemble(library, line_directives_for=None):
     for name, index in contents:
         indent = "  " if "/" in name else ""
         top.append(f"// {index + offset:6}  {indent}{name}")
-    lines = top + [""] + body
-    numbered = (line.replace("#line @", f"#line {number + 1}", 1) for number, line in enumerate(lines, start=1))
-    return "\n".join(numbered) + "\n"
+    return "\n".join(top + [""] + body) + "\n"
 
 
 def main():
@@ -360,15 +394,8 @@ def main():
         metavar="FILE",
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and show a diff if it is stale")
-    parser.add_argument(
-        "--line-directives",
-        action="store_true",
-        help="let compilers and debuggers point into src/; needs -o, for it is no header to ship",
-    )
     parser.add_argument("--src", type=Path, default=Path(__file__).parent, help="another source folder", metavar="DIR")
     options = parser.parse_args()
-    if options.line_directives and (options.check or not options.output):
-        parser.error("--line-directives needs -o FILE, and makes no sense with --check")
 
     library = Library(options.src.resolve())
     for problem in dict.fromkeys(library.problems + library.unused):
@@ -376,7 +403,7 @@ def main():
     if library.problems or (library.unused and not options.output):
         return 2
     output = options.output or library.src.parent / ROOT
-    text = assemble(library, output.resolve() if options.line_directives else None)
+    text = assemble(library)
     if not options.check:
         output.write_bytes(text.encode("utf-8"))
         return 0

@@ -41,7 +41,6 @@
 #endif
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace {
 
@@ -66,7 +65,6 @@ const InstalledReporter catch2_adapter(report_to_catch2);
 
 }  // namespace
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
 
 // Version 2 alone is a header with that guard. Version 3 has printers of its own.

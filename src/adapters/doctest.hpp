@@ -27,7 +27,6 @@
 #endif
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace {
 
@@ -68,7 +67,6 @@ inline doctest::String toString(Verdict::Kind kind) { return to_string(kind).c_s
 inline doctest::String toString(Scenario::Expected expected) { return to_string(expected).c_str(); }
 inline doctest::String toString(VerificationIssue::Kind kind) { return to_string(kind).c_str(); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO

@@ -19,7 +19,6 @@
 #include "../gateway/gateway.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace {
 
@@ -46,7 +45,6 @@ const InstalledReporter gtest_adapter([] {
 
 }  // namespace
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway
 
 // EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries.

@@ -5,12 +5,11 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace bodies {
 
 /// `"name":"value"`.
-MOCK_GATEWAY_INLINE void append_member(std::string& out, std::string_view name, std::string_view value) {
+void append_member(std::string& out, std::string_view name, std::string_view value) {
   text::append_json_string(out, name);
   out += ':';
   text::append_json_string(out, value);
@@ -24,13 +23,13 @@ struct OpenAiError {
 };
 
 /// The `type` that OpenAI gives to a status.
-MOCK_GATEWAY_INLINE std::string openai_type(int status) {
+std::string openai_type(int status) {
   if (status == 429) return "requests";
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
 /// OpenAI's spelling of a code of ours. It tells integers from decimals, which only the parameter can.
-MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
+std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
   if (!param.empty() && (below || failure.code() == "value_above_maximum")) {
@@ -42,7 +41,7 @@ MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   return failure.code();
 }
 
-MOCK_GATEWAY_INLINE OpenAiError openai_error(const Failure& failure) {
+OpenAiError openai_error(const Failure& failure) {
   if (failure.is_documented_authentication_failure()) {
     constexpr const char* type = "invalid_request_error";
     if (failure.status() == 401) return {"Incorrect API key provided.", type, "invalid_api_key"};
@@ -54,7 +53,7 @@ MOCK_GATEWAY_INLINE OpenAiError openai_error(const Failure& failure) {
   return {failure.message(), type_chosen ? failure.type() : openai_type(failure.status()), openai_code(failure)};
 }
 
-MOCK_GATEWAY_INLINE void append_model(std::string& out, const Model& model, std::int64_t created) {
+void append_model(std::string& out, const Model& model, std::int64_t created) {
   out += '{';
   append_member(out, "id", model.id);
   out += R"(,"object":"model","created":)";
@@ -66,7 +65,7 @@ MOCK_GATEWAY_INLINE void append_model(std::string& out, const Model& model, std:
 
 }  // namespace bodies
 
-MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profile) {
+std::string error_body(const Failure& failure, Profile profile) {
   if (failure.raw_body()) return *failure.raw_body();
   std::string out = R"({"error":{)";
   if (profile == Profile::openai) {
@@ -92,13 +91,13 @@ MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profi
   return out += "}}";
 }
 
-MOCK_GATEWAY_INLINE std::string model_body(const Model& model, std::int64_t created) {
+std::string model_body(const Model& model, std::int64_t created) {
   std::string out;
   bodies::append_model(out, model, created);
   return out;
 }
 
-MOCK_GATEWAY_INLINE std::string models_body(const std::vector<Model>& models, std::int64_t created) {
+std::string models_body(const std::vector<Model>& models, std::int64_t created) {
   std::string out = R"({"object":"list","data":[)";
   for (const Model& model : models) {
     if (out.back() != '[') out += ',';
@@ -108,5 +107,4 @@ MOCK_GATEWAY_INLINE std::string models_body(const std::vector<Model>& models, st
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

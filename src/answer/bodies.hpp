@@ -8,7 +8,6 @@
 #include "../model/profile.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// A model that the gateway serves.
 struct Model {
@@ -29,5 +28,4 @@ std::string models_body(const std::vector<Model>& models, std::int64_t created);
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

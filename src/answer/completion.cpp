@@ -10,7 +10,6 @@
 #include "words.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace completions {
 
@@ -21,13 +20,13 @@ struct Limits {
 };
 
 /// Keeps what the limits still pay for.
-MOCK_GATEWAY_INLINE void spend(Limits& limits, TokenizedText& text) {
+void spend(Limits& limits, TokenizedText& text) {
   text.keep_tokens(limits.tokens);
   limits.tokens -= text.size();
 }
 
 /// Cuts before the earliest match of a stop sequence; whether there was one.
-MOCK_GATEWAY_INLINE bool cut_at_stop(const Limits& limits, TokenizedText& text) {
+bool cut_at_stop(const Limits& limits, TokenizedText& text) {
   std::size_t earliest = std::string::npos;
   for (const std::string& stop : limits.stop) {
     if (!stop.empty()) earliest = std::min(earliest, text.text.find(stop));
@@ -38,12 +37,12 @@ MOCK_GATEWAY_INLINE bool cut_at_stop(const Limits& limits, TokenizedText& text) 
 }
 
 /// Randomness of one part of a choice: the same for the same answer, whatever else the answer holds.
-MOCK_GATEWAY_INLINE Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part) {
+Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part) {
   return Random(seed ^ (static_cast<std::uint64_t>(choice) << 32) ^ part);
 }
 
-MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, Limits limits,
-                                                 const AnswerContext& context, const Tokens& tokens) {
+CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, Limits limits,
+                             const AnswerContext& context, const Tokens& tokens) {
   CompletionChoice choice;
   choice.has_refusal = scripted.refusal && context.profile == Profile::openai;
   choice.has_text = scripted.text || (scripted.refusal && !choice.has_refusal);
@@ -81,8 +80,8 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
 }
 
 /// What the script claims, or else what was counted.
-MOCK_GATEWAY_INLINE Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt,
-                                     std::size_t completion, std::size_t reasoning) {
+Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
+                 std::size_t reasoning) {
   const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
   const TokenUsage& tokens = scripted ? *scripted : counted;
   Usage usage;
@@ -96,13 +95,13 @@ MOCK_GATEWAY_INLINE Usage make_usage(const std::optional<TokenUsage>& scripted, 
   return usage;
 }
 
-MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
+std::size_t tokens_of(const CompletionChoice& choice) {
   std::size_t count = choice.thinking.size() + choice.text.size() + choice.refusal.size();
   for (const CompletionToolCall& call : choice.tool_calls) count += call.arguments.size();
   return count;
 }
 
-MOCK_GATEWAY_INLINE std::size_t deltas_of(const CompletionChoice& choice) {
+std::size_t deltas_of(const CompletionChoice& choice) {
   std::size_t count = choice.thinking.deltas() + choice.text.deltas() + choice.refusal.deltas();
   for (const CompletionToolCall& call : choice.tool_calls) count += call.arguments.deltas();
   return count;
@@ -116,8 +115,8 @@ struct ScriptedCuts {
   std::vector<std::vector<std::size_t>> arguments;
 };
 
-MOCK_GATEWAY_INLINE std::vector<ScriptedCuts> cut_by_pieces(const std::vector<ScriptedChoice>& choices,
-                                                            const std::vector<std::string>& pieces) {
+std::vector<ScriptedCuts> cut_by_pieces(const std::vector<ScriptedChoice>& choices,
+                                        const std::vector<std::string>& pieces) {
   std::vector<ScriptedCuts> all;
   PieceCutter cutter(pieces);
   for (const ScriptedChoice& choice : choices) {
@@ -132,7 +131,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptedCuts> cut_by_pieces(const std::vector<Sc
 }
 
 /// Adds deltas that end at `cuts`, counted from byte `start`, as far as the text goes.
-MOCK_GATEWAY_INLINE void add_cuts(TokenizedText& text, const std::vector<std::size_t>& cuts, std::size_t start) {
+void add_cuts(TokenizedText& text, const std::vector<std::size_t>& cuts, std::size_t start) {
   for (const std::size_t cut : cuts) {
     const std::size_t last = text.cuts.empty() ? 0 : text.cuts.back();
     if (last < text.text.size()) text.cuts.push_back(std::min(start + cut, text.text.size()));
@@ -140,14 +139,14 @@ MOCK_GATEWAY_INLINE void add_cuts(TokenizedText& text, const std::vector<std::si
 }
 
 /// `,"name":`, or without the comma at the start of an object.
-MOCK_GATEWAY_INLINE void append_name(std::string& out, std::string_view name) {
+void append_name(std::string& out, std::string_view name) {
   if (out.back() != '{') out += ',';
   out += '"';
   out += name;
   out += "\":";
 }
 
-MOCK_GATEWAY_INLINE void append_string(std::string& out, std::string_view name, std::string_view value) {
+void append_string(std::string& out, std::string_view name, std::string_view value) {
   append_name(out, name);
   text::append_json_string(out, value);
 }
@@ -159,7 +158,7 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
 }
 
 /// How OpenAI and DeepSeek tell one configuration of a model from another; DashScope sends null.
-MOCK_GATEWAY_INLINE void append_system_fingerprint(std::string& out, const Completion& completion) {
+void append_system_fingerprint(std::string& out, const Completion& completion) {
   const Profile profile = completion.context().profile;
   if (profile == Profile::documented) return;
   append_name(out, "system_fingerprint");
@@ -175,7 +174,7 @@ MOCK_GATEWAY_INLINE void append_system_fingerprint(std::string& out, const Compl
 }
 
 /// From the opening brace to the model.
-MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& completion, std::string_view object) {
+void append_envelope(std::string& out, const Completion& completion, std::string_view object) {
   out += '{';
   append_string(out, "id", completion.context().id);
   append_string(out, "object", object);
@@ -183,7 +182,7 @@ MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& com
   append_string(out, "model", completion.model());
 }
 
-MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& completion) {
+void append_usage(std::string& out, const Completion& completion) {
   const Usage& usage = completion.usage();
   append_name(out, "usage");
   if (completion.usage_json()) {
@@ -215,7 +214,7 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
 }
 
 /// `{"id","type","function"}` of a tool call, from the id on.
-MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments) {
+void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments) {
   append_string(out, "id", call.id);
   const std::string_view kind = call.custom ? "custom" : "function";
   append_string(out, "type", kind);
@@ -227,13 +226,13 @@ MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall&
 }
 
 /// A logprob that is made up, in ten-thousandths below 0.
-MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
+std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
 }
 
 /// `"token","logprob","bytes"`.
-MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view token, const std::string& logprob) {
+void append_candidate(std::string& out, std::string_view token, const std::string& logprob) {
   append_string(out, "token", token);
   append_name(out, "logprob");
   out += logprob;
@@ -247,8 +246,8 @@ MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view tok
 }
 
 /// The logprobs of one token. What is not scripted is made up: the token is the likeliest, the alternatives are words.
-MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice,
-                                               std::size_t number, std::string_view token) {
+void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
+                           std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
   const std::vector<TokenLogprob>& all_scripted = completion.choices()[choice].logprobs;
   const TokenLogprob* const scripted = number < all_scripted.size() ? &all_scripted[number] : nullptr;
@@ -288,8 +287,8 @@ MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completio
   out += "]}";
 }
 
-MOCK_GATEWAY_INLINE void append_logprobs_list(std::string& out, const Completion& completion, std::size_t index,
-                                              std::size_t first, std::size_t last) {
+void append_logprobs_list(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
+                          std::size_t last) {
   const CompletionChoice& choice = completion.choices()[index];
   if (first >= last) {
     out += "null";
@@ -306,8 +305,8 @@ MOCK_GATEWAY_INLINE void append_logprobs_list(std::string& out, const Completion
 }
 
 /// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
-MOCK_GATEWAY_INLINE void append_logprobs(std::string& out, const Completion& completion, std::size_t index,
-                                         std::size_t first, std::size_t last) {
+void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
+                     std::size_t last) {
   const std::size_t border = completion.choices()[index].text.size();
   out += R"(,"logprobs":{"content":)";
   append_logprobs_list(out, completion, index, first, std::min(last, border));
@@ -319,11 +318,11 @@ MOCK_GATEWAY_INLINE void append_logprobs(std::string& out, const Completion& com
 }
 
 /// Whether every choice and chunk carries the key `logprobs`.
-MOCK_GATEWAY_INLINE bool has_logprobs_key(const Completion& completion) {
+bool has_logprobs_key(const Completion& completion) {
   return completion.logprobs() || completion.context().profile != Profile::documented;
 }
 
-MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice& choice, Profile profile) {
+void append_message(std::string& out, const CompletionChoice& choice, Profile profile) {
   append_name(out, "message");
   out += R"({"role":"assistant","content":)";
   if (choice.has_text) {
@@ -354,7 +353,7 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
 }
 
 /// The first delta of a choice. One made of tool calls has null content, as the plain message has.
-MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
+std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
   const bool only_calls = !choice.has_text && !choice.tool_calls.empty();
   switch (profile) {
     case Profile::documented: break;
@@ -372,8 +371,8 @@ MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, 
 
 }  // namespace completions
 
-MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request,
-                                           const AnswerContext& context, const Tokens& tokens, const Chunking* chunking)
+Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
+                       const Tokens& tokens, const Chunking* chunking)
     : context_(context),
       model_(reply.model.empty() ? request.model : reply.model),
       include_usage_(request.include_usage),
@@ -410,7 +409,7 @@ MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatReq
   for (const CompletionChoice& choice : choices_) delta_count_ += completions::deltas_of(choice);
 }
 
-MOCK_GATEWAY_INLINE void Completion::cut(const ReplyData& reply, const Chunking& chunking) {
+void Completion::cut(const ReplyData& reply, const Chunking& chunking) {
   if (chunking.kind() != Chunking::Kind::pieces) {
     for (CompletionChoice& choice : choices_) {
       for (TokenizedText* const text : {&choice.thinking, &choice.text, &choice.refusal})
@@ -435,7 +434,7 @@ MOCK_GATEWAY_INLINE void Completion::cut(const ReplyData& reply, const Chunking&
   }
 }
 
-MOCK_GATEWAY_INLINE std::string Completion::body() const {
+std::string Completion::body() const {
   std::string out;
   out.reserve(512);
   completions::append_envelope(out, *this, "chat.completion");
@@ -463,7 +462,7 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
   return out;
 }
 
-MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
+void Completion::merge_extra(std::string& json, const char* message) const {
   Json value = Json::parse(json);
   for (Json& choice : value["choices"]) {
     if (!choice[message].contains("role")) continue;  // a later delta
@@ -473,7 +472,7 @@ MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* 
   json = value.dump();
 }
 
-MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
+CompletionEvents::CompletionEvents(const Completion& completion)
     : completion_(completion), positions_(completion.choices().size()) {
   const Profile profile = completion_.context().profile;
   usage_on_finish_ = completion_.include_usage() && profile == Profile::deepseek;
@@ -498,7 +497,7 @@ MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& complet
   text_close_ = profile == Profile::deepseek ? R"(,"reasoning_content":null})" : "}";
 }
 
-MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
+bool CompletionEvents::next(StreamEvent& event) {
   if (!write(event)) return false;
   ++count_;
   if (has_extra_) completion_.merge_extra(event.data, "delta");
@@ -511,8 +510,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(
-    const CompletionChoice& choice) {
+std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
   std::vector<CallDelta> order;
   for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
     before = order.size();
@@ -522,8 +520,7 @@ MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::i
   return order;
 }
 
-MOCK_GATEWAY_INLINE std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(
-    std::size_t index, std::size_t position) const {
+std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
   if (!call_deltas_.empty()) {
     const std::vector<CallDelta>& order = call_deltas_[index];
     return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
@@ -537,7 +534,7 @@ MOCK_GATEWAY_INLINE std::optional<CompletionEvents::CallDelta> CompletionEvents:
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
+bool CompletionEvents::write(StreamEvent& event) {
   while (deltas_left_ > 0) {
     const std::size_t index = turn_;
     turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;
@@ -560,7 +557,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
+bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   std::size_t position = positions_[index]++;
   if (position == 0) {
@@ -613,15 +610,15 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
   return true;
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
+void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
   event.data = head_;
   event.data += R"({"index":)";
   event.data += std::to_string(index);
   event.data += R"(,"delta":)";
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, const TokenizedText& text,
-                                                       std::size_t delta, std::string_view close, StreamEvent& event) {
+void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
+                                   std::string_view close, StreamEvent& event) {
   event.token = true;
   event.share = text.share(delta);
   event.data += open;
@@ -629,9 +626,8 @@ MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, co
   event.data += close;
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before,
-                                                             const TokenizedText& text, std::size_t delta,
-                                                             StreamEvent& event) {
+void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
+                                         std::size_t delta, StreamEvent& event) {
   const auto [first, last] =
       completion_.logprobs() ? text.tokens_ending_in(delta) : std::pair<std::size_t, std::size_t>{};
   if (first == last) {
@@ -643,7 +639,7 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, 
   event.data += tail_;
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
+void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
   const Profile profile = completion_.context().profile;
   begin(index, event);
   event.data += profile == Profile::dashscope || profile == Profile::deepseek ? R"({"content":""})" : "{}";
@@ -651,7 +647,7 @@ MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, Strea
   end_with_finish_reason(index, index + 1 == positions_.size(), event);
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
+void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
   const CompletionChoice& choice = completion_.choices()[index];
   if (positions_[index] != 1 + completions::deltas_of(choice) + choice.tool_calls.size()) return;
   const std::string unfinished = R"(,"finish_reason":null})" + tail_;
@@ -659,7 +655,7 @@ MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, Strea
   end_with_finish_reason(index, deltas_left_ == 0, event);
 }
 
-MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
+void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
   completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
   event.data += '}';
   if (usage_on_finish_ && last) {
@@ -672,5 +668,4 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t in
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

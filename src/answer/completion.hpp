@@ -14,7 +14,6 @@
 #include "tokens.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// What an answer takes from the gateway rather than from the request or the reply.
@@ -172,5 +171,4 @@ class CompletionEvents final : public EventSource {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

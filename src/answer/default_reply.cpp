@@ -14,12 +14,11 @@
 #include "words.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace default_replies {
 
 /// An instance of a schema that stands at `place` in the request, a JSON path.
-MOCK_GATEWAY_INLINE Json instance_of(const Json& schema, const std::string& place, Random& random) {
+Json instance_of(const Json& schema, const std::string& place, Random& random) {
   try {
     return schema::instance(schema, random);
   } catch (const schema::Unsupported& unsupported) {
@@ -29,7 +28,7 @@ MOCK_GATEWAY_INLINE Json instance_of(const Json& schema, const std::string& plac
 }
 
 /// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
-MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
+Json object_schema(const Json& parameters) {
   const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
   if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
   Json schema = parameters;
@@ -41,7 +40,7 @@ MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
 }
 
 /// The call of a custom tool: its input is words, unless a grammar, of which no sentence can be promised, says else.
-MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
+ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   const Json& custom = request.body.at("tools").at(tool).at("custom");
   const auto format = custom.find("format");
   if (format != custom.end() && format->is_object() && format->value("type", Json("text")) != "text") {
@@ -52,7 +51,7 @@ MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, 
   return {request.tools[tool].name, words::sentence_text(random), "", true};
 }
 
-MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, Random& random) {
+ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   if (request.tools[tool].custom) return custom_call_of(request, tool, random);
   const std::string place = "tools[" + std::to_string(tool) + "].function.parameters";
   const Json schema = object_schema(request.tools[tool].parameters);
@@ -61,7 +60,7 @@ MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::si
 
 /// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
 /// takes several at once and has several tools.
-MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, Random& random) {
+std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
   if (request.tool_choice.mode == ToolChoice::Mode::named) {
@@ -80,14 +79,14 @@ MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatReque
   return calls;
 }
 
-MOCK_GATEWAY_INLINE Json object_of_words(Random& random) {
+Json object_of_words(Random& random) {
   Json object = Json::object();
   const std::size_t members = 2 + static_cast<std::size_t>(random.below(3));
   while (object.size() < members) object[words::word(random)] = words::sentence_text(random);
   return object;
 }
 
-MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, Random& random) {
+std::string text_of(const ChatRequest& request, Random& random) {
   if (!request.response_format || request.response_format->kind == ResponseFormat::Kind::text) {
     return words::sentence_text(random);
   }
@@ -97,13 +96,13 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, Random& rand
   return instance_of(request.response_format->schema, "response_format.json_schema.schema", random).dump();
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
+std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
   return fingerprint(string, fingerprint(std::to_string(string.size()) + ':', basis));
 }
 
 /// Adds a value to a fingerprint, so that no two values look alike: each begins with its kind and, where it has parts,
 /// their number.
-MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const Json& value, std::uint64_t basis) {
+std::uint64_t fingerprint_of(const Json& value, std::uint64_t basis) {
   const char kind = static_cast<char>(value.type());
   std::uint64_t hash = fingerprint({&kind, 1}, basis);
   if (value.is_string()) return fingerprint_of(value.get_ref<const std::string&>(), hash);
@@ -119,7 +118,7 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const Json& value, std::uint64_
 
 }  // namespace default_replies
 
-MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_t seed) {
+Reply default_reply(const ChatRequest& request, std::uint64_t seed) {
   Random random(seed);
   ReplyData reply;
   for (std::int64_t index = 0; index < request.n; ++index) {
@@ -132,7 +131,7 @@ MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_
   return Reply(std::move(reply));
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request) {
+std::uint64_t content_fingerprint(const ChatRequest& request) {
   std::uint64_t hash = fingerprint({});
   for (const auto& member : request.body.items()) {
     if (member.key() == "stream" || member.key() == "stream_options") continue;
@@ -142,5 +141,4 @@ MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

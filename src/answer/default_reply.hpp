@@ -6,7 +6,6 @@
 #include "../model/reply.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
@@ -20,5 +19,4 @@ Reply default_reply(const ChatRequest& request, std::uint64_t seed);
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

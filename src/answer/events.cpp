@@ -1,10 +1,9 @@
 #include "events.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
+bool ChunkEvents::next(StreamEvent& event) {
   if (sent_ == chunks_.size()) return false;
   const StreamChunk& chunk = chunks_[sent_++];
   event.data = chunk.bytes();
@@ -15,5 +14,4 @@ MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,7 +8,6 @@
 #include "../model/reply.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// A token, where parts of one are counted: at one token a second, a share is its time in nanoseconds.
@@ -52,5 +51,4 @@ class ChunkEvents final : public EventSource {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

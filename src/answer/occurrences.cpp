@@ -1,10 +1,9 @@
 #include "occurrences.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE std::uint64_t Occurrences::next(std::uint64_t fingerprint) {
+std::uint64_t Occurrences::next(std::uint64_t fingerprint) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto known = counts_.find(fingerprint);
   if (known != counts_.end()) return ++known->second;
@@ -12,12 +11,11 @@ MOCK_GATEWAY_INLINE std::uint64_t Occurrences::next(std::uint64_t fingerprint) {
   return ++shared_[fingerprint % shared_.size()];
 }
 
-MOCK_GATEWAY_INLINE void Occurrences::reset() {
+void Occurrences::reset() {
   const std::lock_guard<std::mutex> lock(mutex_);
   counts_.clear();
   shared_.fill(0);
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

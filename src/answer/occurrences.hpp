@@ -9,7 +9,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Counts how often each request came, so that what is generated for it follows from what it is, never from what
@@ -30,5 +29,4 @@ class Occurrences {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -9,7 +9,6 @@
 // absurd schema from costing a test more than a fraction of a second, or its stack.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -56,5 +55,4 @@ class Frame {
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,11 +8,10 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-MOCK_GATEWAY_INLINE Verdict Checker::verdict(std::size_t index, const Json& value) {
+Verdict Checker::verdict(std::size_t index, const Json& value) {
   const Frame frame(budget_);
   budget_.spend(1);
   const Node& node = program_.node(index);
@@ -35,7 +34,7 @@ MOCK_GATEWAY_INLINE Verdict Checker::verdict(std::size_t index, const Json& valu
   return all;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::number_verdict(const Node& node, const Json& value) {
+Verdict Checker::number_verdict(const Node& node, const Json& value) {
   Verdict all = Verdict::yes;
   const Span span = Span::of(value);
   const auto bound = [&](const Json* limit, bool upper, bool exclusive) {
@@ -51,7 +50,7 @@ MOCK_GATEWAY_INLINE Verdict Checker::number_verdict(const Node& node, const Json
   return all;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::string_verdict(const Node& node, const std::string& value) {
+Verdict Checker::string_verdict(const Node& node, const std::string& value) {
   if (node.min_length > 0 || node.max_length != none) {
     budget_.spend(value.size() / 8);
     const std::size_t length = text::code_points(value);
@@ -61,7 +60,7 @@ MOCK_GATEWAY_INLINE Verdict Checker::string_verdict(const Node& node, const std:
   return format_verdict(node.format, value);
 }
 
-MOCK_GATEWAY_INLINE unsigned Checker::type_of(const Json& value) {
+unsigned Checker::type_of(const Json& value) {
   if (value.is_null()) return null_bit;
   if (value.is_boolean()) return boolean_bit;
   if (value.is_number()) return is_integer_value(value) ? integer_bit : fraction_bit;
@@ -69,7 +68,7 @@ MOCK_GATEWAY_INLINE unsigned Checker::type_of(const Json& value) {
   return value.is_array() ? array_bit : object_bit;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::value_verdict(const Node& node, const Json& value) {
+Verdict Checker::value_verdict(const Node& node, const Json& value) {
   Verdict all = Verdict::yes;
   if (node.constant != nullptr) all = equal(*node.constant, value);
   if (node.enumeration != nullptr && all != Verdict::no) {
@@ -84,7 +83,7 @@ MOCK_GATEWAY_INLINE Verdict Checker::value_verdict(const Node& node, const Json&
   return all;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::any_verdict(const Node& node, const Json& value) {
+Verdict Checker::any_verdict(const Node& node, const Json& value) {
   Verdict any = Verdict::no;
   for (const std::size_t part : node.any_of) {
     any = std::max(any, verdict(part, value));
@@ -93,7 +92,7 @@ MOCK_GATEWAY_INLINE Verdict Checker::any_verdict(const Node& node, const Json& v
   return any;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::one_verdict(const Node& node, const Json& value) {
+Verdict Checker::one_verdict(const Node& node, const Json& value) {
   std::size_t certain = 0;
   std::size_t possible = 0;
   for (const std::size_t part : node.one_of) {
@@ -106,7 +105,7 @@ MOCK_GATEWAY_INLINE Verdict Checker::one_verdict(const Node& node, const Json& v
   return certain == 1 && possible == 1 ? Verdict::yes : Verdict::unsure;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::array_verdict(const Node& node, const Json& value) {
+Verdict Checker::array_verdict(const Node& node, const Json& value) {
   if (value.size() < node.min_items || value.size() > node.max_items) return Verdict::no;
   Verdict all = Verdict::yes;
   for (std::size_t index = 0; index < value.size() && all != Verdict::no; ++index) {
@@ -130,7 +129,7 @@ MOCK_GATEWAY_INLINE Verdict Checker::array_verdict(const Node& node, const Json&
   return all;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::object_verdict(const Node& node, const Json& value) {
+Verdict Checker::object_verdict(const Node& node, const Json& value) {
   if (value.size() < node.min_properties || value.size() > node.max_properties) return Verdict::no;
   for (const std::string& name : node.required) {
     budget_.spend(value.size() / 16);
@@ -163,5 +162,4 @@ MOCK_GATEWAY_INLINE Verdict Checker::object_verdict(const Node& node, const Json
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

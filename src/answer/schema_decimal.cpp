@@ -11,7 +11,6 @@
 #include <vector>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -19,14 +18,14 @@ namespace decimals {
 
 // Digit strings have the most significant digit first and no leading zeros; the empty string is zero.
 
-MOCK_GATEWAY_INLINE void strip_leading_zeros(std::string& digits) { digits.erase(0, digits.find_first_not_of('0')); }
+void strip_leading_zeros(std::string& digits) { digits.erase(0, digits.find_first_not_of('0')); }
 
-MOCK_GATEWAY_INLINE int compare_digits(const std::string& left, const std::string& right) {
+int compare_digits(const std::string& left, const std::string& right) {
   if (left.size() != right.size()) return left.size() < right.size() ? -1 : 1;
   return left.compare(right);
 }
 
-MOCK_GATEWAY_INLINE std::string add_digits(const std::string& left, const std::string& right) {
+std::string add_digits(const std::string& left, const std::string& right) {
   std::string sum;
   int carry = 0;
   for (std::size_t place = 0; place < std::max(left.size(), right.size()) || carry != 0; ++place) {
@@ -41,7 +40,7 @@ MOCK_GATEWAY_INLINE std::string add_digits(const std::string& left, const std::s
 }
 
 /// `left` must not be less than `right`.
-MOCK_GATEWAY_INLINE std::string subtract_digits(const std::string& left, const std::string& right) {
+std::string subtract_digits(const std::string& left, const std::string& right) {
   std::string difference = left;
   int borrow = 0;
   for (std::size_t place = 0; place < left.size(); ++place) {
@@ -55,7 +54,7 @@ MOCK_GATEWAY_INLINE std::string subtract_digits(const std::string& left, const s
   return difference;
 }
 
-MOCK_GATEWAY_INLINE std::string multiply_digits(const std::string& left, const std::string& right) {
+std::string multiply_digits(const std::string& left, const std::string& right) {
   std::vector<int> places(left.size() + right.size(), 0);
   for (std::size_t i = left.size(); i-- > 0;) {
     for (std::size_t j = right.size(); j-- > 0;) {
@@ -71,8 +70,7 @@ MOCK_GATEWAY_INLINE std::string multiply_digits(const std::string& left, const s
 }
 
 /// The quotient, rounded down; `divisor` must not be zero.
-MOCK_GATEWAY_INLINE std::string divide_digits(const std::string& dividend, const std::string& divisor,
-                                              std::string& remainder) {
+std::string divide_digits(const std::string& dividend, const std::string& divisor, std::string& remainder) {
   std::string quotient;
   remainder.clear();
   for (const char digit : dividend) {
@@ -91,7 +89,7 @@ MOCK_GATEWAY_INLINE std::string divide_digits(const std::string& dividend, const
 
 }  // namespace decimals
 
-MOCK_GATEWAY_INLINE Decimal::Decimal(std::string_view number) {
+Decimal::Decimal(std::string_view number) {
   std::size_t index = 0;
   if (index < number.size() && number[index] == '-') negative_ = true, ++index;
   bool fraction = false;
@@ -115,7 +113,7 @@ MOCK_GATEWAY_INLINE Decimal::Decimal(std::string_view number) {
   normalize();
 }
 
-MOCK_GATEWAY_INLINE int Decimal::compare(const Decimal& other) const {
+int Decimal::compare(const Decimal& other) const {
   if (negative_ != other.negative_) return negative_ ? -1 : 1;
   int order = 0;
   if (is_zero() || other.is_zero()) {
@@ -128,7 +126,7 @@ MOCK_GATEWAY_INLINE int Decimal::compare(const Decimal& other) const {
   return negative_ ? -order : order;
 }
 
-MOCK_GATEWAY_INLINE Decimal Decimal::plus(const Decimal& other) const {
+Decimal Decimal::plus(const Decimal& other) const {
   if (is_zero()) return other;
   if (other.is_zero()) return *this;
   const int common = std::min(exponent_, other.exponent_);
@@ -141,12 +139,12 @@ MOCK_GATEWAY_INLINE Decimal Decimal::plus(const Decimal& other) const {
   return Decimal(other.negative_, decimals::subtract_digits(right, left), common);
 }
 
-MOCK_GATEWAY_INLINE Decimal Decimal::times(const Decimal& other) const {
+Decimal Decimal::times(const Decimal& other) const {
   return Decimal(negative_ != other.negative_, decimals::multiply_digits(digits_, other.digits_),
                  exponent_ + other.exponent_);
 }
 
-MOCK_GATEWAY_INLINE Decimal Decimal::floor_over(const Decimal& divisor) const {
+Decimal Decimal::floor_over(const Decimal& divisor) const {
   const int common = std::min(exponent_, divisor.exponent_);
   std::string remainder;
   std::string quotient = decimals::divide_digits(scaled(common), divisor.scaled(common), remainder);
@@ -154,7 +152,7 @@ MOCK_GATEWAY_INLINE Decimal Decimal::floor_over(const Decimal& divisor) const {
   return Decimal(negative_, quotient, 0);
 }
 
-MOCK_GATEWAY_INLINE bool Decimal::is_multiple_of(const Decimal& divisor) const {
+bool Decimal::is_multiple_of(const Decimal& divisor) const {
   if (is_zero()) return true;
   const int common = std::min(exponent_, divisor.exponent_);
   std::string remainder;
@@ -162,7 +160,7 @@ MOCK_GATEWAY_INLINE bool Decimal::is_multiple_of(const Decimal& divisor) const {
   return remainder.empty();
 }
 
-MOCK_GATEWAY_INLINE void Decimal::normalize() {
+void Decimal::normalize() {
   decimals::strip_leading_zeros(digits_);
   while (!digits_.empty() && digits_.back() == '0') {
     digits_.pop_back();
@@ -171,7 +169,7 @@ MOCK_GATEWAY_INLINE void Decimal::normalize() {
   if (digits_.empty()) negative_ = false, exponent_ = 0;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Json> to_json(const Decimal& decimal) {
+std::optional<Json> to_json(const Decimal& decimal) {
   std::string literal = decimal.text();
   if (decimal.is_integer() && decimal.magnitude() <= 20) {
     literal = (decimal.is_negative() ? "-" : "") + (decimal.is_zero() ? "0" : decimal.scaled(0));
@@ -181,7 +179,7 @@ MOCK_GATEWAY_INLINE std::optional<Json> to_json(const Decimal& decimal) {
   return number;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Decimal> common_multiple(const Decimal& left, const Decimal& right) {
+std::optional<Decimal> common_multiple(const Decimal& left, const Decimal& right) {
   const int common = std::min(left.exponent(), right.exponent());
   if (left.magnitude() - common > 18 || right.magnitude() - common > 18) return std::nullopt;
   const auto number = [common](const Decimal& decimal) {
@@ -197,5 +195,4 @@ MOCK_GATEWAY_INLINE std::optional<Decimal> common_multiple(const Decimal& left, 
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

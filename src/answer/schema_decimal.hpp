@@ -12,7 +12,6 @@
 // Exact decimal arithmetic. JSON numbers are decimal; binary floating point answers "is 0.3 a multiple of 0.1" wrongly.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -80,5 +79,4 @@ std::optional<Decimal> common_multiple(const Decimal& left, const Decimal& right
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -12,25 +12,24 @@
 #include "words.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
 namespace formats {
 
-MOCK_GATEWAY_INLINE bool is_digit(char character) { return character >= '0' && character <= '9'; }
-MOCK_GATEWAY_INLINE bool is_letter(char character) {
+bool is_digit(char character) { return character >= '0' && character <= '9'; }
+bool is_letter(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
 }
-MOCK_GATEWAY_INLINE bool is_hex(char character) {
+bool is_hex(char character) {
   return is_digit(character) || (character >= 'a' && character <= 'f') || (character >= 'A' && character <= 'F');
 }
-MOCK_GATEWAY_INLINE bool has_only(std::string_view subject, std::string_view characters) {
+bool has_only(std::string_view subject, std::string_view characters) {
   return subject.find_first_not_of(characters) == std::string_view::npos;
 }
 
 /// The value of `count` digits at `offset`; empty when they are not there.
-MOCK_GATEWAY_INLINE std::optional<int> digits_at(std::string_view subject, std::size_t offset, std::size_t count) {
+std::optional<int> digits_at(std::string_view subject, std::size_t offset, std::size_t count) {
   if (offset > subject.size() || subject.size() - offset < count) return std::nullopt;
   int value = 0;
   for (std::size_t index = offset; index < offset + count; ++index) {
@@ -40,7 +39,7 @@ MOCK_GATEWAY_INLINE std::optional<int> digits_at(std::string_view subject, std::
   return value;
 }
 
-MOCK_GATEWAY_INLINE bool is_date(std::string_view subject) {
+bool is_date(std::string_view subject) {
   const std::optional<int> year = digits_at(subject, 0, 4);
   const std::optional<int> month = digits_at(subject, 5, 2);
   const std::optional<int> day = digits_at(subject, 8, 2);
@@ -53,7 +52,7 @@ MOCK_GATEWAY_INLINE bool is_date(std::string_view subject) {
 
 /// RFC 3339's full-time, without leap seconds, in capitals, and with at most nine digits of fraction: what all readers
 /// take.
-MOCK_GATEWAY_INLINE bool is_time(std::string_view subject) {
+bool is_time(std::string_view subject) {
   const std::optional<int> hour = digits_at(subject, 0, 2);
   const std::optional<int> minute = digits_at(subject, 3, 2);
   const std::optional<int> second = digits_at(subject, 6, 2);
@@ -74,7 +73,7 @@ MOCK_GATEWAY_INLINE bool is_time(std::string_view subject) {
 }
 
 /// RFC 3339's appendix A: a unit follows the one before it without a gap, such as hours, then minutes.
-MOCK_GATEWAY_INLINE bool is_duration(std::string_view subject) {
+bool is_duration(std::string_view subject) {
   if (subject.size() < 3 || subject[0] != 'P') return false;
   std::string_view units = "YMD";
   std::size_t expected = none;  // the place in `units` that must come next
@@ -103,7 +102,7 @@ MOCK_GATEWAY_INLINE bool is_duration(std::string_view subject) {
   return any;
 }
 
-MOCK_GATEWAY_INLINE bool is_hostname(std::string_view subject) {
+bool is_hostname(std::string_view subject) {
   if (subject.empty() || subject.size() > 253) return false;
   std::size_t length = 0;  // of the label
   for (std::size_t index = 0; index <= subject.size(); ++index) {
@@ -122,7 +121,7 @@ MOCK_GATEWAY_INLINE bool is_hostname(std::string_view subject) {
   return !has_only(last, "0123456789") && text::lower_ascii(subject).find("xn--") == std::string::npos;
 }
 
-MOCK_GATEWAY_INLINE bool is_email(std::string_view subject) {
+bool is_email(std::string_view subject) {
   const std::size_t at = subject.find('@');
   if (at == std::string_view::npos || at == 0 || at > 64 || subject.size() > 254) return false;
   const std::string_view local = subject.substr(0, at);
@@ -135,7 +134,7 @@ MOCK_GATEWAY_INLINE bool is_email(std::string_view subject) {
   return is_hostname(subject.substr(at + 1)) && subject.find('.', at) != std::string_view::npos;
 }
 
-MOCK_GATEWAY_INLINE bool is_ipv4(std::string_view subject) {
+bool is_ipv4(std::string_view subject) {
   std::size_t index = 0;
   for (int part = 0; part < 4; ++part) {
     if (part > 0 && (index >= subject.size() || subject[index++] != '.')) return false;
@@ -151,7 +150,7 @@ MOCK_GATEWAY_INLINE bool is_ipv4(std::string_view subject) {
 }
 
 /// RFC 4291's forms of hexadecimal groups, with or without "::"; not those that end in an IPv4 address.
-MOCK_GATEWAY_INLINE bool is_ipv6(std::string_view subject) {
+bool is_ipv6(std::string_view subject) {
   const std::size_t gap = subject.find("::");
   const auto groups = [](std::string_view part) -> int {  // -1: malformed
     if (part.empty()) return 0;
@@ -176,7 +175,7 @@ MOCK_GATEWAY_INLINE bool is_ipv6(std::string_view subject) {
   return before >= 0 && after >= 0 && before + after <= 7;
 }
 
-MOCK_GATEWAY_INLINE bool is_uuid(std::string_view subject) {
+bool is_uuid(std::string_view subject) {
   if (subject.size() != 36) return false;
   for (std::size_t index = 0; index < subject.size(); ++index) {
     const bool hyphen = index == 8 || index == 13 || index == 18 || index == 23;
@@ -186,7 +185,7 @@ MOCK_GATEWAY_INLINE bool is_uuid(std::string_view subject) {
 }
 
 /// A scheme, and then characters of RFC 3986 only; with "//", a host name and perhaps a port.
-MOCK_GATEWAY_INLINE bool is_uri(std::string_view subject) {
+bool is_uri(std::string_view subject) {
   const std::size_t colon = subject.find(':');
   if (colon == std::string_view::npos || colon == 0 || !is_letter(subject[0])) return false;
   for (const char character : subject.substr(0, colon)) {
@@ -225,11 +224,11 @@ MOCK_GATEWAY_INLINE bool is_uri(std::string_view subject) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::string two_digits(std::uint64_t value) {
+std::string two_digits(std::uint64_t value) {
   return {static_cast<char>('0' + value / 10), static_cast<char>('0' + value % 10)};
 }
 
-MOCK_GATEWAY_INLINE std::string random_digits(std::size_t count, Random& random) {
+std::string random_digits(std::size_t count, Random& random) {
   std::string digits;
   for (std::size_t index = 0; index < count; ++index) {
     digits.push_back(static_cast<char>('0' + (index == 0 ? 1 + random.below(9) : random.below(10))));
@@ -237,13 +236,13 @@ MOCK_GATEWAY_INLINE std::string random_digits(std::size_t count, Random& random)
   return digits;
 }
 
-MOCK_GATEWAY_INLINE std::string random_letters(std::size_t count, Random& random) {
+std::string random_letters(std::size_t count, Random& random) {
   std::string letters;
   for (std::size_t index = 0; index < count; ++index) letters.push_back(static_cast<char>('a' + random.below(26)));
   return letters;
 }
 
-MOCK_GATEWAY_INLINE std::string random_hex(std::size_t count, Random& random) {
+std::string random_hex(std::size_t count, Random& random) {
   std::string digits;
   for (std::size_t index = 0; index < count; ++index) digits.push_back("0123456789abcdef"[random.below(16)]);
   return digits;
@@ -253,11 +252,11 @@ MOCK_GATEWAY_INLINE std::string random_hex(std::size_t count, Random& random) {
 // same seed must give the same text from every compiler.
 
 /// Two digits below `bound`, added to `first`.
-MOCK_GATEWAY_INLINE std::string random_pair(std::uint64_t first, std::uint64_t bound, Random& random) {
+std::string random_pair(std::uint64_t first, std::uint64_t bound, Random& random) {
   return two_digits(first + random.below(bound));
 }
 
-MOCK_GATEWAY_INLINE std::string time_text(std::size_t length, Random& random) {
+std::string time_text(std::size_t length, Random& random) {
   std::string time = random_pair(0, 24, random);
   time += ":" + random_pair(0, 60, random);
   time += ":" + random_pair(0, 60, random);
@@ -272,14 +271,14 @@ MOCK_GATEWAY_INLINE std::string time_text(std::size_t length, Random& random) {
   return time + zone;
 }
 
-MOCK_GATEWAY_INLINE std::string date_text(Random& random) {
+std::string date_text(Random& random) {
   std::string date = "20" + random_pair(0, 38, random);
   date += "-" + random_pair(1, 12, random);
   date += "-" + random_pair(1, 28, random);
   return date;
 }
 
-MOCK_GATEWAY_INLINE std::string duration_text(std::size_t length, Random& random) {
+std::string duration_text(std::size_t length, Random& random) {
   const std::uint64_t form = random.below(3);
   if (length < 3) {
     if (form == 0) return "P" + random_digits(1, random) + "D";
@@ -295,7 +294,7 @@ MOCK_GATEWAY_INLINE std::string duration_text(std::size_t length, Random& random
 }
 
 /// A host name of `length` characters; 0 for a usual one.
-MOCK_GATEWAY_INLINE std::string hostname_text(std::size_t length, Random& random) {
+std::string hostname_text(std::size_t length, Random& random) {
   constexpr std::string_view ending = ".example.com";
   if (length == 0) return words::word(random) + std::string(ending);
   if (length > ending.size() && length - ending.size() <= 63) {
@@ -308,7 +307,7 @@ MOCK_GATEWAY_INLINE std::string hostname_text(std::size_t length, Random& random
 
 }  // namespace formats
 
-MOCK_GATEWAY_INLINE std::optional<Format> format_named(std::string_view name) {
+std::optional<Format> format_named(std::string_view name) {
   if (name == "date-time") return Format::date_time;
   if (name == "date") return Format::date;
   if (name == "time") return Format::time;
@@ -322,7 +321,7 @@ MOCK_GATEWAY_INLINE std::optional<Format> format_named(std::string_view name) {
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE Verdict format_verdict(Format format, std::string_view subject) {
+Verdict format_verdict(Format format, std::string_view subject) {
   const auto has = [subject](std::string_view part) { return subject.find(part) != std::string_view::npos; };
   bool strict = false;
   bool conceivable = false;
@@ -373,7 +372,7 @@ MOCK_GATEWAY_INLINE Verdict format_verdict(Format format, std::string_view subje
   return strict ? Verdict::yes : conceivable ? Verdict::unsure : Verdict::no;
 }
 
-MOCK_GATEWAY_INLINE std::string format_text(Format format, std::size_t length, Random& random) {
+std::string format_text(Format format, std::size_t length, Random& random) {
   switch (format) {
     case Format::any: break;
     case Format::date_time: {
@@ -457,5 +456,4 @@ MOCK_GATEWAY_INLINE std::string format_text(Format format, std::size_t length, R
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

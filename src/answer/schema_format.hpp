@@ -11,7 +11,6 @@
 // The formats of texts: recognized and made.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -29,5 +28,4 @@ std::string format_text(Format format, std::size_t length, Random& random);
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -22,7 +22,6 @@
 #include "words.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -798,15 +797,15 @@ class Maker {
 
 }  // namespace instances
 
-MOCK_GATEWAY_INLINE void check(const Json& schema) { const Program program(schema); }
+void check(const Json& schema) { const Program program(schema); }
 
-MOCK_GATEWAY_INLINE Json instance(const Json& schema, Random& random) {
+Json instance(const Json& schema, Random& random) {
   const Program program(schema);
   Budget budget;
   return instances::Maker(program, budget, random).root();
 }
 
-MOCK_GATEWAY_INLINE bool accepts(const Json& schema, const Json& value) {
+bool accepts(const Json& schema, const Json& value) {
   const Program program(schema);
   if (!within_depth(value, max_value_depth)) throw Unsupported{"", "The value is nested too deeply."};
   Budget budget;
@@ -815,5 +814,4 @@ MOCK_GATEWAY_INLINE bool accepts(const Json& schema, const Json& value) {
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -25,7 +25,6 @@
 // content* keywords, references to other documents or by anchor, other formats.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -46,5 +45,4 @@ bool accepts(const Json& schema, const Json& value);
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -13,7 +13,6 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -22,7 +21,7 @@ inline constexpr std::size_t max_pattern_nesting = 100;
 inline constexpr std::size_t max_automaton_states = 5000;
 inline constexpr std::size_t max_automaton_entries = 1500000;
 
-MOCK_GATEWAY_INLINE void CharacterSet::normalize() {
+void CharacterSet::normalize() {
   std::sort(ranges_.begin(), ranges_.end());
   std::vector<std::pair<char32_t, char32_t>> merged;
   for (const auto& range : ranges_) {
@@ -35,7 +34,7 @@ MOCK_GATEWAY_INLINE void CharacterSet::normalize() {
   ranges_ = std::move(merged);
 }
 
-MOCK_GATEWAY_INLINE void CharacterSet::invert() {
+void CharacterSet::invert() {
   normalize();
   std::vector<std::pair<char32_t, char32_t>> inverted;
   char32_t next = 0;
@@ -47,7 +46,7 @@ MOCK_GATEWAY_INLINE void CharacterSet::invert() {
   ranges_ = std::move(inverted);
 }
 
-MOCK_GATEWAY_INLINE bool CharacterSet::contains(char32_t character) const {
+bool CharacterSet::contains(char32_t character) const {
   const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), character,
                                       [](char32_t value, const auto& range) { return value < range.first; });
   return after != ranges_.begin() && character <= std::prev(after)->second;
@@ -419,12 +418,11 @@ class PatternParser {
 
 }  // namespace patterns
 
-MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source, const std::string& path) {
+Pattern parse_pattern(const std::string& source, const std::string& path) {
   return patterns::PatternParser(source, path).parse();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> PatternRun::closure(const std::vector<std::size_t>& from, bool at_start,
-                                                                 bool at_end) {
+std::vector<std::size_t> PatternRun::closure(const std::vector<std::size_t>& from, bool at_start, bool at_end) {
   ++generation_;
   std::vector<std::size_t> reached;
   pending_ = from;
@@ -455,8 +453,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> PatternRun::closure(const std::vect
   return reached;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> PatternRun::step(const std::vector<std::size_t>& states,
-                                                              char32_t character) const {
+std::vector<std::size_t> PatternRun::step(const std::vector<std::size_t>& states, char32_t character) const {
   std::vector<std::size_t> next;
   for (const std::size_t index : states) {
     const PatternState& state = pattern_.states[index];
@@ -465,7 +462,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> PatternRun::step(const std::vector<
   return next;
 }
 
-MOCK_GATEWAY_INLINE bool PatternRun::search(std::string_view subject) {
+bool PatternRun::search(std::string_view subject) {
   std::vector<std::size_t> states = closure({pattern_.start}, true, false);
   for (std::size_t offset = 0;;) {
     if (matched(states)) return true;
@@ -479,8 +476,7 @@ MOCK_GATEWAY_INLINE bool PatternRun::search(std::string_view subject) {
   }
 }
 
-MOCK_GATEWAY_INLINE PatternWalk::PatternWalk(const std::vector<const Pattern*>& patterns, bool whole, bool plain,
-                                             Budget& budget)
+PatternWalk::PatternWalk(const std::vector<const Pattern*>& patterns, bool whole, bool plain, Budget& budget)
     : patterns_(patterns), whole_(whole), budget_(budget) {
   for (const Pattern* pattern : patterns_) runs_.emplace_back(*pattern, budget);
   make_atoms(plain);
@@ -491,8 +487,8 @@ MOCK_GATEWAY_INLINE PatternWalk::PatternWalk(const std::vector<const Pattern*>& 
   add_state(std::move(sets), true);
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> PatternWalk::text_of(std::size_t least, std::size_t most,
-                                                                    std::size_t spare, Random& random) {
+std::optional<std::string> PatternWalk::text_of(std::size_t least, std::size_t most, std::size_t spare,
+                                                Random& random) {
   std::vector<Entry> entries{Entry{0, none, none}};
   std::vector<std::size_t> layer_of_state;  // entry of each state in the layer that is being made
   std::vector<std::size_t> weights;
@@ -549,7 +545,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> PatternWalk::text_of(std::size_t 
   return made;
 }
 
-MOCK_GATEWAY_INLINE void PatternWalk::make_atoms(bool plain) {
+void PatternWalk::make_atoms(bool plain) {
   std::set<char32_t> starts{0,    0x20, U'0', U'9' + 1, U'A',   U'Z' + 1, U'a',    U'z' + 1,
                             0x7f, 0xa1, 0xc0, 0x100,    0xd800, 0xe000,   0x110000};
   for (const Pattern* pattern : patterns_) {
@@ -571,7 +567,7 @@ MOCK_GATEWAY_INLINE void PatternWalk::make_atoms(bool plain) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::size_t PatternWalk::add_state(std::vector<Set> sets, bool at_start) {
+std::size_t PatternWalk::add_state(std::vector<Set> sets, bool at_start) {
   bool accepting = true;
   for (std::size_t index = 0; index < sets.size() && accepting; ++index) {
     accepting =
@@ -583,7 +579,7 @@ MOCK_GATEWAY_INLINE std::size_t PatternWalk::add_state(std::vector<Set> sets, bo
   return accepting_.size() - 1;
 }
 
-MOCK_GATEWAY_INLINE std::size_t PatternWalk::transition(std::size_t state, std::size_t atom) {
+std::size_t PatternWalk::transition(std::size_t state, std::size_t atom) {
   const std::size_t known = transitions_[state][atom];
   if (known != unknown) return known;
   std::vector<Set> sets;
@@ -615,5 +611,4 @@ MOCK_GATEWAY_INLINE std::size_t PatternWalk::transition(std::size_t state, std::
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -17,7 +17,6 @@
 // Patterns: read into an automaton, searched for in a text, and turned into texts that match.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -149,5 +148,4 @@ class PatternWalk {
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -14,7 +14,6 @@
 #include "schema_value.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -22,7 +21,7 @@ inline constexpr std::size_t max_schema_depth = 200;
 inline constexpr std::size_t max_subschemas = 10000;
 inline constexpr std::size_t max_chain = 100;  // schemas that apply to one value, one through another
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Node::beside() const {
+std::vector<std::size_t> Node::beside() const {
   std::vector<std::size_t> found = all_of;
   found.insert(found.end(), any_of.begin(), any_of.end());
   found.insert(found.end(), one_of.begin(), one_of.end());
@@ -31,7 +30,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> Node::beside() const {
   return found;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Node::below() const {
+std::vector<std::size_t> Node::below() const {
   std::vector<std::size_t> found = prefix;
   for (const auto& [name, node] : properties) found.push_back(node);
   for (const auto& [matcher, node] : pattern_properties) found.push_back(node);
@@ -41,7 +40,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> Node::below() const {
   return found;
 }
 
-MOCK_GATEWAY_INLINE Program::Program(const Json& root) : root_(root) {
+Program::Program(const Json& root) : root_(root) {
   intern(root, "", 0, false);
   for (std::size_t index = 0; index < nodes_.size(); ++index) read(index);
   order_by_application();
@@ -49,8 +48,7 @@ MOCK_GATEWAY_INLINE Program::Program(const Json& root) : root_(root) {
   measure_heights();
 }
 
-MOCK_GATEWAY_INLINE std::size_t Program::intern(const Json& schema, const std::string& path, std::size_t depth,
-                                                bool other_base) {
+std::size_t Program::intern(const Json& schema, const std::string& path, std::size_t depth, bool other_base) {
   const auto known = index_.find(&schema);
   if (known != index_.end()) return known->second;
   if (!schema.is_object() && !schema.is_boolean()) {
@@ -72,12 +70,11 @@ MOCK_GATEWAY_INLINE std::size_t Program::intern(const Json& schema, const std::s
   return nodes_.size() - 1;
 }
 
-MOCK_GATEWAY_INLINE std::size_t Program::child(const Node& node, const Json& schema, const std::string& suffix) {
+std::size_t Program::child(const Node& node, const Json& schema, const std::string& suffix) {
   return intern(schema, node.path + suffix, node.depth + 1, node.other_base);
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Program::children(const Node& node, const std::string& key,
-                                                               const Json& list) {
+std::vector<std::size_t> Program::children(const Node& node, const std::string& key, const Json& list) {
   if (!list.is_array() || list.empty()) {
     throw Unsupported{node.path + "/" + key, "\"" + key + "\" must be an array of at least one schema."};
   }
@@ -88,7 +85,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> Program::children(const Node& node,
   return found;
 }
 
-MOCK_GATEWAY_INLINE std::size_t Program::size_of(const Node& node, const std::string& key, const Json& value) {
+std::size_t Program::size_of(const Node& node, const std::string& key, const Json& value) {
   const bool valid = value.is_number() && is_integer_value(value) && value.get<double>() >= 0;
   if (!valid) {
     throw Unsupported{node.path + "/" + key,
@@ -98,15 +95,14 @@ MOCK_GATEWAY_INLINE std::size_t Program::size_of(const Node& node, const std::st
   return value.get<double>() >= huge ? static_cast<std::size_t>(huge) : value.get<std::size_t>();
 }
 
-MOCK_GATEWAY_INLINE const Json* Program::number_of(const Node& node, const std::string& key, const Json& value) {
+const Json* Program::number_of(const Node& node, const std::string& key, const Json& value) {
   if (!value.is_number()) {
     throw Unsupported{node.path + "/" + key, "\"" + key + "\" must be a number, not " + quoted(value) + "."};
   }
   return &value;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Program::strings_of(const std::string& path, const std::string& key,
-                                                                 const Json& value) {
+std::vector<std::string> Program::strings_of(const std::string& path, const std::string& key, const Json& value) {
   std::vector<std::string> found;
   bool valid = value.is_array();
   for (std::size_t index = 0; valid && index < value.size(); ++index) {
@@ -117,7 +113,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Program::strings_of(const std::stri
   return found;
 }
 
-MOCK_GATEWAY_INLINE unsigned Program::type_bits(const std::string& path, const Json& name) {
+unsigned Program::type_bits(const std::string& path, const Json& name) {
   if (name == "null") return null_bit;
   if (name == "boolean") return boolean_bit;
   if (name == "integer") return integer_bit;
@@ -128,7 +124,7 @@ MOCK_GATEWAY_INLINE unsigned Program::type_bits(const std::string& path, const J
   throw Unsupported{path, quoted(name) + " is not a type."};
 }
 
-MOCK_GATEWAY_INLINE std::size_t Program::pattern_of(const std::string& path, const std::string& source) {
+std::size_t Program::pattern_of(const std::string& path, const std::string& source) {
   const auto known = pattern_index_.find(source);
   if (known != pattern_index_.end()) return known->second;
   patterns_.push_back(parse_pattern(source, path));
@@ -136,7 +132,7 @@ MOCK_GATEWAY_INLINE std::size_t Program::pattern_of(const std::string& path, con
   return patterns_.size() - 1;
 }
 
-MOCK_GATEWAY_INLINE void Program::read(std::size_t index) {
+void Program::read(std::size_t index) {
   Node& node = nodes_[index];  // a deque's elements stay where they are
   if (node.json->is_boolean()) {
     node.never = !node.json->get<bool>();
@@ -154,7 +150,7 @@ MOCK_GATEWAY_INLINE void Program::read(std::size_t index) {
   }
 }
 
-MOCK_GATEWAY_INLINE bool Program::read_general(Node& node, const std::string& key, const Json& value) {
+bool Program::read_general(Node& node, const std::string& key, const Json& value) {
   const std::string path = node.path + json_pointer::token(key);
   if (key == "type") {
     unsigned bits = 0;
@@ -193,7 +189,7 @@ MOCK_GATEWAY_INLINE bool Program::read_general(Node& node, const std::string& ke
   return true;
 }
 
-MOCK_GATEWAY_INLINE bool Program::read_number(Node& node, const std::string& key, const Json& value) {
+bool Program::read_number(Node& node, const std::string& key, const Json& value) {
   if (key == "minimum") {
     node.minimum = number_of(node, key, value);
   } else if (key == "maximum") {
@@ -214,7 +210,7 @@ MOCK_GATEWAY_INLINE bool Program::read_number(Node& node, const std::string& key
   return true;
 }
 
-MOCK_GATEWAY_INLINE bool Program::read_string(Node& node, const std::string& key, const Json& value) {
+bool Program::read_string(Node& node, const std::string& key, const Json& value) {
   const std::string path = node.path + json_pointer::token(key);
   if (key == "minLength") {
     node.min_length = size_of(node, key, value);
@@ -235,7 +231,7 @@ MOCK_GATEWAY_INLINE bool Program::read_string(Node& node, const std::string& key
   return true;
 }
 
-MOCK_GATEWAY_INLINE bool Program::read_array(Node& node, const std::string& key, const Json& value) {
+bool Program::read_array(Node& node, const std::string& key, const Json& value) {
   if (key == "minItems") {
     node.min_items = size_of(node, key, value);
     if (node.min_items > max_items) {
@@ -262,7 +258,7 @@ MOCK_GATEWAY_INLINE bool Program::read_array(Node& node, const std::string& key,
   return true;
 }
 
-MOCK_GATEWAY_INLINE bool Program::read_object(Node& node, const std::string& key, const Json& value) {
+bool Program::read_object(Node& node, const std::string& key, const Json& value) {
   const std::string path = node.path + json_pointer::token(key);
   const auto need_object = [&] {
     if (!value.is_object()) throw Unsupported{path, "\"" + key + "\" must be an object, not " + quoted(value) + "."};
@@ -304,7 +300,7 @@ MOCK_GATEWAY_INLINE bool Program::read_object(Node& node, const std::string& key
   return true;
 }
 
-MOCK_GATEWAY_INLINE void Program::refuse_unsupported(const Node& node, const std::string& key) {
+void Program::refuse_unsupported(const Node& node, const std::string& key) {
   constexpr std::string_view refused[] = {
       "if",
       "then",
@@ -330,7 +326,7 @@ MOCK_GATEWAY_INLINE void Program::refuse_unsupported(const Node& node, const std
   }
 }
 
-MOCK_GATEWAY_INLINE const Json* Program::member_of(const Json& object, const std::string& name) {
+const Json* Program::member_of(const Json& object, const std::string& name) {
   constexpr std::size_t large = 32;
   if (object.size() < large) {
     const auto member = object.find(name);
@@ -344,7 +340,7 @@ MOCK_GATEWAY_INLINE const Json* Program::member_of(const Json& object, const std
   return member == members.end() ? nullptr : member->second;
 }
 
-MOCK_GATEWAY_INLINE std::size_t Program::resolve(const Node& node, const std::string& path, const Json& value) {
+std::size_t Program::resolve(const Node& node, const std::string& path, const Json& value) {
   if (!value.is_string()) throw Unsupported{path, "\"$ref\" must be a string, not " + quoted(value) + "."};
   const auto& reference = value.get_ref<const std::string&>();
   if (reference.empty() || reference[0] != '#' || (reference.size() > 1 && reference[1] != '/')) {
@@ -380,7 +376,7 @@ MOCK_GATEWAY_INLINE std::size_t Program::resolve(const Node& node, const std::st
   return intern(*target, target_path, depth, other_base);
 }
 
-MOCK_GATEWAY_INLINE void Program::order_by_application() {
+void Program::order_by_application() {
   std::vector<std::size_t> waiting(nodes_.size(), 0);
   std::vector<std::size_t> chain(nodes_.size(), 0);
   for (const Node& node : nodes_) {
@@ -408,14 +404,14 @@ MOCK_GATEWAY_INLINE void Program::order_by_application() {
   }
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Program::successors(std::size_t index) const {
+std::vector<std::size_t> Program::successors(std::size_t index) const {
   std::vector<std::size_t> all = nodes_[index].beside();
   const std::vector<std::size_t> parts = nodes_[index].below();
   all.insert(all.end(), parts.begin(), parts.end());
   return all;
 }
 
-MOCK_GATEWAY_INLINE void Program::find_recursion() {
+void Program::find_recursion() {
   std::vector<std::vector<std::size_t>> forward(nodes_.size());
   std::vector<std::vector<std::size_t>> backward(nodes_.size());
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
@@ -468,7 +464,7 @@ MOCK_GATEWAY_INLINE void Program::find_recursion() {
   }
 }
 
-MOCK_GATEWAY_INLINE std::size_t Program::height_of(const Node& node) const {
+std::size_t Program::height_of(const Node& node) const {
   if (node.never) return unbounded_height;
   if (node.constant != nullptr || node.enumeration != nullptr) return 0;
   std::size_t height = 0;
@@ -504,7 +500,7 @@ MOCK_GATEWAY_INLINE std::size_t Program::height_of(const Node& node) const {
   return std::min(height, unbounded_height);
 }
 
-MOCK_GATEWAY_INLINE void Program::measure_heights() {
+void Program::measure_heights() {
   for (std::size_t pass = 0; pass <= max_instance_depth + 1; ++pass) {
     bool changed = false;
     for (std::size_t place = order_.size(); place-- > 0;) {
@@ -518,5 +514,4 @@ MOCK_GATEWAY_INLINE void Program::measure_heights() {
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -17,7 +17,6 @@
 // A schema, read once: checked, its references resolved, and its recursion measured.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -151,5 +150,4 @@ class Program {
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

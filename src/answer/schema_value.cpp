@@ -11,11 +11,10 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-MOCK_GATEWAY_INLINE Span Span::of(const Json& number) {
+Span Span::of(const Json& number) {
   constexpr double exact_limit = 9007199254740992.0;  // 2^53
   Span span;
   span.low = span.high = Decimal::of(number);
@@ -30,19 +29,19 @@ MOCK_GATEWAY_INLINE Span Span::of(const Json& number) {
   return span;
 }
 
-MOCK_GATEWAY_INLINE Verdict negation(Verdict verdict) {
+Verdict negation(Verdict verdict) {
   if (verdict == Verdict::unsure) return verdict;
   return verdict == Verdict::yes ? Verdict::no : Verdict::yes;
 }
 
-MOCK_GATEWAY_INLINE Verdict at_least(const Span& value, const Span& bound, bool exclusive) {
+Verdict at_least(const Span& value, const Span& bound, bool exclusive) {
   const int surely = value.low.compare(bound.high);
   const int possibly = value.high.compare(bound.low);
   if (exclusive) return surely > 0 ? Verdict::yes : possibly <= 0 ? Verdict::no : Verdict::unsure;
   return surely >= 0 ? Verdict::yes : possibly < 0 ? Verdict::no : Verdict::unsure;
 }
 
-MOCK_GATEWAY_INLINE Verdict is_multiple(const Json& value, const Json& divisor) {
+Verdict is_multiple(const Json& value, const Json& divisor) {
   const Span span = Span::of(value);
   const Span unit = Span::of(divisor);
   if (span.low.is_zero() && span.exact) return Verdict::yes;
@@ -56,20 +55,20 @@ MOCK_GATEWAY_INLINE Verdict is_multiple(const Json& value, const Json& divisor) 
   return decimal ? Verdict::yes : Verdict::no;
 }
 
-MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
+bool is_integer_value(const Json& value) {
   if (value.is_number_integer()) return true;
   if (!value.is_number_float()) return false;
   const double number = value.get<double>();
   return std::floor(number) == number;
 }
 
-MOCK_GATEWAY_INLINE bool within_depth(const Json& value, std::size_t limit) {
+bool within_depth(const Json& value, std::size_t limit) {
   if (!value.is_structured()) return true;
   if (limit == 0) return false;
   return std::all_of(value.begin(), value.end(), [limit](const Json& part) { return within_depth(part, limit - 1); });
 }
 
-MOCK_GATEWAY_INLINE Verdict equal(const Json& left, const Json& right) {
+Verdict equal(const Json& left, const Json& right) {
   if (left.is_number() && right.is_number()) {
     // Below 2^63 a double is as good as its text; beyond, the text may have been an integer with more digits.
     const auto lossy = [](const Json& number) {
@@ -100,7 +99,7 @@ MOCK_GATEWAY_INLINE Verdict equal(const Json& left, const Json& right) {
 
 namespace values {
 
-MOCK_GATEWAY_INLINE void append_canonical(std::string& out, const Json& value) {
+void append_canonical(std::string& out, const Json& value) {
   if (value.is_number()) {
     out += Decimal::of(value).text();
   } else if (value.is_string()) {
@@ -129,18 +128,17 @@ MOCK_GATEWAY_INLINE void append_canonical(std::string& out, const Json& value) {
 
 }  // namespace values
 
-MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
+std::string canonical(const Json& value) {
   std::string out;
   values::append_canonical(out, value);
   return out;
 }
 
-MOCK_GATEWAY_INLINE std::string quoted(const Json& value) {
+std::string quoted(const Json& value) {
   if (!within_depth(value, max_instance_depth)) return "a deeply nested value";
   return text::excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
 }
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

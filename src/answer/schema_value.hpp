@@ -9,7 +9,6 @@
 // JSON values as JSON Schema sees them: what their numbers stand for, and when two are equal.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
@@ -56,5 +55,4 @@ std::string quoted(const Json& value);
 
 }  // namespace schema
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -6,18 +6,15 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace tokens {
 
-MOCK_GATEWAY_INLINE bool is_space(char character) {
-  return character == ' ' || (character >= '\t' && character <= '\r');
-}
+bool is_space(char character) { return character == ' ' || (character >= '\t' && character <= '\r'); }
 
-MOCK_GATEWAY_INLINE bool is_ascii(char character) { return static_cast<unsigned char>(character) < 0x80; }
+bool is_ascii(char character) { return static_cast<unsigned char>(character) < 0x80; }
 
 /// Whether a character is a token of its own: scripts that are written without spaces.
-MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
+bool stands_alone(char32_t character) {
   const auto within = [character](char32_t first, char32_t last) { return character >= first && character <= last; };
   return within(0x3041, 0x30ff)        // hiragana, katakana
          || within(0x31f0, 0x31ff)     // katakana extensions
@@ -30,7 +27,7 @@ MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
 }
 
 /// Where the token that begins at `start` ends. `start` lies before the end of the text.
-MOCK_GATEWAY_INLINE std::size_t word_end(std::string_view text, std::size_t start) {
+std::size_t word_end(std::string_view text, std::size_t start) {
   std::size_t end = start;
   while (end < text.size() && is_space(text[end])) ++end;
   const std::size_t word = end;
@@ -47,14 +44,14 @@ MOCK_GATEWAY_INLINE std::size_t word_end(std::string_view text, std::size_t star
   return end;
 }
 
-MOCK_GATEWAY_INLINE bool is_letter(char character) {
+bool is_letter(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
 /// Where the piece of JSON that begins at `start` ends: after one run of letters or of punctuation, with the white
 /// space before it, or between characters before it exceeds 12 bytes.
-MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
+std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
   while (end < json.size() && end - start < longest && is_space(json[end])) ++end;
@@ -69,7 +66,7 @@ MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t 
 }
 
 /// Splits by a rule that tells where the token that begins at an offset ends.
-MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
+TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
   tokenized.ends.reserve(text.size() / 6 + 1);  // words and the space before them are about that long
   for (std::size_t end = 0; end < text.size();) {
@@ -80,7 +77,7 @@ MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_
   return tokenized;
 }
 
-MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::string text) {
+TokenizedText split_with(const Tokenizer& tokenizer, std::string text) {
   TokenizedText tokenized;
   if (text.empty()) return tokenized;
   const std::vector<std::string> pieces = tokenizer(text);
@@ -104,7 +101,7 @@ MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::st
 }
 
 /// Where the delta that begins at `start` ends, by characters or bytes. `start` lies before the end of the text.
-MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
+std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
   const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
   std::size_t end = start;
   for (std::size_t taken = 0; end < text.size() && taken < chunking.count();) {
@@ -118,7 +115,7 @@ MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_
 
 }  // namespace tokens
 
-MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
+std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
   const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // that the border falls into
   const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
   if (token == ends.end()) return whole;
@@ -126,12 +123,12 @@ MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share_of_first(std::size_t byte
   return whole + whole_token * (bytes - start) / (*token - start);
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share(std::size_t delta) const {
+std::uint64_t TokenizedText::share(std::size_t delta) const {
   if (cuts.empty()) return whole_token;
   return share_of_first(cuts[delta]) - (delta == 0 ? 0 : share_of_first(cuts[delta - 1]));
 }
 
-MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> TokenizedText::tokens_ending_in(std::size_t delta) const {
+std::pair<std::size_t, std::size_t> TokenizedText::tokens_ending_in(std::size_t delta) const {
   if (cuts.empty()) return {delta, delta + 1};
   const auto within = [this](std::size_t bytes) {
     return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), bytes) - ends.begin());
@@ -139,7 +136,7 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> TokenizedText::tokens_en
   return {delta == 0 ? 0 : within(cuts[delta - 1]), within(cuts[delta])};
 }
 
-MOCK_GATEWAY_INLINE void cut_into_deltas(TokenizedText& text, const Chunking& chunking, bool is_tool_arguments) {
+void cut_into_deltas(TokenizedText& text, const Chunking& chunking, bool is_tool_arguments) {
   const std::size_t count = chunking.count();
   const auto keep_every = [&](const std::vector<std::size_t>& ends) {
     for (std::size_t index = 0; index < ends.size(); ++index)
@@ -162,7 +159,7 @@ MOCK_GATEWAY_INLINE void cut_into_deltas(TokenizedText& text, const Chunking& ch
   }
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> PieceCutter::cut(std::string_view part) {
+std::vector<std::size_t> PieceCutter::cut(std::string_view part) {
   std::vector<std::size_t> cuts;
   for (std::size_t end = 0; end < part.size();) {
     const std::string_view rest = part.substr(end);
@@ -180,19 +177,19 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> PieceCutter::cut(std::string_view p
   return cuts;
 }
 
-MOCK_GATEWAY_INLINE void PieceCutter::require_end() const {
+void PieceCutter::require_end() const {
   if (used_ == pieces_.size()) return;
   throw GatewayError("by_pieces: the reply ends before piece " + std::to_string(used_ + 1) + ", \"" +
                      text::excerpt(pieces_[used_], 60) + "\"; leave out what it does not say");
 }
 
-MOCK_GATEWAY_INLINE void TokenizedText::keep_tokens(std::size_t count) {
+void TokenizedText::keep_tokens(std::size_t count) {
   if (count >= ends.size()) return;
   ends.resize(count);
   text.resize(ends.empty() ? 0 : ends.back());
 }
 
-MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
+void TokenizedText::keep_bytes(std::size_t count) {
   if (count >= text.size()) return;
   text.resize(count);
   const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token in which the cut falls
@@ -200,24 +197,24 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
 
-MOCK_GATEWAY_INLINE TokenizedText Tokens::split(std::string text) const {
+TokenizedText Tokens::split(std::string text) const {
   if (tokenizer_) return tokens::split_with(tokenizer_, std::move(text));
   return tokens::split_by(tokens::word_end, std::move(text));
 }
 
-MOCK_GATEWAY_INLINE TokenizedText Tokens::split_arguments(std::string json) const {
+TokenizedText Tokens::split_arguments(std::string json) const {
   if (tokenizer_) return tokens::split_with(tokenizer_, std::move(json));
   return tokens::split_by(tokens::argument_end, std::move(json));
 }
 
-MOCK_GATEWAY_INLINE std::size_t Tokens::count(std::string_view text) const {
+std::size_t Tokens::count(std::string_view text) const {
   if (tokenizer_) return tokens::split_with(tokenizer_, std::string(text)).size();
   std::size_t count = 0;
   for (std::size_t end = 0; end < text.size(); ++count) end = tokens::word_end(text, end);
   return count;
 }
 
-MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request) const {
+std::size_t Tokens::count_prompt(const ChatRequest& request) const {
   constexpr std::size_t frame = 3;
   std::size_t total = 0;
   for (const Message& message : request.messages) {
@@ -233,5 +230,4 @@ MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request)
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -13,7 +13,6 @@
 #include "events.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
 /// is one unit of `max_tokens` and of `usage`, and one streamed content delta unless a Chunking cuts otherwise. It may
@@ -93,5 +92,4 @@ class Tokens {
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

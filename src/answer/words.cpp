@@ -5,7 +5,6 @@
 #include <string_view>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace words {
 
@@ -36,12 +35,12 @@ inline constexpr std::string_view vocabulary[] = {
     "by",        "about",  "into",     "over",    "after",       "between",
 };
 
-MOCK_GATEWAY_INLINE std::string word(Random& random) {
+std::string word(Random& random) {
   constexpr std::size_t count = sizeof vocabulary / sizeof vocabulary[0];
   return std::string(vocabulary[random.below(count)]);
 }
 
-MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
+std::string sentence_text(Random& random) {
   constexpr std::uint64_t shortest = 4;  // words of a sentence, so that two of them are still sentences
   const std::uint64_t total = 8 + random.below(17);
   const std::uint64_t first = random.below(2) == 0 ? total : shortest + random.below(total - 2 * shortest + 1);
@@ -62,5 +61,4 @@ MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
 
 }  // namespace words
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

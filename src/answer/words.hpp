@@ -5,7 +5,6 @@
 #include "../core/random.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace words {
 
@@ -18,5 +17,4 @@ std::string sentence_text(Random& random);
 
 }  // namespace words
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

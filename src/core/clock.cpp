@@ -13,7 +13,6 @@
 #include "error.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -267,7 +266,7 @@ class ManualClockState final : public ClockState {
   ExpiredSleeps expired_sleeps_;
 };
 
-MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
+TimePoint later(TimePoint time, Duration step) {
   if (step > Duration{0} && time > TimePoint::max() - step) return TimePoint::max();
   return time + step;
 }
@@ -275,7 +274,7 @@ MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
 namespace clocks {
 
 /// "1.5": a number of units, as many in each of which there are `unit` parts.
-MOCK_GATEWAY_INLINE std::string decimal(std::uint64_t parts, std::uint64_t unit) {
+std::string decimal(std::uint64_t parts, std::uint64_t unit) {
   std::string text = std::to_string(parts / unit);
   if (parts % unit == 0) return text;
   std::string fraction = std::to_string(unit + parts % unit).substr(1);  // with the zeros in front
@@ -285,7 +284,7 @@ MOCK_GATEWAY_INLINE std::string decimal(std::uint64_t parts, std::uint64_t unit)
 
 }  // namespace clocks
 
-MOCK_GATEWAY_INLINE std::string printed(Duration duration) {
+std::string printed(Duration duration) {
   const auto count = duration.count();
   // Negated as unsigned: the least of all has no positive counterpart.
   const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
@@ -296,7 +295,7 @@ MOCK_GATEWAY_INLINE std::string printed(Duration duration) {
   return sign + std::to_string(size) + "ns";
 }
 
-MOCK_GATEWAY_INLINE std::string printed(TimePoint moment) {
+std::string printed(TimePoint moment) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(moment.time_since_epoch());
   const auto rest = static_cast<std::uint64_t>((moment.time_since_epoch() - seconds).count());
   const auto time = static_cast<std::time_t>(seconds.count());
@@ -307,48 +306,46 @@ MOCK_GATEWAY_INLINE std::string printed(TimePoint moment) {
   return text + clocks::decimal(rest, 1'000'000'000).substr(1) + "Z";
 }
 
-MOCK_GATEWAY_INLINE std::string printed_seconds(long double seconds) {
+std::string printed_seconds(long double seconds) {
   char text[64];
   std::snprintf(text, sizeof text, "%Lgs", seconds);
   return text;
 }
 
-MOCK_GATEWAY_INLINE bool is_manual(const Clock& clock) { return clock.state()->wakes(); }
+bool is_manual(const Clock& clock) { return clock.state()->wakes(); }
 
-MOCK_GATEWAY_INLINE ExpiredSleeps expired_sleeps(const Clock& clock) { return clock.state()->expired_sleeps(); }
+ExpiredSleeps expired_sleeps(const Clock& clock) { return clock.state()->expired_sleeps(); }
 
-MOCK_GATEWAY_INLINE Duration bounded(Duration limit) { return std::min<Duration>(limit, std::chrono::hours{24 * 365}); }
+Duration bounded(Duration limit) { return std::min<Duration>(limit, std::chrono::hours{24 * 365}); }
 
-MOCK_GATEWAY_INLINE Timeline::Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake)
+Timeline::Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake)
     : clock_(std::move(clock)), wake_(std::move(wake)) {}
 
-MOCK_GATEWAY_INLINE Timeline::~Timeline() { clock_->settle(*this); }
+Timeline::~Timeline() { clock_->settle(*this); }
 
-MOCK_GATEWAY_INLINE TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
+TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
 
-MOCK_GATEWAY_INLINE TimePoint Timeline::at(SteadyTime real) const {
+TimePoint Timeline::at(SteadyTime real) const {
   if (clock_->wakes()) return now();
   return later(now(), std::chrono::duration_cast<Duration>(real - std::chrono::steady_clock::now()));
 }
 
-MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
+void Timeline::settle() { clock_->settle(*this); }
 
-MOCK_GATEWAY_INLINE bool Timeline::is_instant() const { return clock_->is_instant(); }
+bool Timeline::is_instant() const { return clock_->is_instant(); }
 
-MOCK_GATEWAY_INLINE ClockWait::ClockWait(Timeline& timeline, TimePoint deadline, std::string name)
+ClockWait::ClockWait(Timeline& timeline, TimePoint deadline, std::string name)
     : timeline_(timeline), deadline_(deadline), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {
   timeline_.clock_->begin(*this);
 }
 
-MOCK_GATEWAY_INLINE ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
+ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
 
-MOCK_GATEWAY_INLINE bool ClockWait::over() { return timeline_.clock_->over(*this); }
+bool ClockWait::over() { return timeline_.clock_->over(*this); }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() {
-  return timeline_.clock_->look_again_in(*this);
-}
+std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->look_again_in(*this); }
 
-MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
+bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
 /// Who has arrived at a gate, and who may pass.
 class GateState {
@@ -453,8 +450,7 @@ class GateState {
   std::deque<GateWait*> held_;
 };
 
-MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake,
-                                       std::function<bool()> delivered)
+GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)
     : gate_(std::move(gate)),
       wake_(std::move(wake)),
       delivered_(std::move(delivered)),
@@ -462,9 +458,9 @@ MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::sha
   gate_->arrive(*this);
 }
 
-MOCK_GATEWAY_INLINE GateWait::~GateWait() { gate_->leave(*this); }
+GateWait::~GateWait() { gate_->leave(*this); }
 
-MOCK_GATEWAY_INLINE bool GateWait::over() {
+bool GateWait::over() {
   if (delivered_ && delivered_()) {
     delivered_ = nullptr;
     gate_->note_delivered();
@@ -472,7 +468,7 @@ MOCK_GATEWAY_INLINE bool GateWait::over() {
   return gate_->over(*this);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
+std::optional<Duration> GateWait::look_again_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
   const Duration left = std::max(Duration{0}, gate_->guard() - spent);
   if (!delivered_) return left;
@@ -483,33 +479,29 @@ MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
   return std::min(left, std::clamp<Duration>(spent / 8, shortest, longest));
 }
 
-MOCK_GATEWAY_INLINE void pass_by(const Gate& gate) { gate.state()->pass_by(); }
+void pass_by(const Gate& gate) { gate.state()->pass_by(); }
 
 /// The state behind a handle of ManualClock.
-MOCK_GATEWAY_INLINE ManualClockState& manual(const ManualClock& clock) {
-  return static_cast<ManualClockState&>(*clock.state());
-}
+ManualClockState& manual(const ManualClock& clock) { return static_cast<ManualClockState&>(*clock.state()); }
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE TimePoint Clock::now() const { return state_->now(); }
+TimePoint Clock::now() const { return state_->now(); }
 
-MOCK_GATEWAY_INLINE RealClock::RealClock() : Clock(std::make_shared<detail::RealClockState>()) {}
+RealClock::RealClock() : Clock(std::make_shared<detail::RealClockState>()) {}
 
-MOCK_GATEWAY_INLINE InstantClock::InstantClock() : Clock(std::make_shared<detail::InstantClockState>()) {}
+InstantClock::InstantClock() : Clock(std::make_shared<detail::InstantClockState>()) {}
 
-MOCK_GATEWAY_INLINE ManualClock::ManualClock(TimePoint start, Duration guard)
+ManualClock::ManualClock(TimePoint start, Duration guard)
     : Clock(std::make_shared<detail::ManualClockState>(start, guard)) {}
 
-MOCK_GATEWAY_INLINE void ManualClock::advance(Duration step) { detail::manual(*this).advance(step); }
+void ManualClock::advance(Duration step) { detail::manual(*this).advance(step); }
 
-MOCK_GATEWAY_INLINE Duration ManualClock::advance_to_next_event() {
-  return detail::manual(*this).advance_to_next_event();
-}
+Duration ManualClock::advance_to_next_event() { return detail::manual(*this).advance_to_next_event(); }
 
-MOCK_GATEWAY_INLINE void ManualClock::sleep_for(Duration duration) { detail::manual(*this).sleep_for(duration); }
+void ManualClock::sleep_for(Duration duration) { detail::manual(*this).sleep_for(duration); }
 
-MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
+Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
   const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
   const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
@@ -517,7 +509,7 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Durat
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }
 
-MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
+Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
   const bool reached = clock.wait(timeout, [&] { return clock.pending_locked() >= count; });
   std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
@@ -526,27 +518,24 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }
 
-MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const {
-  return detail::manual(*this).waits();
-}
+std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
 
-MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : state_(std::make_shared<detail::GateState>(guard)) {}
+Gate::Gate(Duration guard) : state_(std::make_shared<detail::GateState>(guard)) {}
 
-MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
+Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
 
-MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(std::size_t count, Duration timeout) const {
+Wait Gate::wait_until_reached(std::size_t count, Duration timeout) const {
   return state_->wait_until_reached(count, timeout);
 }
 
-MOCK_GATEWAY_INLINE Wait Gate::wait_until_delivered(Duration timeout) const { return wait_until_delivered(1, timeout); }
+Wait Gate::wait_until_delivered(Duration timeout) const { return wait_until_delivered(1, timeout); }
 
-MOCK_GATEWAY_INLINE Wait Gate::wait_until_delivered(std::size_t count, Duration timeout) const {
+Wait Gate::wait_until_delivered(std::size_t count, Duration timeout) const {
   return state_->wait_until_delivered(count, timeout);
 }
 
-MOCK_GATEWAY_INLINE void Gate::release() { state_->release(); }
+void Gate::release() { state_->release(); }
 
-MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
+void Gate::open() { state_->open(); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -14,7 +14,6 @@
 #include "wait.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// Every duration of the library; std::chrono literals (2s, 20ms) convert.
 using Duration = std::chrono::nanoseconds;
@@ -272,5 +271,4 @@ std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -6,7 +6,6 @@
 #include "version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
 /// What a client does wrong on the wire is never thrown: it gets the wire's error body.
@@ -15,5 +14,4 @@ class GatewayError : public std::runtime_error {
   explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -3,11 +3,10 @@
 #include <cstddef>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace json_pointer {
 
-MOCK_GATEWAY_INLINE std::string token(std::string_view name) {
+std::string token(std::string_view name) {
   std::string token = "/";
   for (const char character : name) {
     if (character == '~') {
@@ -21,7 +20,7 @@ MOCK_GATEWAY_INLINE std::string token(std::string_view name) {
   return token;
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> name_of(std::string_view token) {
+std::optional<std::string> name_of(std::string_view token) {
   std::string name;
   for (std::size_t index = 0; index < token.size(); ++index) {
     if (token[index] != '~') {
@@ -35,7 +34,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> name_of(std::string_view token) {
   return name;
 }
 
-MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) {
+const Json* child(const Json& value, std::string_view name) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
       if (key == name) return &member;
@@ -56,5 +55,4 @@ MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) 
 
 }  // namespace json_pointer
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

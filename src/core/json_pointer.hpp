@@ -9,7 +9,6 @@
 // JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace json_pointer {
 
@@ -22,5 +21,4 @@ const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

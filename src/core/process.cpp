@@ -5,25 +5,23 @@
 #include <mutex>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace process {
 
 inline std::mutex sigpipe_mutex;
 
-MOCK_GATEWAY_INLINE long id() { return ::getpid(); }
+long id() { return ::getpid(); }
 
-MOCK_GATEWAY_INLINE KeptSigpipe::KeptSigpipe() {
+KeptSigpipe::KeptSigpipe() {
   sigpipe_mutex.lock();
   ::sigaction(SIGPIPE, nullptr, &before_);
 }
 
-MOCK_GATEWAY_INLINE KeptSigpipe::~KeptSigpipe() {
+KeptSigpipe::~KeptSigpipe() {
   ::sigaction(SIGPIPE, &before_, nullptr);
   sigpipe_mutex.unlock();
 }
 
 }  // namespace process
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

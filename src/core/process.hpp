@@ -5,7 +5,6 @@
 #include "version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 /// What concerns the whole process.
 namespace process {
@@ -28,5 +27,4 @@ class KeptSigpipe {
 
 }  // namespace process
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

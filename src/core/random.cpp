@@ -3,10 +3,9 @@
 #include <cmath>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis) {
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis) {
   std::uint64_t hash = basis;
   for (const char byte : bytes) {
     hash ^= static_cast<unsigned char>(byte);
@@ -15,7 +14,7 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint(std::string_view bytes, std::uint6
   return hash;
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t Random::next() {
+std::uint64_t Random::next() {
   state_ += 0x9e3779b97f4a7c15u;
   std::uint64_t mixed = state_;
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,7 +22,7 @@ MOCK_GATEWAY_INLINE std::uint64_t Random::next() {
   return mixed ^ (mixed >> 31);
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t Random::below(std::uint64_t bound) {
+std::uint64_t Random::below(std::uint64_t bound) {
   // Rejects the incomplete last stretch, so that every value is equally likely.
   const std::uint64_t threshold = (0 - bound) % bound;
   for (;;) {
@@ -32,21 +31,21 @@ MOCK_GATEWAY_INLINE std::uint64_t Random::below(std::uint64_t bound) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::int64_t Random::between(std::int64_t low, std::int64_t high) {
+std::int64_t Random::between(std::int64_t low, std::int64_t high) {
   const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
   const std::uint64_t offset = span == 0 ? next() : below(span);
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
 }
 
-MOCK_GATEWAY_INLINE double Random::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Random::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-MOCK_GATEWAY_INLINE double Random::normal() {  // Box and Muller
+double Random::normal() {  // Box and Muller
   constexpr double full_turn = 6.283185307179586;
   const double radius = std::sqrt(-2 * std::log(1 - unit()));
   return radius * std::cos(full_turn * unit());
 }
 
-MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
+std::string Random::alphanumeric(std::size_t length) {
   constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string text(length, '0');
   for (char& character : text) character = alphabet[below(alphabet.size())];
@@ -54,5 +53,4 @@ MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

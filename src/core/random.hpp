@@ -8,7 +8,6 @@
 #include "version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
@@ -38,5 +37,4 @@ class Random {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -5,7 +5,6 @@
 #include "source_location.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// What a gateway found wrong when it was destroyed, and nobody had asked it before.
@@ -41,5 +40,4 @@ class InstalledReporter {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

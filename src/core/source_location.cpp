@@ -3,9 +3,8 @@
 #include <string_view>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
+std::string SourceLocation::to_string() const {
   const std::string_view path = file;
   if (path.empty()) return {};
   const std::size_t slash = path.find_last_of("/\\");
@@ -13,5 +12,4 @@ MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
   return std::string(name) + ":" + std::to_string(line);
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -5,7 +5,6 @@
 #include "version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// Where in the tester's code something was scripted. Our own type, because std::source_location exists only from
 /// C++20 on, and files of both standards may share one program.
@@ -20,5 +19,4 @@ struct SourceLocation {
   std::string to_string() const;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -4,22 +4,21 @@
 #include <cstring>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace text {
 
-MOCK_GATEWAY_INLINE char lower_letter(char letter) {
+char lower_letter(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-MOCK_GATEWAY_INLINE int hex_value(char digit) {
+int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
   if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
   return -1;
 }
 
-MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
+std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
   if (offset >= text.size()) return 0;
   const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[offset + index]); };
   const unsigned char lead = byte(0);
@@ -49,7 +48,7 @@ MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t o
   return length;
 }
 
-MOCK_GATEWAY_INLINE std::size_t valid_utf8_prefix(std::string_view text) {
+std::size_t valid_utf8_prefix(std::string_view text) {
   std::size_t offset = 0;
   while (offset < text.size()) {
     // Most bodies are mostly ASCII: eight bytes at a time while no high bit is set.
@@ -69,22 +68,22 @@ MOCK_GATEWAY_INLINE std::size_t valid_utf8_prefix(std::string_view text) {
   return offset;
 }
 
-MOCK_GATEWAY_INLINE bool is_valid_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
+bool is_valid_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
 
-MOCK_GATEWAY_INLINE std::size_t next_code_point(std::string_view text, std::size_t offset) {
+std::size_t next_code_point(std::string_view text, std::size_t offset) {
   if (offset >= text.size()) return 0;
   char32_t ignored = 0;
   const std::size_t length = decode_utf8(text, offset, ignored);
   return length == 0 ? 1 : length;
 }
 
-MOCK_GATEWAY_INLINE std::size_t code_points(std::string_view text) {
+std::size_t code_points(std::string_view text) {
   std::size_t count = 0;
   for (std::size_t offset = 0; offset < text.size(); offset += next_code_point(text, offset)) ++count;
   return count;
 }
 
-MOCK_GATEWAY_INLINE void append_utf8(std::string& out, char32_t code_point) {
+void append_utf8(std::string& out, char32_t code_point) {
   if (code_point > 0x10ffff || (code_point >= 0xd800 && code_point <= 0xdfff)) code_point = 0xfffd;
   const auto put = [&out](char32_t byte) { out.push_back(static_cast<char>(static_cast<unsigned char>(byte))); };
   if (code_point < 0x80) {
@@ -104,7 +103,7 @@ MOCK_GATEWAY_INLINE void append_utf8(std::string& out, char32_t code_point) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::string excerpt(std::string_view text, std::size_t max_bytes) {
+std::string excerpt(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
   std::size_t end = 0;
   while (end < max_bytes) {
@@ -115,7 +114,7 @@ MOCK_GATEWAY_INLINE std::string excerpt(std::string_view text, std::size_t max_b
   return std::string(text.substr(0, end)) + "…";
 }
 
-MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
+bool is_disruptive(char32_t character) {
   return character < 0x20 || (character >= 0x7f && character <= 0x9f) || character == 0x61c || character == 0x200b ||
          character == 0x200e || character == 0x200f || (character >= 0x2028 && character <= 0x202e) ||
          (character >= 0x2060 && character <= 0x206f) || character == 0xfeff ||
@@ -123,7 +122,7 @@ MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
 }
 
 /// As JSON writes it; for characters up to U+FFFF.
-MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
+void append_escape(std::string& out, char32_t character) {
   switch (character) {
     case U'\b': out += "\\b"; return;
     case U'\t': out += "\\t"; return;
@@ -137,7 +136,7 @@ MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
   for (const unsigned shift : {12u, 8u, 4u, 0u}) out += digits[(character >> shift) & 0x0f];
 }
 
-MOCK_GATEWAY_INLINE std::string printable(std::string_view text, std::size_t max_bytes, bool quotable) {
+std::string printable(std::string_view text, std::size_t max_bytes, bool quotable) {
   std::string out;
   for (std::size_t offset = 0; offset < text.size();) {
     char32_t character = 0;
@@ -157,7 +156,7 @@ MOCK_GATEWAY_INLINE std::string printable(std::string_view text, std::size_t max
   return out;
 }
 
-MOCK_GATEWAY_INLINE std::string printable_lines(std::string_view text) {
+std::string printable_lines(std::string_view text) {
   std::string out;
   for (;;) {
     const std::size_t end = text.find('\n');
@@ -168,16 +167,16 @@ MOCK_GATEWAY_INLINE std::string printable_lines(std::string_view text) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::string ended_lines(std::string text) {
+std::string ended_lines(std::string text) {
   if (text.find('\n') != std::string::npos && text.back() != '\n') text += '\n';
   return text;
 }
 
-MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun) {
+std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view utf8) {
+void append_json_string(std::string& out, std::string_view utf8) {
   constexpr std::string_view digits = "0123456789abcdef";
   out.push_back('"');
   std::size_t start = 0;  // of the run that needs no escape
@@ -205,13 +204,13 @@ MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view u
   out.push_back('"');
 }
 
-MOCK_GATEWAY_INLINE std::string lower_ascii(std::string_view text) {
+std::string lower_ascii(std::string_view text) {
   std::string lower(text);
   for (char& character : lower) character = lower_letter(character);
   return lower;
 }
 
-MOCK_GATEWAY_INLINE bool equals_ignoring_case(std::string_view left, std::string_view right) {
+bool equals_ignoring_case(std::string_view left, std::string_view right) {
   if (left.size() != right.size()) return false;
   for (std::size_t index = 0; index < left.size(); ++index) {
     if (lower_letter(left[index]) != lower_letter(right[index])) return false;
@@ -219,13 +218,13 @@ MOCK_GATEWAY_INLINE bool equals_ignoring_case(std::string_view left, std::string
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::string_view trim(std::string_view text) {
+std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view text) {
+std::optional<std::string> percent_decode(std::string_view text) {
   std::string decoded;
   decoded.reserve(text.size());
   for (std::size_t index = 0; index < text.size(); ++index) {
@@ -243,7 +242,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view t
   return decoded;
 }
 
-MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
+std::string seconds(std::chrono::nanoseconds duration) {
   const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
   if (all <= 0) return "0 s";
   std::string text = std::to_string(all / 1000);
@@ -257,5 +256,4 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
 
 }  // namespace text
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

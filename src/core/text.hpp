@@ -9,7 +9,6 @@
 #include "version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace text {
 
@@ -78,5 +77,4 @@ std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -18,5 +18,3 @@
 #define MOCK_GATEWAY_VERSION_MINOR 1
 #define MOCK_GATEWAY_VERSION_PATCH 0
 #define MOCK_GATEWAY_VERSION "0.1.0"
-
-#include "macros.hpp"

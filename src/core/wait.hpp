@@ -7,7 +7,6 @@
 #include "version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
 /// failed REQUIRE(wait) says what was missing.
@@ -29,5 +28,4 @@ class [[nodiscard]] Wait {
 
 std::ostream& operator<<(std::ostream& out, const Wait& wait);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,7 +8,6 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace delivery {
 
@@ -63,7 +62,7 @@ class Noted {
 };
 
 /// Where in the reply a trigger was met: "after token 2".
-MOCK_GATEWAY_INLINE std::string place_of(const Trigger& trigger) {
+std::string place_of(const Trigger& trigger) {
   if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
   if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
   return trigger.to_string();
@@ -94,7 +93,7 @@ class BetweenWrites final : public Pending {
 };
 
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
-MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
+std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
     if (length > 1) return offset + 1;
@@ -114,7 +113,7 @@ struct Verb {
   const char* client;
 };
 
-MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
+Verb verb_of(ScriptedWait::Kind kind) {
   switch (kind) {
     case ScriptedWait::Kind::stall: break;
     case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
@@ -127,31 +126,31 @@ MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
 
 }  // namespace delivery
 
-MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
+std::string ScriptedWait::under_way() const {
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
   return std::string(delivery::verb_of(kind).present) + " as scripted " + place + " since " +
          std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
 }
 
-MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
+std::string ScriptedWait::in_vain(Duration lasted) const {
   const delivery::Verb verb = delivery::verb_of(kind);
   return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
          verb.client;
 }
 
-MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
+void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
   const std::lock_guard<std::mutex> lock(mutex_);
   wait_.swap(wait);
 }
 
-MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
+std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return wait_;
 }
 
-MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline,
-                                       TimePoint start, DeliveryProgress& progress)
+Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
+                   DeliveryProgress& progress)
     : plan_(plan),
       pace_(std::move(pace)),
       outlet_(outlet),
@@ -173,7 +172,7 @@ Delivery::Result Delivery::run(const Steps& steps) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
+std::size_t Delivery::announced_length(std::size_t size) {
   auto length = static_cast<std::int64_t>(size);
   for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
     const Effect& effect = plan_.faults[i].effect;
@@ -185,8 +184,7 @@ MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
   return static_cast<std::size_t>(length);
 }
 
-MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std::string_view body,
-                                                     std::size_t token_count) {
+Delivery::Result Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     for (std::size_t i = 0; i < plan_.holds.size(); ++i)
@@ -214,7 +212,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
   });
 }
 
-MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bool chunked) {
+Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bool chunked) {
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     send_head(head);
@@ -232,22 +230,22 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
   });
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_head(std::string_view head) {
+void Delivery::send_head(std::string_view head) {
   if (progress_.trace) progress_.trace->head = head.size();
   send(head);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::at_end() {
+void Delivery::at_end() {
   if (progress_.trace) progress_.trace->whole = true;
   strike(Trigger::Kind::at_end, 0);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
+void Delivery::begin_stream() {
   if (!plan_.sse.byte_order_mark || std::exchange(sent_.byte_order_mark, true)) return;
   send_between("\xEF\xBB\xBF");
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
+void Delivery::send_events(EventSource& source) {
   const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced;
   // Only such a stream must know its last event beforehand.
   const bool looks_ahead = !plan_.sse.done && !plan_.sse.final_blank_line;
@@ -283,7 +281,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_done() {
+void Delivery::send_done() {
   if (progress_.trace) progress_.trace->done = events_ + 1;
   const auto send_last = [this](const std::string& data, bool last) {
     hold(Place::Kind::event, ++events_);
@@ -297,7 +295,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_done() {
   if (!plan_.sse.after_done.empty()) send_last(plan_.sse.after_done, true);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool last) {
+void Delivery::send_event(const StreamEvent& event, bool last) {
   std::size_t copies = 1;
   for (const std::size_t fault : on_next_event_) {
     mark_reached(fault);
@@ -321,12 +319,12 @@ MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool las
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
+void Delivery::send_between(std::string_view bytes) {
   send_body(bytes, 0);
   strike(Trigger::Kind::after_bytes, body_bytes_);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::end_body() {
+void Delivery::end_body() {
   if (plan_.sse.open_after_done) {
     flush();
     const std::string place = sent_.done ? "after [DONE]" : "at the end";
@@ -338,7 +336,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_body() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t event) {
+void Delivery::send_body(std::string_view bytes, std::size_t event) {
   if (progress_.trace && !bytes.empty()) progress_.trace->parts.push_back({event, std::string(bytes)});
   std::size_t sent = 0;
   const auto send_up_to = [&](std::size_t end, std::size_t missing) {
@@ -359,7 +357,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   send_up_to(bytes.size(), 0);
 }
 
-MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_view bytes, std::size_t event) const {
+std::vector<Delivery::Cut> Delivery::cuts_in(std::string_view bytes, std::size_t event) const {
   std::vector<Cut> cuts;
   for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
     const Trigger& trigger = plan_.faults[i].trigger;
@@ -379,7 +377,7 @@ MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_vie
   return cuts;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
+void Delivery::send(std::string_view bytes) {
   switch (plan_.writes.kind) {
     case Writes::Kind::as_they_come: return write(bytes);
     case Writes::Kind::together:
@@ -390,7 +388,7 @@ MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::flush() {
+void Delivery::flush() {
   if (gathered_.empty()) return;
   std::string_view rest = gathered_;
   if (plan_.writes.kind == Writes::Kind::split && plan_.writes.size >= written_ &&
@@ -407,16 +405,16 @@ MOCK_GATEWAY_INLINE void Delivery::flush() {
   publish();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::pause_between_writes() {
+void Delivery::pause_between_writes() {
   delivery::BetweenWrites pause(outlet_);
   wait(pause, Outlet::OnClientClosed::go_on);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::write(std::string_view bytes) {
+void Delivery::write(std::string_view bytes) {
   if (!bytes.empty() && !outlet_.write(bytes)) throw Ended{Result::broken_off};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::publish() {
+void Delivery::publish() {
   if (!gathered_.empty()) return;
   progress_.events.store(sent_.events, std::memory_order_relaxed);
   progress_.tokens.store(sent_.tokens, std::memory_order_relaxed);
@@ -425,19 +423,19 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
   progress_.done = true;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
+void Delivery::announce_last_bytes() const {
   outlet_.last_bytes_follow();
   if (before_last_bytes_) before_last_bytes_();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind kind, std::size_t count) {
+void Delivery::strike(Trigger::Kind kind, std::size_t count) {
   for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
     const Trigger& trigger = plan_.faults[i].trigger;
     if (trigger.kind() == kind && trigger.count() == count && !reached_[i]) strike(i);
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::strike(std::size_t fault) {
+void Delivery::strike(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
     case Effect::Kind::wrong_content_length: return;  // announced_length() did it
@@ -452,12 +450,12 @@ MOCK_GATEWAY_INLINE void Delivery::strike(std::size_t fault) {
   happen(plan_.faults[fault]);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
+void Delivery::mark_reached(std::size_t fault) {
   reached_[fault] = true;
   if (fault == 0) progress_.first_fault = true;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
+void Delivery::happen(const Fault& fault) {
   const Effect& effect = fault.effect;
   flush();
   switch (effect.kind()) {
@@ -478,20 +476,20 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
+void Delivery::stall(const Fault& fault) {
   const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, delivery::place_of(fault.trigger)});
   const Effect& effect = fault.effect;
   if (effect.gate()) return pass(*effect.gate());
   wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
 }
 
-MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
+void Delivery::end_connection(Outlet::Ending ending) {
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end(ending);
   throw Ended{Result::failed_by_script};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
+void Delivery::send_error(const Effect& effect) {
   on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
   begin_stream();
@@ -510,7 +508,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   throw Ended{Result::failed_by_script};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
+void Delivery::half_close(const Trigger& trigger) {
   announce_last_bytes();
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end_sending();
@@ -520,18 +518,18 @@ MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
   throw Ended{Result::failed_by_script};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
+void Delivery::hold(Place::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
     if (const Place& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
+void Delivery::hold(std::size_t index) {
   came_to_[index] = true;
   const delivery::Noted noted(progress_, {ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
   pass(plan_.holds[index].gate);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
+void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
   // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
   const bool has_end = deadline != TimePoint::max();
   const bool goes_on = has_end && !nothing_follows_;
@@ -557,7 +555,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::str
   if (pending.guard_expired()) guard_expired();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
+void Delivery::pass(const Gate& gate) {
   if (timeline_.is_guard_spent()) return pass_by(gate);
   GateWait pending(gate.state(), outlet_.waker(), [this] { return outlet_.delivered(); });
   while (!timeline_.is_instant() && ping_comes_by(TimePoint::max()) && !pending.over()) {
@@ -574,12 +572,12 @@ MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
   if (pending.guard_expired()) guard_expired();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
+void Delivery::guard_expired() {
   timeline_.spend_guard();
   outlet_.guard_expired();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpose) {
+void Delivery::stall_guard_expired(const std::string& purpose) {
   const std::optional<ScriptedWait> wait = progress_.scripted_wait();
   waited_in_vain_ =
       wait ? wait->in_vain(*stall_guard_)
@@ -589,24 +587,24 @@ MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpos
   throw Ended{Result::guard_expired};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait(Pending& pending, Outlet::OnClientClosed on_client_closed) {
+void Delivery::wait(Pending& pending, Outlet::OnClientClosed on_client_closed) {
   if (!outlet_.wait(pending, on_client_closed)) throw Ended{Result::broken_off};
 }
 
-MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
+bool Delivery::ping_comes_by(TimePoint moment) {
   if (!may_ping()) return false;
   const Duration late = timeline_.now() - next_ping_;
   if (late >= plan_.sse.ping_every) next_ping_ += late - late % plan_.sse.ping_every;
   return next_ping_ <= moment;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_ping() {
+void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every);
   begin_stream();
   send_between(framing_->ping());
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {
+void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {
   const delivery::Noted noted(progress_, std::move(scripted));
   try {
     wait_until(TimePoint::max(), purpose);
@@ -615,7 +613,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripte
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
+void Delivery::plan_pings() {
   const Duration interval = plan_.sse.ping_every;
   if (interval <= Duration::zero()) return;
   // A moment that has passed before there was a stream has no ping.
@@ -623,10 +621,7 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
   next_ping_ = later(start_ + (passed - passed % interval), interval);
 }
 
-MOCK_GATEWAY_INLINE bool Delivery::may_ping() const {
-  return framing_ && !inside_event_ && next_ping_ != TimePoint::max();
-}
+bool Delivery::may_ping() const { return framing_ && !inside_event_ && next_ping_ != TimePoint::max(); }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -21,7 +21,6 @@
 #include "pace_schedule.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// What left of an answer, in parts as its client's parser sees them: HTTP's chunks and gzip taken off.
@@ -222,5 +221,4 @@ class Delivery {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -4,10 +4,9 @@
 #include <chrono>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
+EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
     : dialect_(dialect),
       before_(dialect.space_after_colon ? "data: " : "data:"),
       after_(dialect.line_end + dialect.line_end),
@@ -25,14 +24,14 @@ MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool c
   if (dialect.gzip) gzip_.emplace();
 }
 
-MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) {
+std::string_view EventFraming::frame(std::string_view data) {
   begin_chunk(before_.size() + data.size() + after_.size());
   buffer_.append(before_).append(data).append(after_);
   if (chunked_) buffer_.append("\r\n");
   return buffer_;
 }
 
-MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
+std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing) {
   if (gzip_) {
     constexpr std::size_t member_head = 10;
     begin_chunk(GzipStream::coded_size(bytes.size()) + GzipStream::coded_size(missing) +
@@ -47,7 +46,7 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, 
   return buffer_;
 }
 
-MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
+std::string_view EventFraming::terminator() {
   if (!gzip_) return chunked_ ? "0\r\n\r\n" : "";
   std::string end;
   gzip_->begin(end);
@@ -58,7 +57,7 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
   return buffer_;
 }
 
-MOCK_GATEWAY_INLINE std::string_view EventFraming::event(std::string_view data, std::size_t number, bool last) {
+std::string_view EventFraming::event(std::string_view data, std::size_t number, bool last) {
   text_.clear();
   if (!dialect_.event.empty()) append_line("event", dialect_.event);
   if (dialect_.ids) append_line("id", std::to_string(number));
@@ -77,14 +76,14 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::event(std::string_view data, 
   return text_;
 }
 
-MOCK_GATEWAY_INLINE std::string_view EventFraming::meta_event(std::string_view lines, bool last) {
+std::string_view EventFraming::meta_event(std::string_view lines, bool last) {
   text_.clear();
   append_lines(text_, lines);
   text_.append(!last || dialect_.final_blank_line ? after_ : dialect_.line_end);
   return text_;
 }
 
-MOCK_GATEWAY_INLINE void EventFraming::append_lines(std::string& out, std::string_view lines) const {
+void EventFraming::append_lines(std::string& out, std::string_view lines) const {
   for (const char byte : lines) {
     if (byte == '\n')
       out.append(dialect_.line_end);
@@ -93,11 +92,11 @@ MOCK_GATEWAY_INLINE void EventFraming::append_lines(std::string& out, std::strin
   }
 }
 
-MOCK_GATEWAY_INLINE void EventFraming::append_line(std::string_view field, std::string_view value) {
+void EventFraming::append_line(std::string_view field, std::string_view value) {
   text_.append(field).append(dialect_.space_after_colon ? ": " : ":").append(value).append(dialect_.line_end);
 }
 
-MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
+void EventFraming::begin_chunk(std::size_t size) {
   buffer_.clear();
   if (!chunked_) return;
   char digits[2 * sizeof size];
@@ -105,5 +104,4 @@ MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -9,7 +9,6 @@
 #include "gzip.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Turns events into the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks
@@ -56,5 +55,4 @@ class EventFraming {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -4,7 +4,6 @@
 #include <array>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace gzip {
 
@@ -24,11 +23,11 @@ constexpr std::array<std::uint32_t, 256> make_table() {
 
 inline constexpr std::array<std::uint32_t, 256> table = make_table();
 
-MOCK_GATEWAY_INLINE void append_number(std::string& out, std::uint32_t number, int bytes) {
+void append_number(std::string& out, std::uint32_t number, int bytes) {
   for (; bytes > 0; --bytes, number >>= 8) out += static_cast<char>(number & 0xff);
 }
 
-MOCK_GATEWAY_INLINE void append_block(std::string& out, std::string_view bytes, bool last) {
+void append_block(std::string& out, std::string_view bytes, bool last) {
   const auto size = static_cast<std::uint32_t>(bytes.size());
   out += last ? '\1' : '\0';
   append_number(out, size, 2);
@@ -38,18 +37,18 @@ MOCK_GATEWAY_INLINE void append_block(std::string& out, std::string_view bytes, 
 
 }  // namespace gzip
 
-MOCK_GATEWAY_INLINE std::size_t GzipStream::coded_size(std::size_t size) {
+std::size_t GzipStream::coded_size(std::size_t size) {
   return size + (size + gzip::largest_block - 1) / gzip::largest_block * gzip::block_head;
 }
 
-MOCK_GATEWAY_INLINE void GzipStream::begin(std::string& out) {
+void GzipStream::begin(std::string& out) {
   if (begun_) return;
   begun_ = true;
   // Deflate, no flags, no time, system unknown.
   out.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 }
 
-MOCK_GATEWAY_INLINE void GzipStream::append(std::string& out, std::string_view bytes) {
+void GzipStream::append(std::string& out, std::string_view bytes) {
   for (const char byte : bytes)
     checksum_ = gzip::table[(checksum_ ^ static_cast<unsigned char>(byte)) & 0xff] ^ (checksum_ >> 8);
   size_ += static_cast<std::uint32_t>(bytes.size());
@@ -60,12 +59,11 @@ MOCK_GATEWAY_INLINE void GzipStream::append(std::string& out, std::string_view b
   }
 }
 
-MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
+void GzipStream::end(std::string& out) {
   gzip::append_block(out, {}, true);
   gzip::append_number(out, ~checksum_, 4);
   gzip::append_number(out, size_, 4);
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

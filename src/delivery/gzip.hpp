@@ -8,7 +8,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Writes bytes as one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4): nothing is compressed, and every byte
@@ -32,5 +31,4 @@ class GzipStream {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -6,7 +6,6 @@
 #include "../core/clock.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// What an answer is delivered to: the connection, as delivery sees it.
@@ -45,5 +44,4 @@ class Outlet {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

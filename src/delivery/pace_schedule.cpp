@@ -4,21 +4,20 @@
 #include <string>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace pace_schedule {
 
 /// A hundred years: to a test for ever, and a deadline that a clock can still count to.
 inline constexpr Duration for_ever = std::chrono::hours{24 * 36500};
 
-MOCK_GATEWAY_INLINE Duration rounded(double nanoseconds) {
+Duration rounded(double nanoseconds) {
   if (nanoseconds >= static_cast<double>(for_ever.count())) return for_ever;
   return Duration{static_cast<Duration::rep>(std::llround(nanoseconds))};
 }
 
 }  // namespace pace_schedule
 
-MOCK_GATEWAY_INLINE PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t seed, std::uint64_t occurrence)
+PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t seed, std::uint64_t occurrence)
     : paced_(true),
       first_token_(pace.first_token()),
       gap_(pace.gap()),
@@ -28,13 +27,13 @@ MOCK_GATEWAY_INLINE PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t s
       firsts_(fingerprint("first token", seed ^ fingerprint(std::to_string(occurrence)))),
       gaps_(fingerprint("gaps", seed ^ fingerprint(std::to_string(occurrence)))) {}
 
-MOCK_GATEWAY_INLINE bool PaceSchedule::varies(const Pace& pace) {
+bool PaceSchedule::varies(const Pace& pace) {
   return (pace.first_token() && !pace.first_token()->nanoseconds().fixed()) ||
          (pace.gap() && !pace.gap()->nanoseconds().fixed()) ||
          (pace.rate() && !pace.rate()->tokens_per_second().fixed());
 }
 
-MOCK_GATEWAY_INLINE Duration PaceSchedule::next(std::uint64_t share) {
+Duration PaceSchedule::next(std::uint64_t share) {
   if (!paced_) return Duration{0};
   if (drawn_ > 0) {
     since_first_ += gap(share);
@@ -45,15 +44,15 @@ MOCK_GATEWAY_INLINE Duration PaceSchedule::next(std::uint64_t share) {
   return due();
 }
 
-MOCK_GATEWAY_INLINE Duration PaceSchedule::due() const { return pace_schedule::rounded(first_ + since_first_); }
+Duration PaceSchedule::due() const { return pace_schedule::rounded(first_ + since_first_); }
 
-MOCK_GATEWAY_INLINE double PaceSchedule::gap(std::uint64_t share) {
+double PaceSchedule::gap(std::uint64_t share) {
   if (gap_) return gap_->nanoseconds().draw(gaps_, drawn_ - 1);
   if (!rate_) return 0;
   return static_cast<double>(share) / rate_->tokens_per_second().draw(gaps_, drawn_ - 1);
 }
 
-MOCK_GATEWAY_INLINE Duration PaceSchedule::last(std::size_t count) {
+Duration PaceSchedule::last(std::size_t count) {
   if (!paced_ || foreseen_) return due();
   do {
     next(whole_token);
@@ -61,7 +60,7 @@ MOCK_GATEWAY_INLINE Duration PaceSchedule::last(std::size_t count) {
   return due();
 }
 
-MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
+void PaceSchedule::foresee(EventSource& source) {
   StreamEvent event;
   while (source.next(event))
     if (event.token) next(event.share);
@@ -69,5 +68,4 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -10,7 +10,6 @@
 #include "../model/pace.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// When the tokens of one answer leave, drawn in their order.
@@ -50,5 +49,4 @@ class PaceSchedule {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

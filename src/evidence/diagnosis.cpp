@@ -10,12 +10,11 @@
 #include "../script/excerpts.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace diagnoses {
 
 /// Why the stub may not answer, as far as that does not depend on the request.
-MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
+std::string passed_over(const StubState& stub, const Script::States& states) {
   const StubPlan& plan = stub.plan();
   if (stub.removed()) return "removed";
   if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
@@ -28,7 +27,7 @@ MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script:
   return {};
 }
 
-MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
+std::string tools(const ChatRequest& chat) {
   constexpr std::size_t most = 5;
   std::string names;
   for (std::size_t i = 0; i < std::min(most, chat.tools.size()); ++i) {
@@ -40,8 +39,7 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
 
 }  // namespace diagnoses
 
-MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail,
-                                       const Script::States& states) {
+Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states) {
   Comparison comparison;
   for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, trail, 0, comparison.conditions);
   for (const ExplainedCondition& condition : comparison.conditions) {
@@ -53,7 +51,7 @@ MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& ca
   return comparison;
 }
 
-MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
+std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
   std::string lines;
   for (const ExplainedCondition& condition : conditions) {
     lines.append(2 + 2 * condition.depth, ' ');
@@ -70,7 +68,7 @@ MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<ExplainedCondi
   return lines;
 }
 
-MOCK_GATEWAY_INLINE std::string brief(const ChatCall& call) {
+std::string brief(const ChatCall& call) {
   const ChatRequest& chat = call.chat();
   std::string line = "  user: " + excerpts::quoted(call.user_text());
   if (!chat.messages.empty() && chat.messages.back().role != "user") {
@@ -82,8 +80,7 @@ MOCK_GATEWAY_INLINE std::string brief(const ChatCall& call) {
   return line + '\n';
 }
 
-MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice,
-                                       const Script::States& states) {
+Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states) {
   constexpr std::size_t most = 3;
   using Candidate = std::pair<const StubState*, Comparison>;
   std::vector<Candidate> candidates;
@@ -125,7 +122,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
   return diagnosis;
 }
 
-MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
+std::string headline(const Problem& problem) {
   std::string line;
   switch (problem.kind) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
@@ -144,7 +141,7 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
   return line + "  exchange " + std::to_string(problem.exchange);
 }
 
-MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
+std::string refusal(const ExchangeRecord& record) {
   constexpr std::size_t most = 400;
   if (record.status != 400 && record.status != 413 && record.status != 415) return {};
   std::string reason = excerpts::plain(record.refusal, most);
@@ -152,8 +149,7 @@ MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
   return reason;
 }
 
-MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal,
-                                           const RequestScope& scope) {
+std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
   if (!chaos.used()) return {};
   std::size_t requests = 0;
   std::size_t struck = 0;
@@ -170,7 +166,7 @@ MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const Journa
          ") strikes the same again";
 }
 
-MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
+RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
   if (record_->request.path() != chat_completions().path) return;
   try {
     chat_ = std::make_shared<const ChatRequest>(
@@ -180,7 +176,7 @@ MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> r
   }
 }
 
-MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
+std::string brief(const ExchangeRecord& record) {
   if (!record.chat) return {};
   try {
     const ChatRequest chat = parse_chat_request(record.request.body, record.acceptance, record.limits);
@@ -191,5 +187,4 @@ MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

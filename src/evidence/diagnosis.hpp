@@ -10,7 +10,6 @@
 #include "journal.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 class ChaosRules;
@@ -77,5 +76,4 @@ class RecordedCall {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -15,7 +15,6 @@
 #include "../model/failure.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 namespace journal {
@@ -56,38 +55,38 @@ bool fits_argument(std::string_view body);
 /// A command that prints the bytes, whatever they are, and shows none that is not showable.
 std::string print_command(std::string_view bytes);
 
-MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
+std::string one_line(std::string_view text, std::size_t most) {
   return text::printable(text.substr(0, text.find('\n')), most);
 }
 
-MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
+std::chrono::steady_clock::time_point deadline(Duration timeout) {
   constexpr Duration year = std::chrono::hours{24 * 365};
   return std::chrono::steady_clock::now() +
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::min(timeout, year));
 }
 
-MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
+std::string name_of(const ExchangeRecord& record) {
   return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
          one_line(record.request.target, 100) + ")";
 }
 
-MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
+std::string scripted_wait(const ExchangeRecord& record) {
   const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
+std::size_t held(const std::string& text) {
   const std::size_t own = std::string().capacity();
   return text.capacity() > own ? text.capacity() + 1 : 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const Headers& headers) {
+std::size_t held(const Headers& headers) {
   std::size_t total = 0;
   for (const Header& header : headers) total += sizeof(Header) + held(header.name) + held(header.value);
   return total;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
+std::size_t held(const ConnectionFault& fault) {
   std::size_t total = held(fault.bytes());
   if (const std::optional<Failure>& failure = fault.failure()) {
     total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
@@ -97,7 +96,7 @@ MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
   return total;
 }
 
-MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request) {
+ReceivedRequest without_body(const ReceivedRequest& request) {
   ReceivedRequest copy;
   copy.method = request.method;
   copy.target = request.target;
@@ -107,7 +106,7 @@ MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request)
   return copy;
 }
 
-MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char byte : text) {
     if (byte == '\'') {
@@ -119,7 +118,7 @@ MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
   return quoted += '\'';
 }
 
-MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
+bool is_showable(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     char32_t character = 0;
     const std::size_t length = text::decode_utf8(bytes, offset, character);
@@ -130,18 +129,18 @@ MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::string shell_argument(std::string_view bytes) {
+std::string shell_argument(std::string_view bytes) {
   return is_showable(bytes) ? shell_quoted(bytes) : "\"$(" + print_command(bytes) + ")\"";
 }
 
-MOCK_GATEWAY_INLINE std::string shell_word(std::string_view text) {
+std::string shell_word(std::string_view text) {
   const bool plain = !text.empty() && text.find_first_not_of(
                                           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                           "0123456789-_.") == std::string_view::npos;
   return plain ? std::string(text) : shell_argument(text);
 }
 
-MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
+bool made_by_curl(std::string_view name) {
   constexpr std::string_view names[] = {
       "Host",    "Content-Length", "Connection",       "Keep-Alive", "Transfer-Encoding",
       "Trailer", "Expect",         "Proxy-Connection", "Upgrade",    "Accept-Encoding",
@@ -150,7 +149,7 @@ MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
                      [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
 }
 
-MOCK_GATEWAY_INLINE std::string header_argument(const Header& header) {
+std::string header_argument(const Header& header) {
   const std::string_view value = header.value;
   const std::size_t gap = std::min(value.find(' '), value.size());
   const std::string_view credential = text::trim(value.substr(gap));
@@ -163,7 +162,7 @@ MOCK_GATEWAY_INLINE std::string header_argument(const Header& header) {
   return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
 }
 
-MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, const std::string& target) {
+std::string target_arguments(const std::string& root_url, const std::string& target) {
   const auto odd = [](char byte) { return byte <= ' ' || byte >= '\x7f' || byte == '#'; };
   if (target.empty() || target[0] != '/' || std::any_of(target.begin(), target.end(), odd)) {
     return "--request-target " + shell_argument(target) + " " + shell_quoted(root_url + "/");
@@ -174,9 +173,9 @@ MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, co
   return arguments + shell_quoted(root_url + target);
 }
 
-MOCK_GATEWAY_INLINE bool fits_argument(std::string_view body) { return body.size() <= 100'000 && is_showable(body); }
+bool fits_argument(std::string_view body) { return body.size() <= 100'000 && is_showable(body); }
 
-MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
+std::string print_command(std::string_view bytes) {
   if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
   std::string escaped;
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -201,7 +200,7 @@ MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
 }  // namespace journal
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
+std::string to_string(Decision::Kind kind) {
   switch (kind) {
     case Decision::Kind::stub: return "stub";
     case Decision::Kind::default_reply: return "default reply";
@@ -218,9 +217,9 @@ MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
+std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& decision) {
+std::ostream& operator<<(std::ostream& out, const Decision& decision) {
   out << to_string(decision.kind);
   if (decision.detail.empty()) return out;
   const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
@@ -228,7 +227,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& 
   return plain_name ? out << " \"" << detail << '"' : out << " (" << detail << ')';
 }
 
-MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
+std::string to_string(Outcome::Kind kind) {
   switch (kind) {
     case Outcome::Kind::pending: return "pending";
     case Outcome::Kind::completed: return "completed";
@@ -241,28 +240,26 @@ MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
+std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
   out << outcome.kind;
   // Of a whole answer the number says nothing; of a broken one it is the question.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return out;
   return out << " after " << detail::text::counted(outcome.events, "event");
 }
 
-MOCK_GATEWAY_INLINE std::string to_string(Departure::How how) {
-  return how == Departure::How::reset ? "reset" : "closed";
-}
+std::string to_string(Departure::How how) { return how == Departure::How::reset ? "reset" : "closed"; }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Departure::How how) { return out << to_string(how); }
+std::ostream& operator<<(std::ostream& out, Departure::How how) { return out << to_string(how); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Departure& departure) {
+std::ostream& operator<<(std::ostream& out, const Departure& departure) {
   return out << departure.how << " after " << detail::text::counted(departure.events, "event");
 }
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
+std::size_t ExchangeRecord::weight() const {
   using journal::held;
   std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
   for (const std::string* text :
@@ -278,24 +275,24 @@ MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
   return total;
 }
 
-MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
+std::unique_lock<std::mutex> ExchangeRecord::lock() const {
   // Before publication nobody else knows the record.
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_connection(RealTime accepted) {
+void ExchangeRecord::mark_connection(RealTime accepted) {
   const auto locked = lock();
   connected = accepted;
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
+void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
   const auto locked = lock();
   if (first_byte) return;
   first_byte = at;
   answered = real;
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how) {
+void ExchangeRecord::mark_client_closed(const Departure& how) {
   {
     const auto locked = lock();
     if (departure) return;
@@ -305,7 +302,7 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how
   if (signal) signal->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_forsaken(bool is) {
+void ExchangeRecord::mark_forsaken(bool is) {
   if (!signal) return;
   {
     const auto locked = lock();
@@ -316,36 +313,35 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_forsaken(bool is) {
   signal->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE bool ExchangeRecord::has_guard_expired() const {
+bool ExchangeRecord::has_guard_expired() const {
   const auto locked = lock();
   return guard_expired;
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
+void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
   const auto locked = lock();
   chaos[strike].missed = true;
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted,
-                                                        std::string finish_reason) {
+void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason) {
   const auto locked = lock();
   faults = std::move(scripted);
   unusual_finish = std::move(finish_reason);
 }
 
-MOCK_GATEWAY_INLINE std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
+std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
   const auto locked = lock();
   return faults;
 }
 
-MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::chaos_strikes() const {
+std::size_t ExchangeRecord::chaos_strikes() const {
   if (chaos.empty()) return 0;
   const auto locked = lock();
   return static_cast<std::size_t>(
       std::count_if(chaos.begin(), chaos.end(), [](const ChaosStrike& strike) { return !strike.missed; }));
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_guard_expired() {
+void ExchangeRecord::mark_guard_expired() {
   {
     const auto locked = lock();
     guard_expired = true;
@@ -355,11 +351,11 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_guard_expired() {
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE std::string Exchange::raw() const {
+std::string Exchange::raw() const {
   return record_->raw_head + (record_->raw_body.empty() ? record_->request.body : record_->raw_body);
 }
 
-MOCK_GATEWAY_INLINE ChatRequest Exchange::chat() const {
+ChatRequest Exchange::chat() const {
   if (!record_->chat) {
     throw GatewayError(detail::journal::name_of(*record_) + " was no valid chat request: it was answered with " +
                        std::to_string(record_->status) + ", " + to_string(record_->decision.kind) +
@@ -373,14 +369,14 @@ MOCK_GATEWAY_INLINE ChatRequest Exchange::chat() const {
   }
 }
 
-MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
+Outcome Exchange::outcome(Duration timeout) const {
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
                                       [this] { return record_->outcome != Outcome::Kind::pending; });
   return Outcome{record_->outcome, record_->progress.events};
 }
 
-MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
+Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
   const auto left = [this] { return record_->departure || record_->outcome == Outcome::Kind::client_left; };
   const std::string client = "the client of " + detail::journal::name_of(*record_);
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
@@ -391,17 +387,17 @@ MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) co
                          detail::journal::scripted_wait(*record_));
 }
 
-MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
+bool Exchange::client_closed_its_side() const {
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
   return record_->departure.has_value();
 }
 
-MOCK_GATEWAY_INLINE std::optional<Departure> Exchange::departure() const {
+std::optional<Departure> Exchange::departure() const {
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
   return record_->departure;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::chaos() const {
+std::vector<std::string> Exchange::chaos() const {
   std::vector<std::string> texts;
   if (record_->chaos.empty()) return texts;
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
@@ -409,7 +405,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::chaos() const {
   return texts;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::faults() const {
+std::vector<std::string> Exchange::faults() const {
   std::vector<std::string> texts;
   for (const auto& fault : record_->scripted_faults())
     texts.push_back(fault.fault.effect.to_string() + " " + fault.fault.trigger.to_string() +
@@ -417,19 +413,19 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::faults() const {
   return texts;
 }
 
-MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const { return record_->has_guard_expired(); }
+bool Exchange::guard_expired() const { return record_->has_guard_expired(); }
 
-MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::first_byte() const {
+std::optional<TimePoint> Exchange::first_byte() const {
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
   return record_->first_byte;
 }
 
-MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::ended() const {
+std::optional<TimePoint> Exchange::ended() const {
   const std::lock_guard<std::mutex> lock(record_->signal->mutex);
   return record_->ended;
 }
 
-MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
+std::string Exchange::as_curl() const {
   const ReceivedRequest& request = record_->request;
   const bool has_body = !request.body.empty();
   std::string command = "curl";
@@ -453,7 +449,7 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
   return command + option + detail::journal::shell_quoted(request.body);
 }
 
-MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
+std::string Exchange::summary() const {
   std::string decided = detail::journal::one_line(record_->decision.detail, 200);
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
   std::ostringstream line;
@@ -466,20 +462,18 @@ MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
   return line.str();
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& exchange) {
-  return out << exchange.summary();
-}
+std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE JournalState::JournalState(std::size_t max_entries, std::size_t max_bytes)
+JournalState::JournalState(std::size_t max_entries, std::size_t max_bytes)
     : max_entries_(max_entries), max_bytes_(max_bytes) {
   if (max_entries == 0 || max_bytes == 0) {
     throw GatewayError("journal_limits(entries, bytes) needs at least 1 of each; the newest exchange is always kept");
   }
 }
 
-MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
+void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -504,12 +498,12 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
   signal_->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Problem problem) {
+void JournalState::report(const ExchangeRecord& record, Problem problem) {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   keep(record, std::move(problem));
 }
 
-MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Problem problem) {
+void JournalState::keep(const ExchangeRecord& record, Problem problem) {
   if (record.epoch != epoch_) return;  // of an earlier test
   Count& count = problem_counts_[record.request.key_id];
   if (count.kept == max_problems_of_a_key) {
@@ -524,12 +518,12 @@ MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Proble
   problems_.push_back(std::move(problem));
 }
 
-MOCK_GATEWAY_INLINE std::vector<Problem> JournalState::problems() const {
+std::vector<Problem> JournalState::problems() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return problems_;
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_ids) const {
+std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_ids) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   std::size_t dropped = 0;
   for (const auto& [key_id, count] : problem_counts_) {
@@ -538,7 +532,7 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped(const std::vector
   return dropped;
 }
 
-MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
+void JournalState::forget_problems() {
   std::vector<Problem> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   out.swap(problems_);
@@ -546,17 +540,17 @@ MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
   ++epoch_;
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
+std::uint64_t JournalState::newest_id() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return added_;
 }
 
-MOCK_GATEWAY_INLINE void JournalState::began() {
+void JournalState::began() {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   ++signal_->under_way;
 }
 
-MOCK_GATEWAY_INLINE void JournalState::dropped() {
+void JournalState::dropped() {
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     --signal_->under_way;
@@ -564,18 +558,18 @@ MOCK_GATEWAY_INLINE void JournalState::dropped() {
   signal_->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void JournalState::hit(ConnectionHit hit) {
+void JournalState::hit(ConnectionHit hit) {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   hits_.push_back(std::move(hit));
   if (hits_.size() > max_entries_) hits_.pop_front();
 }
 
-MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
+std::vector<ConnectionHit> JournalState::hits() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return {hits_.begin(), hits_.end()};
 }
 
-MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
+void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;
@@ -587,22 +581,22 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
   signal_->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::snapshot() const {
+std::vector<std::shared_ptr<ExchangeRecord>> JournalState::snapshot() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return {records_.begin(), records_.end()};
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::added() const {
+std::size_t JournalState::added() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return added_while_locked();
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
+std::size_t JournalState::evicted() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return evicted_;
 }
 
-MOCK_GATEWAY_INLINE void JournalState::clear() {
+void JournalState::clear() {
   std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
@@ -615,14 +609,14 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
   signal_->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last() const {
+std::shared_ptr<ExchangeRecord> JournalState::last() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   if (!records_.empty()) return records_.back();
   throw GatewayError(added_ == 0 ? "no exchange has been recorded yet; Journal::wait_for(1, timeout) waits for one"
                                  : "no exchange has been recorded since the journal was cleared");
 }
 
-MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
+std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   const std::string name = "exchange " + std::to_string(id);
   if (id == 0) throw GatewayError("exchanges count from 1");
@@ -639,28 +633,28 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64
   return records_[static_cast<std::size_t>(id - oldest)];
 }
 
-MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
+bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
   std::unique_lock<std::mutex> lock(signal_->mutex);
   return signal_->changed.wait_until(lock, journal::deadline(timeout), condition);
 }
 
-MOCK_GATEWAY_INLINE void JournalState::wait_until_idle(const RequestScope& scope, Duration patience) const {
+void JournalState::wait_until_idle(const RequestScope& scope, Duration patience) const {
   static_cast<void>(wait(patience, [&] { return open_while_locked(scope) == 0; }));
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) const {
+std::size_t JournalState::open(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return open_while_locked(scope);
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
+std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
   if (scope.whole()) return signal_->under_way;
   return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&scope](const auto& record) {
     return record->outcome == Outcome::Kind::pending && !record->forsaken && scope.covers(record->request);
   }));
 }
 
-MOCK_GATEWAY_INLINE std::string JournalState::scripted_waits() const {
+std::string JournalState::scripted_waits() const {
   constexpr std::size_t most = 3;
   std::string all;
   std::size_t waiting = 0;
@@ -671,7 +665,7 @@ MOCK_GATEWAY_INLINE std::string JournalState::scripted_waits() const {
   return waiting > most ? all + "; and " + std::to_string(waiting - most) + " more wait as scripted" : all;
 }
 
-MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
+std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   const auto found = std::find_if(records_.rbegin(), records_.rend(),
                                   [&stub](const auto& record) { return record->stub.get() == &stub; });
@@ -680,21 +674,21 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(c
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE std::size_t Journal::count() const { return state_->added(); }
+std::size_t Journal::count() const { return state_->added(); }
 
-MOCK_GATEWAY_INLINE std::size_t Journal::evicted() const { return state_->evicted(); }
+std::size_t Journal::evicted() const { return state_->evicted(); }
 
-MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::all() const {
+std::vector<Exchange> Journal::all() const {
   std::vector<Exchange> exchanges;
   for (auto& record : state_->snapshot()) exchanges.emplace_back(std::move(record));
   return exchanges;
 }
 
-MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->last()); }
+Exchange Journal::last() const { return Exchange(state_->last()); }
 
-MOCK_GATEWAY_INLINE Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
+Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
 
-MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
+std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
   std::vector<Exchange> exchanges;
   for (auto& record : state_->snapshot()) {
     if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
@@ -702,7 +696,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key
   return exchanges;
 }
 
-MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope) const {
+std::vector<Exchange> Journal::in(const RequestScope& scope) const {
   std::vector<Exchange> exchanges;
   for (auto& record : state_->snapshot()) {
     if (scope.covers(record->request)) exchanges.emplace_back(std::move(record));
@@ -710,15 +704,15 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope)
   return exchanges;
 }
 
-MOCK_GATEWAY_INLINE std::vector<ConnectionHit> Journal::connection_hits() const { return state_->hits(); }
+std::vector<ConnectionHit> Journal::connection_hits() const { return state_->hits(); }
 
-MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
+std::size_t Journal::connections() const {
   std::set<std::uint64_t> ids;
   for (const auto& record : state_->snapshot()) ids.insert(record->connection_id);
   return ids.size();
 }
 
-MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {
+Wait Journal::wait_for(std::size_t count, Duration timeout) const {
   std::size_t recorded = 0;
   const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
   if (fulfilled) return Wait::fulfilled(detail::text::counted(recorded, "exchange") + " recorded");
@@ -726,7 +720,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) 
                          (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
 }
 
-MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
+Wait Journal::wait_until_idle(Duration timeout) const {
   std::size_t under_way = 0;
   const bool idle = state_->wait(timeout, [&] { return (under_way = state_->open_while_locked({})) == 0; });
   if (idle) return Wait::fulfilled("no request is under way");
@@ -740,7 +734,6 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
   return Wait::timed_out(message + state_->scripted_waits());
 }
 
-MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
+void Journal::clear() const { state_->clear(); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -24,7 +24,6 @@
 #include "../script/script.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What the gateway made of a request, decided before the first byte of the answer.
 struct Decision {
@@ -490,5 +489,4 @@ class Journal {
   std::shared_ptr<detail::JournalState> state_;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -11,7 +11,6 @@
 #include "../keys/secrets.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace redaction {
 
@@ -26,11 +25,11 @@ secrets::Known foreign_credentials(const Headers& headers, const KeyStore::Prese
 /// field included.
 void mask_raw_fields(std::string& raw_head);
 
-MOCK_GATEWAY_INLINE bool has_scheme(std::string_view name) {
+bool has_scheme(std::string_view name) {
   return text::equals_ignoring_case(name, "Authorization") || text::equals_ignoring_case(name, "Proxy-Authorization");
 }
 
-MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::string_view value) {
+std::string_view scheme_of(std::string_view name, std::string_view value) {
   if (!has_scheme(name)) return {};
   const std::size_t gap = value.find_first_of(" \t");
   if (gap == std::string_view::npos) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
@@ -42,7 +41,7 @@ MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::strin
   return value.substr(0, start);
 }
 
-MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
+std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
   const std::string_view credential = trimmed.substr(scheme.size());
@@ -51,7 +50,7 @@ MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_
   return std::string(scheme).append(key_like ? secrets::masked : secrets::masked_other);
 }
 
-MOCK_GATEWAY_INLINE secrets::Known foreign_credentials(const Headers& headers, const KeyStore::Presented& presented) {
+secrets::Known foreign_credentials(const Headers& headers, const KeyStore::Presented& presented) {
   secrets::Known foreign;
   const bool known = !presented.key.id.empty();
   if (!known) foreign.add(presented.credential);
@@ -66,7 +65,7 @@ MOCK_GATEWAY_INLINE secrets::Known foreign_credentials(const Headers& headers, c
   return foreign;
 }
 
-MOCK_GATEWAY_INLINE void mask_raw_fields(std::string& raw_head) {
+void mask_raw_fields(std::string& raw_head) {
   std::string result;
   bool is_sensitive = false;
   for (std::size_t start = 0; start < raw_head.size();) {
@@ -92,8 +91,8 @@ MOCK_GATEWAY_INLINE void mask_raw_fields(std::string& raw_head) {
 
 }  // namespace redaction
 
-MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
-                                 const KeyStore::Presented& presented, const KeyStore& keys) {
+Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
+             const KeyStore::Presented& presented, const KeyStore& keys) {
   const secrets::Known foreign = redaction::foreign_credentials(request.headers, presented);
   Leaks leaks;
   if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
@@ -118,10 +117,9 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   return leaks;
 }
 
-MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
+void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
   keys.mask(text, redaction::foreign_credentials({}, presented));
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -7,7 +7,6 @@
 #include "journal.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
@@ -24,5 +23,4 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

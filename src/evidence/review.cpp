@@ -22,7 +22,6 @@
 #include "diagnosis.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace review {
 
@@ -94,7 +93,7 @@ void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings)
 void judge_alone(const Seen& seen, std::vector<Finding>& findings);
 void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
-MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
+std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
   double value = 0;
   double digit_weight = 0;  // of the next digit after the point
@@ -120,7 +119,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, 
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
 
-MOCK_GATEWAY_INLINE int parse_digits(std::string_view text, std::size_t at, std::size_t count) {
+int parse_digits(std::string_view text, std::size_t at, std::size_t count) {
   int number = 0;
   for (const char c : text.substr(at, count)) {
     if (c < '0' || c > '9') return -1;
@@ -129,7 +128,7 @@ MOCK_GATEWAY_INLINE int parse_digits(std::string_view text, std::size_t at, std:
   return number;
 }
 
-MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_date(std::string_view text) {
+std::optional<TimePoint> parse_date(std::string_view text) {
   text = text::trim(text);
   constexpr std::string_view form = "Sun, 06 Nov 1994 08:49:37 GMT";
   if (text.size() != form.size()) return std::nullopt;
@@ -156,14 +155,14 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_date(std::string_view text) {
   return TimePoint{std::chrono::hours{24 * days + hour} + std::chrono::minutes{minute} + std::chrono::seconds{second}};
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::uint64_t> parse_count(std::string_view text) {
+std::optional<std::uint64_t> parse_count(std::string_view text) {
   text = text::trim(text);
   if (text.empty() || text.size() > 9) return std::nullopt;
   const int number = parse_digits(text, 0, text.size());
   return number < 0 ? std::nullopt : std::make_optional(static_cast<std::uint64_t>(number));
 }
 
-MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
+std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
@@ -187,7 +186,7 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
   return all;
 }
 
-MOCK_GATEWAY_INLINE bool differs_by_try(std::string_view name) {
+bool differs_by_try(std::string_view name) {
   constexpr std::array<std::string_view, 13> names = {"x-stainless-retry-count",
                                                       "x-request-id",
                                                       "x-client-request-id",
@@ -205,7 +204,7 @@ MOCK_GATEWAY_INLINE bool differs_by_try(std::string_view name) {
                      [name](std::string_view known) { return text::equals_ignoring_case(name, known); });
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
+std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
   std::uint64_t all = record.leaks.credential;
   // With its length, so that what stands in one part cannot pass for the end of another.
@@ -221,7 +220,7 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
   return all;
 }
 
-MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) {
+std::set<std::string> products(std::string_view user_agent) {
   const auto is_version = [](std::string_view part) {
     if (!part.empty() && part[0] == 'v') part.remove_prefix(1);
     return !part.empty() && part[0] >= '0' && part[0] <= '9';
@@ -242,18 +241,18 @@ MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) 
   return names;
 }
 
-MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
+bool comes_after(const Seen& first, const Seen& second) {
   if (first.answered) return second.possible > *first.answered;
   return first.outcome != Outcome::Kind::pending;
 }
 
-MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
+bool is_final(const ExchangeRecord& record) {
   if (record.advice.should_retry.value_or(false)) return false;
   if (record.status == 400 || record.status == 401 || record.status == 403) return true;
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
 
-MOCK_GATEWAY_INLINE bool may_be_retry(const Seen& first, const Seen& second) {
+bool may_be_retry(const Seen& first, const Seen& second) {
   const ExchangeRecord& answer = *first.record;
   // What was not whole the client may not have read.
   if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered ||
@@ -266,21 +265,21 @@ MOCK_GATEWAY_INLINE bool may_be_retry(const Seen& first, const Seen& second) {
          comes_after(first, second);
 }
 
-MOCK_GATEWAY_INLINE Duration real_pause_between(const Seen& first, const Seen& second) {
+Duration real_pause_between(const Seen& first, const Seen& second) {
   return second.record->recorded - first.answered.value_or(first.record->recorded);
 }
 
-MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
+Duration pause_between(const Seen& first, const Seen& second) {
   // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
   const TimePoint began = first.first_byte.value_or(first.record->received);
   return std::max(real_pause_between(first, second), second.record->received - began);
 }
 
-MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
+Duration told(Duration judged, Duration by_gateway, Duration asked) {
   return judged - by_gateway > asked / 100 ? judged : by_gateway;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
+std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
   const ExchangeRecord& answer = *first.record;
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = answer.advice;
@@ -318,7 +317,7 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const 
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
+bool asked_in_parallel(const Group& same) {
   for (std::size_t i = 1; i < same.size(); ++i) {
     const Seen& first = *same[i - 1];
     const Seen& second = *same[i];
@@ -329,7 +328,7 @@ MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
   return false;
 }
 
-MOCK_GATEWAY_INLINE void judge_same(const Group& same, std::vector<Finding>& findings) {
+void judge_same(const Group& same, std::vector<Finding>& findings) {
   const bool numbered = same.front()->number.has_value();
   const bool parallel = !numbered && asked_in_parallel(same);
   Group failed;  // and not yet retried
@@ -349,13 +348,13 @@ MOCK_GATEWAY_INLINE void judge_same(const Group& same, std::vector<Finding>& fin
   }
 }
 
-MOCK_GATEWAY_INLINE void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   std::map<std::pair<std::uint64_t, bool>, Group> groups;
   for (const Seen& seen : all) groups[{identity(*seen.record), seen.number.has_value()}].push_back(&seen);
   for (const auto& group : groups) judge_same(group.second, findings);
 }
 
-MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
+void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
   const auto add = [&](const char* code, std::string message) {
     findings.push_back(Finding{code, std::move(message), Severity::error, {record.id}});
@@ -399,7 +398,7 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
   }
 }
 
-MOCK_GATEWAY_INLINE void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   struct User {
     std::set<std::string> products;
     std::string agent;
@@ -449,7 +448,7 @@ MOCK_GATEWAY_INLINE void judge_sharing(const std::vector<Seen>& all, std::vector
 
 }  // namespace review
 
-MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
+void require_finding_code(const std::string& code) {
   const std::vector<std::string>& codes = finding_codes();
   if (std::find(codes.begin(), codes.end(), code) != codes.end()) return;
   std::string list;
@@ -457,7 +456,7 @@ MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
   throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
 }
 
-MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers) {
+void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers) {
   RetryAdvice& advice = record.advice;
   advice = RetryAdvice{};
   advice.code = error_code;
@@ -483,8 +482,8 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
 
-MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                                       const std::vector<std::string>& switched_off) {
+Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
+                   const std::vector<std::string>& switched_off) {
   journal.wait_until_idle(scope, review::patience);
   const std::vector<review::Seen> all = review::look(journal, scope);
   std::vector<Finding> findings;
@@ -507,8 +506,8 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged,
-                                   std::size_t evicted, std::size_t open, std::string chaos)
+Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
+               std::size_t open, std::string chaos)
     : findings_(std::move(findings)),
       scope_(std::move(scope)),
       judged_(judged),
@@ -516,7 +515,7 @@ MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string sc
       open_(open),
       chaos_(std::move(chaos)) {}
 
-MOCK_GATEWAY_INLINE std::string Review::message() const {
+std::string Review::message() const {
   std::string rest;
   const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
   if (evicted_ > 0) {
@@ -549,7 +548,7 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   return (rest.empty() ? lines : lines + "\n" + rest) + chaos;
 }
 
-MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
+Review Review::without(const std::string& code) const {
   detail::require_finding_code(code);
   Review less = *this;
   const auto is_it = [&code](const Finding& finding) { return finding.code == code; };
@@ -557,11 +556,11 @@ MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
   return less;
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& review) {
+std::ostream& operator<<(std::ostream& out, const Review& review) {
   return out << detail::text::ended_lines(review.message());
 }
 
-MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
+const std::vector<std::string>& finding_codes() {
   static const std::vector<std::string> codes = {"request_refused",
                                                  "retry_after_ignored",
                                                  "retried_final_error",
@@ -583,5 +582,4 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
   return codes;
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

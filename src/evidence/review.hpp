@@ -13,7 +13,6 @@
 #include "journal.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is nothing. Prints
 /// itself, a finding a line: CHECK(gateway.review()).
@@ -114,5 +113,4 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
                    const std::vector<std::string>& switched_off);
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

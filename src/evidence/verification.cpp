@@ -11,11 +11,10 @@
 #include "diagnosis.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace verifications {
 
-MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
+std::string expected_calls(const Range& range) {
   const double last = std::isinf(range.most()) ? range.least() : range.most();
   return range.describe() + (last == 1 ? " call" : " calls");
 }
@@ -27,20 +26,20 @@ inline constexpr std::size_t most_explained = 20;
 /// How many issues, and how many notes, a message shows.
 inline constexpr std::size_t most_shown = 20;
 
-MOCK_GATEWAY_INLINE Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
+Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
   Comparison comparison = compare(stub, recorded.call(), Trail(), {});
   comparison.passed_over.clear();  // of now, not of then
   return comparison;
 }
 
 /// Whether the stub was there when the request came, and did not answer it.
-MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
+bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
   return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
 /// Why the answer was not the stub's, which matches the request.
-MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
+std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
     if (record.decision == Decision::Kind::unmatched) return "but no stub answered";
@@ -66,7 +65,7 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
 }
 
 /// A line for the first exchange that the stub matches and did not answer; empty when there is none.
-MOCK_GATEWAY_INLINE std::string hidden(const StubState& stub, const Calls& calls) {
+std::string hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded) || !compare_recorded(stub, recorded).matches()) continue;
     return "exchange " + std::to_string(recorded.record().id) + " matches it, " + instead(recorded.record(), stub);
@@ -75,7 +74,7 @@ MOCK_GATEWAY_INLINE std::string hidden(const StubState& stub, const Calls& calls
 }
 
 /// The exchange that came closest to the stub; empty when there is none.
-MOCK_GATEWAY_INLINE std::string closest(const StubState& stub, const Calls& calls) {
+std::string closest(const StubState& stub, const Calls& calls) {
   const RecordedCall* best = nullptr;
   Comparison best_comparison;
   for (const RecordedCall& recorded : calls) {
@@ -92,7 +91,7 @@ MOCK_GATEWAY_INLINE std::string closest(const StubState& stub, const Calls& call
 }
 
 /// Lines for the requests that came while the stub was there and were refused before any stub could see them.
-MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
+std::string refused(const StubState& stub, const Calls& calls) {
   constexpr std::size_t most = 3;
   std::string lines;
   std::size_t count = 0;
@@ -114,8 +113,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
 }
 
 /// Without an explanation when `calls` is null.
-MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& expected, std::size_t calls_made,
-                                            const Calls* calls) {
+VerificationIssue unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
   VerificationIssue issue{VerificationIssue::Kind::unmet_expectation, {}, {}, stub.plan().where};
   issue.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
@@ -142,7 +140,7 @@ MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& 
 inline constexpr std::size_t most_deeds = 10;
 
 /// "after token 2".
-MOCK_GATEWAY_INLINE std::string place(const Trigger& trigger) {
+std::string place(const Trigger& trigger) {
   switch (trigger.kind()) {
     case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
     case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
@@ -152,7 +150,7 @@ MOCK_GATEWAY_INLINE std::string place(const Trigger& trigger) {
 }
 
 /// "broke off after token 2 as scripted".
-MOCK_GATEWAY_INLINE std::string deed(const Fault& fault) {
+std::string deed(const Fault& fault) {
   const Effect& effect = fault.effect;
   const auto at_its_place = [&fault](const std::string& what) {
     return what + " " + place(fault.trigger) + " as scripted";
@@ -176,7 +174,7 @@ MOCK_GATEWAY_INLINE std::string deed(const Fault& fault) {
 }
 
 /// A line for each of the first exchanges that did not end as clients expect, because the script said so.
-MOCK_GATEWAY_INLINE std::vector<std::string> deeds(const JournalState& journal, const RequestScope& scope) {
+std::vector<std::string> deeds(const JournalState& journal, const RequestScope& scope) {
   std::vector<std::string> lines;
   std::size_t more = 0;
   const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
@@ -199,7 +197,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> deeds(const JournalState& journal, 
   return lines;
 }
 
-MOCK_GATEWAY_INLINE VerificationIssue::Kind kind(Problem::Kind kind) {
+VerificationIssue::Kind kind(Problem::Kind kind) {
   switch (kind) {
     case Problem::Kind::unmatched: return VerificationIssue::Kind::unmatched;
     case Problem::Kind::invalid: return VerificationIssue::Kind::invalid;
@@ -212,8 +210,7 @@ MOCK_GATEWAY_INLINE VerificationIssue::Kind kind(Problem::Kind kind) {
   return VerificationIssue::Kind::guard_expired;
 }
 
-MOCK_GATEWAY_INLINE std::string message(const std::vector<VerificationIssue>& issues,
-                                        const std::vector<std::string>& notes) {
+std::string message(const std::vector<VerificationIssue>& issues, const std::vector<std::string>& notes) {
   std::string text;
   if (issues.size() > 1) text = std::to_string(issues.size()) + " problems\n\n";
   for (std::size_t i = 0; i < std::min(issues.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + issues[i].text;
@@ -226,7 +223,7 @@ MOCK_GATEWAY_INLINE std::string message(const std::vector<VerificationIssue>& is
 }  // namespace verifications
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE std::string to_string(VerificationIssue::Kind kind) {
+std::string to_string(VerificationIssue::Kind kind) {
   switch (kind) {
     case VerificationIssue::Kind::unmatched: return "unmatched";
     case VerificationIssue::Kind::unmet_expectation: return "unmet expectation";
@@ -241,56 +238,53 @@ MOCK_GATEWAY_INLINE std::string to_string(VerificationIssue::Kind kind) {
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind) {
-  return out << to_string(kind);
-}
+std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind) { return out << to_string(kind); }
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE void Told::tell(const std::vector<std::string>& issues) {
+void Told::tell(const std::vector<std::string>& issues) {
   const std::lock_guard<std::mutex> lock(mutex_);
   issues_.insert(issues.begin(), issues.end());
 }
 
-MOCK_GATEWAY_INLINE bool Told::knows(const std::string& issue) const {
+bool Told::knows(const std::string& issue) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return issues_.count(issue) != 0;
 }
 
-MOCK_GATEWAY_INLINE void Told::clear() {
+void Told::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   issues_.clear();
 }
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Verification::Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
-                                               std::vector<std::string> identities, std::shared_ptr<detail::Told> told)
+Verification::Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
+                           std::vector<std::string> identities, std::shared_ptr<detail::Told> told)
     : issues_(std::move(issues)),
       notes_(std::move(notes)),
       identities_(std::move(identities)),
       told_(std::move(told)) {}
 
-MOCK_GATEWAY_INLINE const std::vector<VerificationIssue>& Verification::issues() const& {
+const std::vector<VerificationIssue>& Verification::issues() const& {
   if (told_) told_->tell(identities_);
   return issues_;
 }
 
-MOCK_GATEWAY_INLINE std::string Verification::message() const {
+std::string Verification::message() const {
   std::string text = detail::verifications::message(issues(), notes_);
   return issues_.empty() ? "nothing is wrong" + text : text;
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verification& verification) {
+std::ostream& operator<<(std::ostream& out, const Verification& verification) {
   return out << detail::text::ended_lines(verification.message());
 }
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                                       std::shared_ptr<KeyStore> keys,
-                                       std::shared_ptr<ConnectionFaults> connection_faults,
-                                       std::shared_ptr<const ChaosRules> chaos, Clock clock)
+Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
+                   std::shared_ptr<KeyStore> keys, std::shared_ptr<ConnectionFaults> connection_faults,
+                   std::shared_ptr<const ChaosRules> chaos, Clock clock)
     : script_(std::move(script)),
       journal_(std::move(journal)),
       keys_(std::move(keys)),
@@ -299,17 +293,17 @@ MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shar
       clock_(std::move(clock)),
       sleeps_before_(expired_sleeps(clock_).count) {}
 
-MOCK_GATEWAY_INLINE void Verifier::reset() {
+void Verifier::reset() {
   told_->clear();
   sleeps_before_ = expired_sleeps(clock_).count;
 }
 
-MOCK_GATEWAY_INLINE std::string Verifier::masked(std::string text) const {
+std::string Verifier::masked(std::string text) const {
   keys_->mask(text);
   return text::printable_lines(text);
 }
 
-MOCK_GATEWAY_INLINE Script::Stubs Verifier::stubs(const RequestScope& scope) const {
+Script::Stubs Verifier::stubs(const RequestScope& scope) const {
   // A key may be named by its id here and by its description there.
   const auto same = [this](const RequestScope& a, const RequestScope& b) {
     if (a.key().empty() || b.key().empty()) return a == b;
@@ -327,7 +321,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Verifier::stubs(const RequestScope& scope) con
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
+Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
   const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
     const std::optional<Range>& expected = stub->plan().expected_calls;
     const auto calls = static_cast<double>(stub->recorded());
@@ -342,7 +336,7 @@ MOCK_GATEWAY_INLINE Verifier::Calls Verifier::calls(const RequestScope& scope, c
   return {calls.rbegin(), calls.rend()};
 }
 
-MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Duration patience) const {
+Verification Verifier::verify(const RequestScope& scope, Duration patience) const {
   if (!scope.key().empty() && keys_->named(scope.key()).empty()) {
     throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
                        "; Keys::list() shows them");
@@ -359,7 +353,7 @@ MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Dur
   return {std::move(found), notes(scope, considered, recorded), std::move(identities), told_};
 }
 
-MOCK_GATEWAY_INLINE std::string Verifier::untold() const {
+std::string Verifier::untold() const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
   std::vector<VerificationIssue> untold;
@@ -368,8 +362,7 @@ MOCK_GATEWAY_INLINE std::string Verifier::untold() const {
   return untold.empty() ? "" : verifications::message(untold, notes({}, considered, recorded));
 }
 
-MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope, const Script::Stubs& stubs,
-                                                      const Calls& calls) const {
+Verifier::Issues Verifier::issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
   Issues issues;
   add_problems(scope, issues);
   // Whose connection it waits for, and which test's client slept, cannot be told.
@@ -390,7 +383,7 @@ MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope,
   return issues;
 }
 
-MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Issues& issues) const {
+void Verifier::add_problems(const RequestScope& scope, Issues& issues) const {
   for (const Problem& problem : journal_->problems()) {
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
@@ -407,7 +400,7 @@ MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Issue
   }
 }
 
-MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Issues& issues) const {
+void Verifier::add_connection_faults(Issues& issues) const {
   for (const ConnectionFaults::Queued& queued : connection_faults_->left()) {
     const std::string count = queued.times == 1
                                   ? "no connection came to it"
@@ -422,7 +415,7 @@ MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Issues& issues) const {
   }
 }
 
-MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Issues& issues) const {
+void Verifier::add_expired_sleeps(Issues& issues) const {
   const ExpiredSleeps expired = expired_sleeps(clock_);
   const std::size_t count = expired.count - sleeps_before_;
   if (count == 0) return;
@@ -434,8 +427,8 @@ MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Issues& issues) const {
                       "expired sleeps " + std::to_string(expired.count));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
-                                                             const Calls& calls) const {
+std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
+                                         const Calls& calls) const {
   std::vector<std::string> notes;
   if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
   for (std::string& line : verifications::deeds(*journal_, scope)) notes.push_back(std::move(line));
@@ -453,7 +446,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
   return notes;
 }
 
-MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
+Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<VerificationIssue> issues;
   const StubState* previous = nullptr;
   for (const auto& stub : stubs) {
@@ -472,5 +465,4 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

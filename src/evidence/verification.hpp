@@ -19,7 +19,6 @@
 #include "journal.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What verify() found wrong.
 struct VerificationIssue {
@@ -145,5 +144,4 @@ class Verifier {
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

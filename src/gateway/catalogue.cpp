@@ -10,12 +10,11 @@
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace judging {
 
 /// Whether all of `part` is in `whole`, in its order, with nothing between.
-MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whole) {
+bool is_left_of(std::string_view part, std::string_view whole) {
   std::size_t at = 0;
   for (const char c : whole) {
     if (at < part.size() && part[at] == c) ++at;
@@ -24,7 +23,7 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
 }
 
 /// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
-MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
+bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) {
     return nlohmann::json::parse(text.empty() ? "{}" : text, nullptr, false);
   };
@@ -35,12 +34,12 @@ MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::stri
 
 enum class Comparison { whole, less, other };
 
-MOCK_GATEWAY_INLINE Comparison compare_text(const std::string& got, const std::string& whole) {
+Comparison compare_text(const std::string& got, const std::string& whole) {
   if (got == whole) return Comparison::whole;
   return text::is_valid_utf8(got) && is_left_of(got, whole) ? Comparison::less : Comparison::other;
 }
 
-MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<ToolCall>& got, const std::vector<ToolCall>& whole) {
+Comparison compare_calls(const std::vector<ToolCall>& got, const std::vector<ToolCall>& whole) {
   bool less = got.size() < whole.size();
   std::size_t next = 0;
   for (const ToolCall& call : got) {
@@ -56,7 +55,7 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<ToolCall>& got, c
   return less ? Comparison::less : Comparison::whole;
 }
 
-MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
+Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
   if (outcome.hung) return Verdict::Kind::hang;
   if (outcome.error) return Verdict::Kind::error_surfaced;
   const Comparison text = compare_text(outcome.text, data.text);
@@ -66,13 +65,13 @@ MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const Sc
   return data.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
 }
 
-MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
+bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
   if (kind == Verdict::Kind::handled) return expected != Scenario::Expected::error;
   return kind == Verdict::Kind::error_surfaced && expected != Scenario::Expected::answer;
 }
 
 /// "text \"…\" and 1 tool call: f({})".
-MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
+std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
   if (calls.empty()) return said;
@@ -95,7 +94,7 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
 namespace catalogue_search {
 
 /// How many characters to insert, delete or replace to make one of the other.
-MOCK_GATEWAY_INLINE std::size_t distance(std::string_view left, std::string_view right) {
+std::size_t distance(std::string_view left, std::string_view right) {
   std::vector<std::size_t> row(right.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= left.size(); ++i) {
@@ -111,7 +110,7 @@ MOCK_GATEWAY_INLINE std::size_t distance(std::string_view left, std::string_view
 }
 
 /// The names nearest to this one: first those that it is a part of.
-MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
+std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
   struct Candidate {
@@ -136,10 +135,10 @@ MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
 }  // namespace catalogue_search
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Verdict::Verdict(Kind kind, bool acceptable, std::string message)
+Verdict::Verdict(Kind kind, bool acceptable, std::string message)
     : kind_(kind), acceptable_(acceptable), message_(std::move(message)) {}
 
-MOCK_GATEWAY_INLINE std::string to_string(Verdict::Kind kind) {
+std::string to_string(Verdict::Kind kind) {
   switch (kind) {
     case Verdict::Kind::handled: return "handled";
     case Verdict::Kind::error_surfaced: return "error surfaced";
@@ -150,13 +149,13 @@ MOCK_GATEWAY_INLINE std::string to_string(Verdict::Kind kind) {
   return "unknown verdict";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Verdict::Kind kind) { return out << to_string(kind); }
+std::ostream& operator<<(std::ostream& out, Verdict::Kind kind) { return out << to_string(kind); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
+std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
   return out << detail::text::ended_lines(verdict.message());
 }
 
-MOCK_GATEWAY_INLINE std::string to_string(Scenario::Expected expected) {
+std::string to_string(Scenario::Expected expected) {
   switch (expected) {
     case Scenario::Expected::answer: return "answer";
     case Scenario::Expected::error: return "error";
@@ -165,25 +164,23 @@ MOCK_GATEWAY_INLINE std::string to_string(Scenario::Expected expected) {
   return "unknown expectation";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Scenario::Expected expected) {
-  return out << to_string(expected);
-}
+std::ostream& operator<<(std::ostream& out, Scenario::Expected expected) { return out << to_string(expected); }
 
-MOCK_GATEWAY_INLINE const std::string& Scenario::name() const { return data_->name; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::group() const { return data_->group; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::description() const { return data_->description; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::reference() const { return data_->reference; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::good_client() const { return data_->good_client; }
-MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->expected; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::text() const { return data_->text; }
-MOCK_GATEWAY_INLINE const std::vector<ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
-MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->needs_stream; }
-MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->needs_timeout; }
-MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->calls; }
+const std::string& Scenario::name() const { return data_->name; }
+const std::string& Scenario::group() const { return data_->group; }
+const std::string& Scenario::description() const { return data_->description; }
+const std::string& Scenario::reference() const { return data_->reference; }
+const std::string& Scenario::good_client() const { return data_->good_client; }
+Scenario::Expected Scenario::expected() const { return data_->expected; }
+const std::string& Scenario::text() const { return data_->text; }
+const std::vector<ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
+bool Scenario::needs_stream() const { return data_->needs_stream; }
+bool Scenario::needs_timeout() const { return data_->needs_timeout; }
+int Scenario::calls() const { return data_->calls; }
 
-MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const { return base.verify_on_destruction(false); }
+Options Scenario::options(Options base) const { return base.verify_on_destruction(false); }
 
-MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
+void Scenario::mount(Gateway& gateway) const {
   if (data_->faults) data_->faults(gateway);
   const detail::ScenarioReplies replies =
       data_->replies
@@ -204,7 +201,7 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
       .reply(data_->first());
 }
 
-MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
+bool Scenario::befell(const Exchange& exchange) const {
   if (data_->faults || exchange.decision() != Decision::Kind::stub) return false;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == data_->name + which; };
@@ -215,7 +212,7 @@ MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
   return true;
 }
 
-MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const {
+Verdict Scenario::judge(const ClientOutcome& outcome) const {
   const Verdict::Kind kind = detail::judging::kind_of(outcome, *data_);
   const bool acceptable = detail::judging::is_acceptable(kind, data_->expected);
   std::string message = data_->name + ": " + to_string(kind);
@@ -231,7 +228,7 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
   return Verdict(kind, acceptable, std::move(message));
 }
 
-MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
+const std::vector<Scenario>& catalogue() {
   static const std::vector<Scenario> all = [] {
     std::vector<Scenario> scenarios;
     for (const auto& group :
@@ -245,7 +242,7 @@ MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
   return all;
 }
 
-MOCK_GATEWAY_INLINE Scenario scenario(std::string_view name) {
+Scenario scenario(std::string_view name) {
   for (const Scenario& one : catalogue()) {
     if (one.name() == name) return one;
   }
@@ -258,7 +255,7 @@ MOCK_GATEWAY_INLINE Scenario scenario(std::string_view name) {
   throw GatewayError(message);
 }
 
-MOCK_GATEWAY_INLINE Json describe(const Scenario& scenario) {
+Json describe(const Scenario& scenario) {
   Json calls = Json::array();
   for (const ToolCall& call : scenario.tool_calls())
     calls.push_back({{"name", call.name}, {"arguments", call.arguments}});
@@ -275,5 +272,4 @@ MOCK_GATEWAY_INLINE Json describe(const Scenario& scenario) {
           {"calls", scenario.calls()}};
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

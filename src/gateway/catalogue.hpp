@@ -16,7 +16,6 @@
 #include "options.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What became of a client's call, as its caller saw it.
 struct ClientOutcome {
@@ -157,5 +156,4 @@ Scenario scenario(std::string_view name);
 /// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
 Json describe(const Scenario& scenario);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

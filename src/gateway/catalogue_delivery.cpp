@@ -7,7 +7,6 @@
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace catalogue_parts {
 
@@ -20,7 +19,7 @@ ScenarioReplies dialect_with(const Change& change) {
 }
 
 /// The usual chunks with these bytes before each of them that has text.
-MOCK_GATEWAY_INLINE Reply stream_with(const std::string& bytes) {
+Reply stream_with(const std::string& bytes) {
   const std::vector<Json> usual = usual_chunks();
   std::vector<StreamChunk> elements;
   for (std::size_t i = 0; i < usual.size(); ++i) {
@@ -31,40 +30,38 @@ MOCK_GATEWAY_INLINE Reply stream_with(const std::string& bytes) {
 }
 
 /// Both forms broken by one effect: a stream after two pieces of text, a plain body after 150 bytes.
-MOCK_GATEWAY_INLINE ScenarioReplies broken_in_the_middle(const Effect& effect) {
+ScenarioReplies broken_in_the_middle(const Effect& effect) {
   return {usual_stream().fail(after_tokens(2), effect), usual_plain().fail(after_bytes(150), effect)};
 }
 
 /// Both forms broken at a point that both have.
-MOCK_GATEWAY_INLINE ScenarioReplies broken_at(const Trigger& trigger, const Effect& effect) {
+ScenarioReplies broken_at(const Trigger& trigger, const Effect& effect) {
   return {usual_stream().fail(trigger, effect), usual_plain().fail(trigger, effect)};
 }
 
 /// The stream broken; a plain answer is as usual.
-MOCK_GATEWAY_INLINE ScenarioReplies stream_broken_at(const Trigger& trigger, const Effect& effect) {
+ScenarioReplies stream_broken_at(const Trigger& trigger, const Effect& effect) {
   return {usual_stream().fail(trigger, effect), usual_plain()};
 }
 
 /// The usual answer with a Content-Length, streamed or not.
-MOCK_GATEWAY_INLINE Reply usual_events_with_length() {
-  return raw_reply(200, usual_events(), "text/event-stream; charset=utf-8");
-}
+Reply usual_events_with_length() { return raw_reply(200, usual_events(), "text/event-stream; charset=utf-8"); }
 
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
-MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std::string& body) {
+Reply until_close(const std::string& content_type, const std::string& body) {
   return usual_plain().fail(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
                                                       "\r\nConnection: close\r\n\r\n" + body));
 }
 
 /// Where the "ü" of the usual plain body has its second byte.
-MOCK_GATEWAY_INLINE std::size_t inside_first_character() { return usual_body().dump().find("ü") + 1; }
+std::size_t inside_first_character() { return usual_body().dump().find("ü") + 1; }
 
 /// As often as anybody will connect.
 inline constexpr std::size_t every_time = 1'000'000;
 
 }  // namespace catalogue_parts
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_framing() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_framing() {
   using namespace std::chrono_literals;
   using namespace catalogue_parts;
   ScenarioGroup group("framing");
@@ -279,7 +276,7 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_fram
   return group.take();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_breaks() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_breaks() {
   using namespace catalogue_parts;
   ScenarioGroup group("breaks");
   group
@@ -414,7 +411,7 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_brea
   return group.take();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_pace() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_pace() {
   using namespace std::chrono_literals;
   using namespace catalogue_parts;
   ScenarioGroup group("pace");
@@ -483,7 +480,7 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_pace
   return group.take();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_connections() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_connections() {
   using namespace std::chrono_literals;
   using namespace catalogue_parts;
   ScenarioGroup group("connection");
@@ -552,5 +549,4 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_conn
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -4,10 +4,9 @@
 #include <utility>
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE ScenarioData& ScenarioGroup::add(std::string name, std::string description) {
+ScenarioData& ScenarioGroup::add(std::string name, std::string description) {
   auto entry = std::make_shared<ScenarioData>();
   entry->name = std::move(name);
   entry->group = name_;
@@ -17,7 +16,7 @@ MOCK_GATEWAY_INLINE ScenarioData& ScenarioGroup::add(std::string name, std::stri
   return *entries_.back();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> ScenarioGroup::take() {
+std::vector<std::shared_ptr<ScenarioData>> ScenarioGroup::take() {
   std::sort(entries_.begin(), entries_.end(),
             [](const auto& left, const auto& right) { return left->name < right->name; });
   return std::move(entries_);
@@ -25,9 +24,9 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> ScenarioGroup::ta
 
 namespace catalogue_parts {
 
-MOCK_GATEWAY_INLINE std::vector<std::string> usual_pieces() { return {"Zürich ", "21 °C, ", "東京 ", "9 °C."}; }
+std::vector<std::string> usual_pieces() { return {"Zürich ", "21 °C, ", "東京 ", "9 °C."}; }
 
-MOCK_GATEWAY_INLINE Json chunk_with(Json choices) {
+Json chunk_with(Json choices) {
   Json chunk = {{"id", "chatcmpl-catalogue"},
                 {"object", "chat.completion.chunk"},
                 {"created", 1'767'225'600},
@@ -36,49 +35,47 @@ MOCK_GATEWAY_INLINE Json chunk_with(Json choices) {
   return chunk;
 }
 
-MOCK_GATEWAY_INLINE Json choice_of(Json delta, Json finish_reason, int index) {
+Json choice_of(Json delta, Json finish_reason, int index) {
   Json choice = {{"index", index}};
   choice["delta"] = std::move(delta);
   choice["finish_reason"] = std::move(finish_reason);
   return choice;
 }
 
-MOCK_GATEWAY_INLINE Json delta_chunk(Json delta, Json finish_reason) {
+Json delta_chunk(Json delta, Json finish_reason) {
   return chunk_with(Json::array({choice_of(std::move(delta), std::move(finish_reason))}));
 }
 
-MOCK_GATEWAY_INLINE Json opening() { return delta_chunk({{"role", "assistant"}, {"content", ""}}); }
+Json opening() { return delta_chunk({{"role", "assistant"}, {"content", ""}}); }
 
-MOCK_GATEWAY_INLINE Json saying(const std::string& text) { return delta_chunk({{"content", text}}); }
+Json saying(const std::string& text) { return delta_chunk({{"content", text}}); }
 
-MOCK_GATEWAY_INLINE Json closing(const std::string& finish_reason) {
-  return delta_chunk(Json::object(), finish_reason);
-}
+Json closing(const std::string& finish_reason) { return delta_chunk(Json::object(), finish_reason); }
 
-MOCK_GATEWAY_INLINE std::vector<Json> usual_chunks() {
+std::vector<Json> usual_chunks() {
   std::vector<Json> chunks = {opening()};
   for (const std::string& piece : usual_pieces()) chunks.push_back(saying(piece));
   chunks.push_back(closing());
   return chunks;
 }
 
-MOCK_GATEWAY_INLINE Reply stream_of(const std::vector<Json>& chunks) {
+Reply stream_of(const std::vector<Json>& chunks) {
   std::vector<StreamChunk> elements;
   for (const Json& json : chunks) elements.push_back(chunk(json));
   return mock_gateway::chunks(std::move(elements));
 }
 
-MOCK_GATEWAY_INLINE std::string event_of(const Json& chunk) { return "data: " + chunk.dump() + "\n\n"; }
+std::string event_of(const Json& chunk) { return "data: " + chunk.dump() + "\n\n"; }
 
-MOCK_GATEWAY_INLINE std::string usual_events() {
+std::string usual_events() {
   std::string events;
   for (const Json& chunk : usual_chunks()) events += event_of(chunk);
   return events + "data: [DONE]\n\n";
 }
 
-MOCK_GATEWAY_INLINE Json usage() { return {{"prompt_tokens", 9}, {"completion_tokens", 5}, {"total_tokens", 14}}; }
+Json usage() { return {{"prompt_tokens", 9}, {"completion_tokens", 5}, {"total_tokens", 14}}; }
 
-MOCK_GATEWAY_INLINE Json body_with(Json message, Json finish_reason) {
+Json body_with(Json message, Json finish_reason) {
   Json choice = {{"index", 0}};
   choice["message"] = std::move(message);
   choice["finish_reason"] = std::move(finish_reason);
@@ -89,15 +86,15 @@ MOCK_GATEWAY_INLINE Json body_with(Json message, Json finish_reason) {
   return body;
 }
 
-MOCK_GATEWAY_INLINE Json usual_body() { return body_with({{"role", "assistant"}, {"content", usual_text}}); }
+Json usual_body() { return body_with({{"role", "assistant"}, {"content", usual_text}}); }
 
-MOCK_GATEWAY_INLINE Reply usual_stream() { return stream_of(usual_chunks()); }
+Reply usual_stream() { return stream_of(usual_chunks()); }
 
-MOCK_GATEWAY_INLINE Reply usual_plain() { return raw_reply(200, usual_body()); }
+Reply usual_plain() { return raw_reply(200, usual_body()); }
 
-MOCK_GATEWAY_INLINE ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
+ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
 
-MOCK_GATEWAY_INLINE Json calling(const std::vector<ToolCall>& calls) {
+Json calling(const std::vector<ToolCall>& calls) {
   Json list = Json::array();
   for (const ToolCall& call : calls) {
     list.push_back(
@@ -106,23 +103,22 @@ MOCK_GATEWAY_INLINE Json calling(const std::vector<ToolCall>& calls) {
   return {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", std::move(list)}};
 }
 
-MOCK_GATEWAY_INLINE Json fragment(const Json& fields, const Json& function) {
+Json fragment(const Json& fields, const Json& function) {
   Json element = fields;
   element["function"] = function;
   return element;
 }
 
-MOCK_GATEWAY_INLINE Json calling_chunk(const Json& fragment) {
+Json calling_chunk(const Json& fragment) {
   Json delta = Json::object();
   delta["tool_calls"] = Json::array({fragment});
   return delta_chunk(std::move(delta));
 }
 
-MOCK_GATEWAY_INLINE Reply plain_calls(const std::vector<ToolCall>& calls) {
+Reply plain_calls(const std::vector<ToolCall>& calls) {
   return raw_reply(200, body_with(calling(calls), "tool_calls"));
 }
 
 }  // namespace catalogue_parts
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

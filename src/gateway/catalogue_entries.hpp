@@ -12,7 +12,6 @@
 #include "gateway.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// What a stream request gets, and what a plain one.
@@ -129,5 +128,4 @@ std::vector<std::shared_ptr<ScenarioData>> catalogue_of_pace();
 std::vector<std::shared_ptr<ScenarioData>> catalogue_of_connections();
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -6,19 +6,18 @@
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace catalogue_parts {
 
-MOCK_GATEWAY_INLINE ScenarioReplies both(const Reply& reply) { return {reply, reply}; }
+ScenarioReplies both(const Reply& reply) { return {reply, reply}; }
 
 /// An error body as OpenAI writes it.
-MOCK_GATEWAY_INLINE Json error_body(const std::string& message, const Json& code) {
+Json error_body(const std::string& message, const Json& code) {
   return {{"error", {{"message", message}, {"type", "server_error"}, {"param", nullptr}, {"code", code}}}};
 }
 
 /// The usual stream, with this event after two pieces of text in place of the rest.
-MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
+Reply broken_by(const StreamChunk& event) {
   const std::vector<Json> usual = usual_chunks();
   return chunks({chunk(usual[0]), chunk(usual[1]), chunk(usual[2]), event});
 }
@@ -28,7 +27,7 @@ inline constexpr const char* page =
 
 }  // namespace catalogue_parts
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_errors() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_errors() {
   using namespace catalogue_parts;
   ScenarioGroup group("errors");
   group.add("bad-request", "answers 400 with the documented error body")
@@ -162,7 +161,7 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_erro
   return group.take();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retries() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retries() {
   using namespace std::chrono_literals;
   using namespace catalogue_parts;
   ScenarioGroup group("retries");
@@ -260,5 +259,4 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retr
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

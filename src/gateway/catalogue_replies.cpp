@@ -6,7 +6,6 @@
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace catalogue_parts {
 
@@ -19,7 +18,7 @@ std::vector<Json> changed_chunks(const Change& change) {
 }
 
 /// Those of `get_weather`: the role, its head, two fragments of its arguments, the end.
-MOCK_GATEWAY_INLINE std::vector<Json> usual_calling_chunks() {
+std::vector<Json> usual_calling_chunks() {
   return {delta_chunk({{"role", "assistant"}, {"content", nullptr}}),
           calling_chunk(fragment({{"index", 0}, {"id", "call_1"}, {"type", "function"}},
                                  {{"name", "get_weather"}, {"arguments", ""}})),
@@ -36,11 +35,11 @@ Reply calling_stream(const Change& change) {
   return stream_of(chunks);
 }
 
-MOCK_GATEWAY_INLINE Reply plain_weather() { return plain_calls({weather_call()}); }
+Reply plain_weather() { return plain_calls({weather_call()}); }
 
 }  // namespace catalogue_parts
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_chunks() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_chunks() {
   using namespace catalogue_parts;
   ScenarioGroup group("chunks");
   group.add("content-null-in-deltas", "sends content null in the first and the last delta")
@@ -230,7 +229,7 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_chun
   return group.take();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_tool_calls() {
+std::vector<std::shared_ptr<ScenarioData>> catalogue_of_tool_calls() {
   using namespace catalogue_parts;
   ScenarioGroup group("tool calls");
   group.add("stop-after-tool-call", "ends a tool call with finish_reason stop")
@@ -397,5 +396,4 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_tool
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -5,22 +5,21 @@
 #include "../core/error.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
+Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
   const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
   const std::string message = state_->title() + " has answered " + std::to_string(state_->recorded()) + " of " +
                               std::to_string(count) + " requests";
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message + journal_->scripted_waits());
 }
 
-MOCK_GATEWAY_INLINE Exchange Stub::last_call() const {
+Exchange Stub::last_call() const {
   if (auto record = journal_->last_of_stub(*state_)) return Exchange(std::move(record));
   throw GatewayError("Stub::last_call: the journal holds no call of " + state_->title() +
                      "; wait_for_calls waits for one");
 }
 
-MOCK_GATEWAY_INLINE std::vector<Exchange> Stub::exchanges() const {
+std::vector<Exchange> Stub::exchanges() const {
   std::vector<Exchange> exchanges;
   for (auto& record : journal_->snapshot()) {
     if (record->stub == state_) exchanges.emplace_back(std::move(record));
@@ -28,33 +27,31 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Stub::exchanges() const {
   return exchanges;
 }
 
-MOCK_GATEWAY_INLINE ScopedStub Stub::scoped() const { return ScopedStub(*this); }
+ScopedStub Stub::scoped() const { return ScopedStub(*this); }
 
-MOCK_GATEWAY_INLINE ScopedStub::ScopedStub(ScopedStub&& other) noexcept : Stub(other), owns_(other.owns_) {
-  other.owns_ = false;
-}
+ScopedStub::ScopedStub(ScopedStub&& other) noexcept : Stub(other), owns_(other.owns_) { other.owns_ = false; }
 
-MOCK_GATEWAY_INLINE ScopedStub::~ScopedStub() {
+ScopedStub::~ScopedStub() {
   if (owns_) remove();
 }
 
-MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(std::shared_ptr<detail::Script> script,
-                                             std::shared_ptr<detail::JournalState> journal, SourceLocation where)
+StubBuilder::StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
+                         SourceLocation where)
     : script_(std::move(script)), journal_(std::move(journal)) {
   plan_.where = where;
 }
 
-MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
-MOCK_GATEWAY_INLINE StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
-MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
+StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
+StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
+StubBuilder::~StubBuilder() = default;
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::at_most(std::size_t count) && {
+StubBuilder StubBuilder::at_most(std::size_t count) && {
   if (count == 0) throw GatewayError("at_most(0): a stub that may not be asked is said by never()");
   plan_.at_most = count;
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::expect(Range calls) && {
+StubBuilder StubBuilder::expect(Range calls) && {
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
   if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
       !whole(calls.most())) {
@@ -64,12 +61,12 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::expect(Range calls) && {
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::priority(int priority) && {
+StubBuilder StubBuilder::priority(int priority) && {
   plan_.priority = priority;
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string scenario, std::string state) && {
+StubBuilder StubBuilder::in_state(std::string scenario, std::string state) && {
   for (const detail::ScenarioState& wanted : plan_.in_states) {
     if (wanted.scenario == scenario)
       throw GatewayError("in_state: a stub waits for one state of scenario \"" + scenario + "\", not for two");
@@ -79,7 +76,7 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string scenario, std:
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
+StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
   if (scenario.empty()) throw GatewayError("then_state: a scenario has a name");
   for (const detail::ScenarioState& next : plan_.then_states) {
     if (next.scenario == scenario)
@@ -89,39 +86,38 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string scenario, st
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::named(std::string name) && {
+StubBuilder StubBuilder::named(std::string name) && {
   plan_.name = std::move(name);
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Stub StubBuilder::never() && {
+Stub StubBuilder::never() && {
   if (plan_.expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
   plan_.expected_calls = Range(0);
   return live();
 }
 
-MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
+void StubBuilder::add(Reply reply) {
   if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   plan_.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
 }
 
-MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) {
+void StubBuilder::add(ReplyFunction function) {
   if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
   plan_.replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
 }
 
-MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan_.nothing_more = true; }
+void StubBuilder::add(NothingMore) { plan_.nothing_more = true; }
 
-MOCK_GATEWAY_INLINE Stub StubBuilder::mount() {
+Stub StubBuilder::mount() {
   if (plan_.replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
   return live();
 }
 
-MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
+Stub StubBuilder::live() {
   plan_.newest_exchange = journal_->newest_id();
   return Stub(script_->mount(std::move(plan_)), script_, journal_);
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

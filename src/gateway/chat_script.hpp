@@ -17,7 +17,6 @@
 #include "../script/script.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 class ScopedStub;
 
@@ -156,5 +155,4 @@ class [[nodiscard]] StubBuilder {
   detail::StubPlan plan_;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

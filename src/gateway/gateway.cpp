@@ -13,11 +13,10 @@
 #include "../script/chaos_rules.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace facade {
 
-MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
+void require_valid(const Options::Values& options) {
   const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
   for (const std::string& code : options.without_findings) require_finding_code(code);
   if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
@@ -41,7 +40,7 @@ MOCK_GATEWAY_INLINE void require_valid(const Options::Values& options) {
   }
 }
 
-MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
+ServiceSettings settings(const Options::Values& options) {
   ServiceSettings settings;
   settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
@@ -62,7 +61,7 @@ MOCK_GATEWAY_INLINE ServiceSettings settings(const Options::Values& options) {
 }
 
 /// The name by which clients on this machine reach a host that was listened on.
-MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
+std::string reachable(const std::string& host) {
   if (host == "0.0.0.0") return "127.0.0.1";
   if (host == "::") return "[::1]";
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
@@ -153,110 +152,106 @@ class Gateway::Impl {
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
 
-MOCK_GATEWAY_INLINE Gateway::Gateway(const Options& options, SourceLocation where)
-    : impl_(new Impl(options.values(), where)) {}
-MOCK_GATEWAY_INLINE Gateway::~Gateway() = default;
-MOCK_GATEWAY_INLINE Gateway::Gateway(Gateway&&) noexcept = default;
-MOCK_GATEWAY_INLINE Gateway& Gateway::operator=(Gateway&&) noexcept = default;
+Gateway::Gateway(const Options& options, SourceLocation where) : impl_(new Impl(options.values(), where)) {}
+Gateway::~Gateway() = default;
+Gateway::Gateway(Gateway&&) noexcept = default;
+Gateway& Gateway::operator=(Gateway&&) noexcept = default;
 
-MOCK_GATEWAY_INLINE void Gateway::End::operator()(Impl* impl) const noexcept {
+void Gateway::End::operator()(Impl* impl) const noexcept {
   // Another process has none of the threads that would have to end, and locks that it has may never be released.
   if (impl->is_here()) delete impl;
 }
 
-MOCK_GATEWAY_INLINE Gateway::Impl& Gateway::any() const {
+Gateway::Impl& Gateway::any() const {
   if (impl_) return *impl_;
   throw GatewayError("this Gateway was moved from: use the one that it was moved to, or assign another to it");
 }
 
-MOCK_GATEWAY_INLINE Gateway::Impl* Gateway::here() const {
+Gateway::Impl* Gateway::here() const {
   Impl& impl = any();
   return impl.is_here() ? &impl : nullptr;
 }
 
-MOCK_GATEWAY_INLINE Gateway::Impl& Gateway::asked() const {
+Gateway::Impl& Gateway::asked() const {
   if (Impl* const impl = here()) return *impl;
   throw GatewayError("the gateway at " + impl_->root_url + " was made by another process, " +
                      std::to_string(impl_->process) +
                      ", and only that one can script it and ask what it saw; its addresses are known here too");
 }
 
-MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return any().root_url + "/v1"; }
-MOCK_GATEWAY_INLINE std::string Gateway::root_url() const { return any().root_url; }
-MOCK_GATEWAY_INLINE std::string Gateway::host() const { return any().host; }
-MOCK_GATEWAY_INLINE int Gateway::port() const { return any().server->port(); }
-MOCK_GATEWAY_INLINE std::string Gateway::api_key() const { return any().default_secret; }
-MOCK_GATEWAY_INLINE Keys Gateway::keys() const { return Keys(asked().keys); }
-MOCK_GATEWAY_INLINE Journal Gateway::journal() const { return Journal(asked().journal); }
+std::string Gateway::base_url() const { return any().root_url + "/v1"; }
+std::string Gateway::root_url() const { return any().root_url; }
+std::string Gateway::host() const { return any().host; }
+int Gateway::port() const { return any().server->port(); }
+std::string Gateway::api_key() const { return any().default_secret; }
+Keys Gateway::keys() const { return Keys(asked().keys); }
+Journal Gateway::journal() const { return Journal(asked().journal); }
 
-MOCK_GATEWAY_INLINE StubBuilder Gateway::chat(SourceLocation where) {
+StubBuilder Gateway::chat(SourceLocation where) {
   const Impl& impl = asked();
   return StubBuilder(impl.script, impl.journal, where);
 }
 
-MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable,
-                                         const SweepOptions& options, SourceLocation where) {
+Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
+                     SourceLocation where) {
   const Impl& impl = asked();
   return detail::make_sweep(impl.script, impl.journal, impl.clock, reply, std::move(callable), options, where);
 }
 
-MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
+void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
   if (Impl* const impl = here()) impl->service.failures().add(failure, times, scope);
 }
 
-MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
+void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
   if (Impl* const impl = here()) impl->service.failures().add(failure, std::nullopt, scope);
 }
 
-MOCK_GATEWAY_INLINE void Gateway::clear_failures() {
+void Gateway::clear_failures() {
   if (Impl* const impl = here()) impl->service.failures().clear();
 }
 
-MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) {
+void Gateway::clear_failures(const FailureScope& scope) {
   if (Impl* const impl = here()) impl->service.failures().clear(scope);
 }
 
-MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) {
+void Gateway::chaos(const Chaos& rule) {
   if (Impl* const impl = here()) impl->chaos->add(rule);
 }
-MOCK_GATEWAY_INLINE void Gateway::clear_chaos() {
+void Gateway::clear_chaos() {
   if (Impl* const impl = here()) impl->chaos->clear();
 }
 
-MOCK_GATEWAY_INLINE void Gateway::next_connection(const ConnectionFault& fault, std::size_t times,
-                                                  SourceLocation where) {
+void Gateway::next_connection(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
   if (Impl* const impl = here()) impl->connection_faults->add(fault, times, where);
 }
 
-MOCK_GATEWAY_INLINE void Gateway::refuse_connections() {
+void Gateway::refuse_connections() {
   if (Impl* const impl = here()) impl->server->refuse();
 }
-MOCK_GATEWAY_INLINE void Gateway::accept_connections() {
+void Gateway::accept_connections() {
   if (Impl* const impl = here()) impl->server->accept_again();
 }
 
-MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
+void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
   if (Impl* const impl = here()) impl->service.operations().mount(method, path, std::move(handler));
 }
 
-MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) const {
+Verification Gateway::verify(const RequestScope& scope) const {
   return asked().verifier.verify(scope, std::chrono::seconds{1});
 }
 
-MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
+Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
   return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings);
 }
 
-MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& scenario) const {
-  return asked().script->state(scenario);
-}
+std::string Gateway::state(const std::string& scenario) const { return asked().script->state(scenario); }
 
-MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& scenario, std::string state) {
+void Gateway::set_state(const std::string& scenario, std::string state) {
   if (Impl* const impl = here()) impl->script->set_state(scenario, std::move(state));
 }
 
-MOCK_GATEWAY_INLINE void Gateway::reset() {
+void Gateway::reset() {
   Impl* const impl = here();
   if (!impl) return;
   impl->service.reset();
@@ -264,9 +259,8 @@ MOCK_GATEWAY_INLINE void Gateway::reset() {
   impl->server->accept_again();
 }
 
-MOCK_GATEWAY_INLINE void Gateway::stop() {
+void Gateway::stop() {
   if (Impl* const impl = here()) impl->server->stop();
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -22,7 +22,6 @@
 #include "sweep.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// An OpenAI-compatible model gateway inside this process: it listens when the constructor returns and is gone when the
 /// destructor does, whatever clients left open: within 50 ms up to several hundred connections, and 0.06 ms for each
@@ -159,5 +158,4 @@ class Gateway {
   std::unique_ptr<Impl, End> impl_;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -17,7 +17,6 @@
 #include "../model/profile.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What becomes of a chat request that stubs were mounted for and none answered.
 enum class Unmatched {
@@ -169,5 +168,4 @@ class Options {
   Values values_;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -13,9 +13,8 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE std::vector<Effect> sweep_effects() {
+std::vector<Effect> sweep_effects() {
   return {close_connection(),
           reset_connection(),
           half_close(),
@@ -27,15 +26,15 @@ MOCK_GATEWAY_INLINE std::vector<Effect> sweep_effects() {
           duplicate_event()};
 }
 
-MOCK_GATEWAY_INLINE SweepOptions splits() {
+SweepOptions splits() {
   SweepOptions options;
   options.values_.splits = true;
   return options;
 }
 
-MOCK_GATEWAY_INLINE SweepOptions::SweepOptions() = default;
+SweepOptions::SweepOptions() = default;
 
-MOCK_GATEWAY_INLINE SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
+SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
   if (values_.splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
   if (effects.empty()) throw GatewayError("a sweep needs at least one effect; without effects() it has the usual ones");
   SweepOptions changed = *this;
@@ -43,51 +42,51 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::effects(std::vector<Effect> effec
   return changed;
 }
 
-MOCK_GATEWAY_INLINE SweepOptions SweepOptions::every_byte() const {
+SweepOptions SweepOptions::every_byte() const {
   if (values_.splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
   SweepOptions changed = *this;
   changed.values_.every_byte = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE SweepOptions SweepOptions::at_most(std::size_t steps) const {
+SweepOptions SweepOptions::at_most(std::size_t steps) const {
   if (steps == 0) throw GatewayError("at_most(0) would sweep nothing; give at least 1 step");
   SweepOptions changed = *this;
   changed.values_.at_most = steps;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE SweepOptions SweepOptions::body_only() const {
+SweepOptions SweepOptions::body_only() const {
   if (!values_.splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
   SweepOptions changed = *this;
   changed.values_.body_only = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split,
-                                         std::vector<Exchange> exchanges, bool reached)
+SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
+                     bool reached)
     : name_(std::move(name)),
       fault_(std::move(fault)),
       split_(split),
       exchanges_(std::move(exchanges)),
       reached_(reached) {}
 
-MOCK_GATEWAY_INLINE const Trigger& SweepStep::trigger() const {
+const Trigger& SweepStep::trigger() const {
   if (!fault_) throw GatewayError("a step of splits() has no trigger; split() is its byte");
   return fault_->trigger;
 }
 
-MOCK_GATEWAY_INLINE const Effect& SweepStep::effect() const {
+const Effect& SweepStep::effect() const {
   if (!fault_) throw GatewayError("a step of splits() has no effect; split() is its byte");
   return fault_->effect;
 }
 
-MOCK_GATEWAY_INLINE std::size_t SweepStep::split() const {
+std::size_t SweepStep::split() const {
   if (fault_) throw GatewayError("only a step of splits() is split; trigger() and effect() say how this one broke");
   return split_;
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const SweepStep& step) { return out << step.name(); }
+std::ostream& operator<<(std::ostream& out, const SweepStep& step) { return out << step.name(); }
 
 namespace detail {
 namespace sweep {
@@ -116,7 +115,7 @@ class Mounted {
 };
 
 /// The places inside `bytes` where they are cut: all, or one in the middle and one in each character of several bytes.
-MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
+std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   std::vector<std::size_t> cuts;
   const std::size_t middle = bytes.size() / 2;
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -128,7 +127,7 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes,
   return cuts;
 }
 
-MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const DeliveryTrace& trace, bool every_byte) {
+std::vector<Boundary> boundaries(const DeliveryTrace& trace, bool every_byte) {
   std::vector<Boundary> found{{{before_headers()}}, {{after_headers()}}};
   const auto more_events = [&trace](std::size_t from) {
     return std::any_of(trace.parts.begin() + static_cast<std::ptrdiff_t>(from), trace.parts.end(),
@@ -235,7 +234,7 @@ class SweepRun {
   std::size_t bytes_ = 1;        // of the whole answer
 };
 
-MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
+void SweepRun::run_unbroken() {
   if (known_) return;
   const std::uint64_t newest_before = journal_->newest_id();
   ReplyData traced = reply_;
@@ -261,7 +260,7 @@ MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
   known_ = true;
 }
 
-MOCK_GATEWAY_INLINE void SweepRun::refuse(std::uint64_t newest_before, std::size_t requests) const {
+void SweepRun::refuse(std::uint64_t newest_before, std::size_t requests) const {
   std::string seen;
   for (const auto& record : journal_->snapshot())
     if (record->id > newest_before) seen = "; the last that came: " + Exchange(record).summary();
@@ -273,7 +272,7 @@ MOCK_GATEWAY_INLINE void SweepRun::refuse(std::uint64_t newest_before, std::size
       seen);
 }
 
-MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
+std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
   StubPlan plan;
   plan.matchers = options_.matchers;
   plan.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
@@ -311,8 +310,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
   return exchanges;
 }
 
-MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary,
-                                           const Effect& effect) const {
+bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const {
   const bool at_end = boundary.triggers.front().kind() == Trigger::Kind::at_end;
   switch (effect.kind()) {
     case Effect::Kind::skip_event:
@@ -335,7 +333,7 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const DeliveryTrace& trace, const swe
   return true;
 }
 
-MOCK_GATEWAY_INLINE void SweepRun::pair_up(const DeliveryTrace& trace) {
+void SweepRun::pair_up(const DeliveryTrace& trace) {
   for (std::size_t b = 0; b < boundaries_.size(); ++b) {
     for (std::size_t e = 0; e < effects_.size(); ++e) {
       if (!is_pair(trace, boundaries_[b], effects_[e])) continue;
@@ -349,7 +347,7 @@ MOCK_GATEWAY_INLINE void SweepRun::pair_up(const DeliveryTrace& trace) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::size_t SweepRun::chosen(std::size_t number) {
+std::size_t SweepRun::chosen(std::size_t number) {
   const std::size_t all = count();
   const std::size_t made = size();
   if (made == all) return number;
@@ -359,12 +357,12 @@ MOCK_GATEWAY_INLINE std::size_t SweepRun::chosen(std::size_t number) {
   return begin + static_cast<std::size_t>(Random(fingerprint("sweep") + number).below(end - begin));
 }
 
-MOCK_GATEWAY_INLINE SweepStep SweepRun::step(std::size_t number) {
+SweepStep SweepRun::step(std::size_t number) {
   const std::size_t index = chosen(number);
   return options_.splits ? split(first_split_ + index) : broken(pairs_[index]);
 }
 
-MOCK_GATEWAY_INLINE SweepStep SweepRun::broken(const Pair& pair) {
+SweepStep SweepRun::broken(const Pair& pair) {
   const sweep::Boundary& boundary = boundaries_[pair.boundary];
   const Fault fault{boundary.triggers[pair.trigger], effects_[pair.effect]};
   const std::string bytes = std::to_string(boundary.offset) + " of " + text::counted(body_, "byte") + " of the body";
@@ -389,7 +387,7 @@ MOCK_GATEWAY_INLINE SweepStep SweepRun::broken(const Pair& pair) {
   return {std::move(name), fault, 0, std::move(exchanges), reached};
 }
 
-MOCK_GATEWAY_INLINE SweepStep SweepRun::split(std::size_t byte) {
+SweepStep SweepRun::split(std::size_t byte) {
   std::string name = "split after byte " + std::to_string(byte) + " of " + std::to_string(bytes_);
   ReplyData reply = reply_;
   reply.writes = {Writes::Kind::split, byte};
@@ -399,9 +397,8 @@ MOCK_GATEWAY_INLINE SweepStep SweepRun::split(std::size_t byte) {
   return {std::move(name), std::nullopt, byte, std::move(exchanges), reached};
 }
 
-MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                                     const Clock& clock, const Reply& reply, std::function<void()> run,
-                                     const SweepOptions& options, SourceLocation where) {
+Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
+                 const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where) {
   if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
   if (!reply.data().faults.empty())
     throw GatewayError("sweep: it breaks the reply itself; give it one without fail(…)");
@@ -418,27 +415,24 @@ MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Sweep::Iterator::Iterator(std::shared_ptr<detail::SweepRun> run) : run_(std::move(run)) {
-  make_step();
-}
+Sweep::Iterator::Iterator(std::shared_ptr<detail::SweepRun> run) : run_(std::move(run)) { make_step(); }
 
-MOCK_GATEWAY_INLINE Sweep::Iterator& Sweep::Iterator::operator++() {
+Sweep::Iterator& Sweep::Iterator::operator++() {
   make_step();
   return *this;
 }
 
-MOCK_GATEWAY_INLINE Sweep::Iterator Sweep::Iterator::operator++(int) {
+Sweep::Iterator Sweep::Iterator::operator++(int) {
   Iterator before = *this;
   make_step();
   return before;
 }
 
-MOCK_GATEWAY_INLINE void Sweep::Iterator::make_step() {
+void Sweep::Iterator::make_step() {
   step_.reset();
   if (next_ < run_->size()) step_ = std::make_shared<const SweepStep>(run_->step(next_++));
 }
 
-MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
+std::size_t Sweep::size() const { return run_->size(); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

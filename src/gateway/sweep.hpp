@@ -20,7 +20,6 @@
 #include "../script/script.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What a sweep breaks a reply with unless told otherwise, and what a list of one's own may begin with:
 /// close_connection, reset_connection, half_close, truncate, garbage, stall of 10 ms, error_event of a server error,
@@ -164,5 +163,4 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -7,10 +7,9 @@
 #include "../core/error.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Serve serve, std::function<void(const std::string& why)> deaf)
+Acceptor::Acceptor(int listener, Serve serve, std::function<void(const std::string& why)> deaf)
     : listener_(listener), serve_(std::move(serve)), deaf_(std::move(deaf)), wake_(sockets::open_wake()) {
   const auto give_up = [this](const std::string& why) {
     sockets::close_wake(wake_);
@@ -28,7 +27,7 @@ MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Serve serve, std::function<
   }
 }
 
-MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
+Acceptor::~Acceptor() {
   stopping_ = true;
   sockets::signal_wake(wake_);
   thread_.join();
@@ -38,7 +37,7 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
   if (reserve_ >= 0) sockets::close(reserve_);
 }
 
-MOCK_GATEWAY_INLINE void Acceptor::run() {
+void Acceptor::run() {
   // After what may pass by itself: the system's own tables are full, say.
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
@@ -68,7 +67,7 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
+void Acceptor::make_room(int descriptor) {
   if (static_cast<std::size_t>(descriptor) < room_ / 4 * 3) return;
   room_ *= 4;
   if (room_maker_.joinable()) room_maker_.join();
@@ -79,7 +78,7 @@ MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Acceptor::accept_on_the_reserve() {
+void Acceptor::accept_on_the_reserve() {
   if (reserve_ < 0) return;
   sockets::close(std::exchange(reserve_, -1));
   int socket = -1;
@@ -87,5 +86,4 @@ MOCK_GATEWAY_INLINE void Acceptor::accept_on_the_reserve() {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

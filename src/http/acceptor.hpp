@@ -9,7 +9,6 @@
 #include "sockets.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
@@ -48,5 +47,4 @@ class Acceptor {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

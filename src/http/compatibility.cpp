@@ -14,7 +14,6 @@
 #endif
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace compatibility {
 
@@ -53,7 +52,7 @@ struct Seen {
 };
 inline Seen seen;
 
-MOCK_GATEWAY_INLINE bool note(std::uint64_t configuration) {
+bool note(std::uint64_t configuration) {
   std::uint64_t first = 0;
   if (!seen.first.compare_exchange_strong(first, configuration) && first != configuration) seen.other = configuration;
   return true;
@@ -81,7 +80,7 @@ struct Noted {
 #endif
                                                       >::done;
 
-MOCK_GATEWAY_INLINE std::string describe(std::uint64_t configuration) {
+std::string describe(std::uint64_t configuration) {
   const std::uint64_t version = configuration / 16;
   std::string text = std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) + "." +
                      std::to_string(version % 1000);
@@ -100,7 +99,7 @@ extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribut
 
 }  // namespace compatibility
 
-MOCK_GATEWAY_INLINE void require_one_httplib() {
+void require_one_httplib() {
   using namespace compatibility;
   if (const std::uint64_t other = seen.other; other != 0)
     throw GatewayError(
@@ -116,5 +115,4 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -3,7 +3,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
@@ -11,5 +10,4 @@ namespace detail {
 void require_one_httplib();
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,17 +8,16 @@
 #include "workers.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 namespace connection {
 
-MOCK_GATEWAY_INLINE bool may_stand_in_a_head(char byte) {
+bool may_stand_in_a_head(char byte) {
   const auto code = static_cast<unsigned char>(byte);
   return byte == '\t' || byte == '\r' || byte == '\n' || (code >= 0x20 && code != 0x7f);
 }
 
-MOCK_GATEWAY_INLINE Duration left_until(std::chrono::steady_clock::time_point deadline) {
+Duration left_until(std::chrono::steady_clock::time_point deadline) {
   return std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
 }
 
@@ -49,36 +48,36 @@ class Connection::Standstill {
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
-MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
+DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
 
-MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
+void DescriptorWake::wake() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pair_.writing >= 0) sockets::signal_wake(pair_);
 }
 
-MOCK_GATEWAY_INLINE int DescriptorWake::prepare() {
+int DescriptorWake::prepare() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pair_.reading < 0) pair_ = sockets::open_wake();
   return pair_.reading;
 }
 
-MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
+void DescriptorWake::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pair_.reading >= 0) sockets::clear_wake(pair_);
 }
 
-MOCK_GATEWAY_INLINE void StopLine::stop() {
+void StopLine::stop() {
   const std::lock_guard<std::mutex> lock(mutex_);
   stopped_ = true;
   if (socket_ >= 0) sockets::shut_down(socket_);
 }
 
-MOCK_GATEWAY_INLINE void StopLine::cut() {
+void StopLine::cut() {
   const std::lock_guard<std::mutex> lock(mutex_);
   socket_ = -1;
 }
 
-MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
+Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
     : socket_(socket), id_(id), limits_(limits), stop_line_(std::make_shared<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
@@ -86,7 +85,7 @@ MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const C
   sockets::adopt(socket_);
 }
 
-MOCK_GATEWAY_INLINE Connection::~Connection() {
+Connection::~Connection() {
   stop_line_->cut();
   if (ending_ == Ending::reset || stalled_) {
     sockets::reset(socket_);
@@ -97,7 +96,7 @@ MOCK_GATEWAY_INLINE Connection::~Connection() {
   }
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
+Connection::Arrival Connection::fill(Duration timeout) {
   // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
@@ -129,23 +128,23 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::read_slowly(std::size_t step, Duration gap, Timeline& timeline) {
+void Connection::read_slowly(std::size_t step, Duration gap, Timeline& timeline) {
   slow_ = Slow{step, gap, &timeline};
   sockets::stop_buffer_growth(socket_);
 }
 
-MOCK_GATEWAY_INLINE std::size_t Connection::takeable() const {
+std::size_t Connection::takeable() const {
   const std::size_t received = buffer_.size() - position_;
   return slow_ ? std::min(received, slow_->allowance) : received;
 }
 
-MOCK_GATEWAY_INLINE void Connection::take(std::size_t size, std::string& out) {
+void Connection::take(std::size_t size, std::string& out) {
   out.append(buffer_, position_, size);
   position_ += size;
   if (slow_) slow_->allowance -= size;
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::more() {
+Connection::Arrival Connection::more() {
   const std::size_t before = takeable();
   if (slow_ && before == slow_->allowance) {
     wait_for_turn();
@@ -154,20 +153,20 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::more() {
   return fill(body_patience());
 }
 
-MOCK_GATEWAY_INLINE void Connection::begin_body() {
+void Connection::begin_body() {
   body_began_.reset();
   if (!slow_) body_began_ = std::chrono::steady_clock::now();
   body_received_ = buffer_.size() - position_;
 }
 
-MOCK_GATEWAY_INLINE Duration Connection::body_patience() const {
+Duration Connection::body_patience() const {
   if (!body_began_) return limits_.read_timeout;
   Duration allowed = limits_.body_timeout;
   if (limits_.body_grows) allowed += std::chrono::milliseconds(body_received_ * 1000 / connection::slowest_body);
   return std::min(limits_.read_timeout, connection::left_until(*body_began_ + allowed));
 }
 
-MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
+void Connection::wait_for_turn() {
   ClockWait pending(*slow_->timeline, later(slow_->timeline->now(), slow_->gap), "a slow body");
   const bool go_on = wait(pending, OnClientClosed::give_up);
   if (pending.guard_expired()) {
@@ -179,7 +178,7 @@ MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
   slow_->allowance += std::min(slow_->step, room);
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
+Connection::Arrival Connection::wait_for_request() {
   const auto deadline = std::chrono::steady_clock::now() + limits_.idle_timeout;
   for (;;) {
     // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
@@ -193,7 +192,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
   }
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head) {
+Connection::Arrival Connection::read_head(std::string& head) {
   const auto deadline = std::chrono::steady_clock::now() + limits_.head_timeout;
   char last = '\0';
   std::size_t line = 0;  // bytes of it so far, its end included
@@ -223,7 +222,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head)
   }
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_exactly(std::size_t size, std::string& out) {
+Connection::Arrival Connection::read_exactly(std::size_t size, std::string& out) {
   for (;;) {
     const std::size_t taken = std::min(size, takeable());
     take(taken, out);
@@ -234,7 +233,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_exactly(std::size_t siz
   }
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, std::string& out) {
+Connection::Arrival Connection::read_line(std::size_t max, std::string& out) {
   for (std::size_t searched = 0;;) {
     const std::string_view received = std::string_view(buffer_).substr(position_, takeable());
     const std::size_t end = received.find('\n', searched);
@@ -250,7 +249,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, s
   }
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t Connection::overtaken_stream() const {
+std::uint64_t Connection::overtaken_stream() const {
   // A stream that had ended may have been read to its end before the thread that sent it went on.
   constexpr Duration tolerance = std::chrono::milliseconds{1};
   if (!stream_) return 0;
@@ -258,7 +257,7 @@ MOCK_GATEWAY_INLINE std::uint64_t Connection::overtaken_stream() const {
   return overtaken ? stream_->exchange : 0;
 }
 
-MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed) {
+void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed) {
   record_ = &record;
   timeline_ = &timeline;
   stream_.reset();
@@ -271,13 +270,13 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Time
   if (std::exchange(guard_expired_, false)) record.mark_guard_expired();
 }
 
-MOCK_GATEWAY_INLINE void Connection::end_exchange() {
+void Connection::end_exchange() {
   record_ = nullptr;
   timeline_ = nullptr;
   last_exchange_ended_ = std::chrono::steady_clock::now();
 }
 
-MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
+bool Connection::write(std::string_view bytes) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
     if (stop_line_->is_stopped()) return false;
@@ -306,7 +305,7 @@ MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
+bool Connection::wait_until_writable() {
   const Duration step =
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
   Standstill standstill(socket_);
@@ -319,7 +318,7 @@ MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
   }
 }
 
-MOCK_GATEWAY_INLINE bool Connection::drain() {
+bool Connection::drain() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const auto began = std::chrono::steady_clock::now();
@@ -342,7 +341,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   return !stop_line_->is_stopped();
 }
 
-MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
+void Connection::last_bytes_follow() {
   if (std::exchange(last_bytes_follow_, true)) return;
   if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
   if (!peer_closed_) {
@@ -356,19 +355,19 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
   closed_before_last_bytes_ = peer_closed_;
 }
 
-MOCK_GATEWAY_INLINE bool Connection::took_last_bytes() {
+bool Connection::took_last_bytes() {
   if (!closed_before_last_bytes_) return true;
   // A client that has gone answers with RST, one that still reads with an acknowledgement.
   return drain() && !sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
 }
 
-MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
+bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
   const bool is_over = wait_until_over(pending, on_client_closed);
   if (record_) record_->mark_forsaken(false);
   return is_over;
 }
 
-MOCK_GATEWAY_INLINE bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
+bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
   if (stop_line_->is_stopped()) return false;
   if (pending.over()) return true;
   const int wake = pending.needs_wake() ? wake_->prepare() : -1;
@@ -398,7 +397,7 @@ MOCK_GATEWAY_INLINE bool Connection::wait_until_over(Pending& pending, OnClientC
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::guard_expired() {
+void Connection::guard_expired() {
   if (record_) {
     record_->mark_guard_expired();
   } else {
@@ -406,18 +405,18 @@ MOCK_GATEWAY_INLINE void Connection::guard_expired() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::note_peer_closed(Departure::How how) {
+void Connection::note_peer_closed(Departure::How how) {
   if (peer_closed_ || stop_line_->is_stopped()) return;
   peer_closed_ = true;
   how_ = how;
   if (record_) record_->mark_client_closed(departure(how));
 }
 
-MOCK_GATEWAY_INLINE void Connection::note_disconnected() {
+void Connection::note_disconnected() {
   note_peer_closed(sockets::was_reset(socket_) ? Departure::How::reset : Departure::How::closed);
 }
 
-MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
+Departure Connection::departure(Departure::How how) const {
   Departure departure;
   departure.how = how;
   departure.events = record_->progress.events;
@@ -429,12 +428,12 @@ MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
   return departure;
 }
 
-MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
+Outcome::Kind Connection::failure() const {
   if (stalled_) return Outcome::Kind::client_stalled;
   return stop_line_->is_stopped() && !peer_closed_ ? Outcome::Kind::stopped : Outcome::Kind::client_left;
 }
 
-MOCK_GATEWAY_INLINE void Connection::send_ending() {
+void Connection::send_ending() {
   if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
   if (ending_ == Ending::reset) return sockets::send_reset(socket_);
   // With bytes of the client's unread, or still to come, closing would make the system send RST and throw away what of
@@ -443,13 +442,13 @@ MOCK_GATEWAY_INLINE void Connection::send_ending() {
   sockets::shut_down_sending(socket_);
 }
 
-MOCK_GATEWAY_INLINE void Connection::finish() {
+void Connection::finish() {
   if (ending_ == Ending::keep_alive) ending_ = Ending::close;
   send_ending();
   if (ending_ == Ending::close && linger_ && !stalled_) take_off_what_still_comes();
 }
 
-MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
+void Connection::take_off_what_still_comes() {
   const auto deadline = std::chrono::steady_clock::now() + limits_.read_timeout;
   slow_.reset();
   while (std::chrono::steady_clock::now() < deadline) {
@@ -461,16 +460,15 @@ MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {
+void Connection::set_busy_with(std::string what) {
   const std::lock_guard<std::mutex> lock(busy_mutex_);
   busy_with_ = std::move(what);
 }
 
-MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
+std::string Connection::busy_with() const {
   const std::lock_guard<std::mutex> lock(busy_mutex_);
   return busy_with_;
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

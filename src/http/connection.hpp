@@ -17,7 +17,6 @@
 #include "sockets.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Transport limits: always real time.
@@ -206,5 +205,4 @@ class Connection final : public Outlet {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

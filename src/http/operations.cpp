@@ -5,7 +5,6 @@
 #include "../core/error.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace operations {
 
@@ -13,7 +12,7 @@ inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 
 /// The id in "/v1/models/{id}"; empty for any other path.
-MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
+std::string_view model_in(std::string_view path) {
   if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
       path[models_path.size()] != '/')
     return {};
@@ -22,7 +21,7 @@ MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
 }
 
 /// Compares segment by segment; "{name}" in the pattern takes any one segment that is not empty.
-MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path) {
+bool matches(std::string_view pattern, std::string_view path) {
   for (;;) {
     const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
     const std::size_t path_end = std::min(path.find('/'), path.size());
@@ -40,8 +39,7 @@ MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path
 
 }  // namespace operations
 
-MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path,
-                                           OperationHandler handler) {
+void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
   const auto refuse = [&](const std::string& why) {
     throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
   };
@@ -65,7 +63,7 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
   mounted_.push_back({operation, std::move(shared)});
 }
 
-MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std::string& path) const {
+Route Operations::find(const std::string& method, const std::string& path) const {
   Route route;
   route.operation = {method, path};
   const auto offer = [&](std::string_view offered) {
@@ -103,5 +101,4 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -11,7 +11,6 @@
 #include "../model/operation.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// What a method and a path lead to.
@@ -46,5 +45,4 @@ class Operations {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -9,7 +9,6 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace request_reader {
 
@@ -23,22 +22,22 @@ inline constexpr std::size_t max_chunk_line = 4096;
 // again is left for what is kept of the head besides its bytes.
 inline constexpr std::size_t max_framing = 32768;
 
-MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
+Failure malformed(const std::string& what) {
   return failure(400, "malformed_request", "malformed HTTP request: " + what);
 }
 
-MOCK_GATEWAY_INLINE Failure body_too_large(std::size_t max_body) {
+Failure body_too_large(std::size_t max_body) {
   return failure(413, "body_too_large", "the body has more than " + std::to_string(max_body) + " bytes");
 }
 
-MOCK_GATEWAY_INLINE Failure framing_too_large(std::size_t max_raw) {
+Failure framing_too_large(std::size_t max_raw) {
   return failure(413, "body_too_large",
                  "the chunked body has more than " + std::to_string(max_raw) +
                      " bytes with its chunks' sizes and extensions and its trailer");
 }
 
 /// Whether a value may stand in Host: a host and perhaps a port (RFC 9110, 7.2), or nothing.
-MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
+bool is_host(std::string_view value) {
   constexpr std::string_view characters =
       "!$%&'()*+,-.:;=[]_~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return value.find_first_not_of(characters) == std::string_view::npos;
@@ -46,7 +45,7 @@ MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
 
 /// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
 /// them: they are ours to answer.
-MOCK_GATEWAY_INLINE bool kept_from_judge(std::string_view name) {
+bool kept_from_judge(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
                                                       "LOCAL_PORT", "Transfer-Encoding"};
@@ -55,14 +54,14 @@ MOCK_GATEWAY_INLINE bool kept_from_judge(std::string_view name) {
   return false;
 }
 
-MOCK_GATEWAY_INLINE bool is_token(std::string_view text) {
+bool is_token(std::string_view text) {
   constexpr std::string_view characters =
       "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
 /// Splits a head into the request's parts. Fills `judged` with the head as the judge is to see it.
-MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged) {
+std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
   const std::string_view request_line = head.substr(0, line_end);
@@ -120,7 +119,7 @@ struct Framing {
   std::size_t length = 0;
 };
 
-MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
+std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
   const Headers& headers = incoming.request.headers;
   const std::vector<std::string> lengths = headers.all("Content-Length");
   if (headers.has("Transfer-Encoding")) {
@@ -145,13 +144,13 @@ MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& inc
 }
 
 /// Whether a line that was read is ended by CR LF and holds no other CR: what is lax here can be smuggled through.
-MOCK_GATEWAY_INLINE bool ends_in_crlf(const std::string& raw, std::size_t line_begin) {
+bool ends_in_crlf(const std::string& raw, std::size_t line_begin) {
   return raw.size() - line_begin >= 2 && raw.find('\r', line_begin) == raw.size() - 2;
 }
 
 /// Lets `text`, which never gets longer than `most`, take `more` bytes: with each doubling of its size, and no more
 /// than it may ever need.
-MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::string& text) {
+void make_room(std::size_t more, std::size_t most, std::string& text) {
   if (text.capacity() - text.size() >= std::min(more, most - text.size())) return;
   // A new string, since reserve() of an old one may double what it has.
   std::string larger;
@@ -161,8 +160,7 @@ MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::stri
 
 /// Appends exactly `size` bytes to `out`, which never gets longer than `most`. Memory is taken as the bytes arrive, and
 /// not when the client announces them.
-MOCK_GATEWAY_INLINE Connection::Arrival read_bounded(Connection& connection, std::size_t size, std::size_t most,
-                                                     std::string& out) {
+Connection::Arrival read_bounded(Connection& connection, std::size_t size, std::size_t most, std::string& out) {
   constexpr std::size_t step = std::size_t{64} << 10;
   for (std::size_t piece = 0; size > 0; size -= piece) {
     piece = std::min(size, step);
@@ -174,7 +172,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_bounded(Connection& connection, std
 }
 
 /// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
-MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
+Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
   std::string& raw = incoming.raw_body;
   std::string& body = incoming.request.body;
   const std::size_t max_body = connection.limits().max_body;
@@ -237,7 +235,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
   }
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
+Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
   Framing framing;
   incoming.malformed = framing_of(incoming, framing);
   if (incoming.malformed) return Connection::Arrival::arrived;
@@ -261,9 +259,8 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
 
 }  // namespace request_reader
 
-MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
-                                                                const std::optional<ConnectionFault>& fault,
-                                                                const Clock& clock) {
+std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
+                                            const std::optional<ConnectionFault>& fault, const Clock& clock) {
   IncomingRequest incoming;
   incoming.fault = fault;
   bool timed_out = false;
@@ -312,5 +309,4 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

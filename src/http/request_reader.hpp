@@ -14,7 +14,6 @@
 #include "connection.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// A request as read from a connection: whole, or with the reason why not.
@@ -48,5 +47,4 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadJu
                                             const std::optional<ConnectionFault>& fault, const Clock& clock);
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

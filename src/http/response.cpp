@@ -1,10 +1,9 @@
 #include "response.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE std::string_view reason_phrase(int status) {
+std::string_view reason_phrase(int status) {
   switch (status) {
     case 200: return "OK";
     case 201: return "Created";
@@ -59,8 +58,8 @@ MOCK_GATEWAY_INLINE std::string_view reason_phrase(int status) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view content_type, BodyFraming framing,
-                                              std::size_t content_length, const Headers& headers) {
+std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
+                          const Headers& headers) {
   std::string head = "HTTP/1.1 ";
   head.reserve(256);
   head.append(std::to_string(status)).append(" ").append(reason_phrase(status)).append("\r\n");
@@ -78,5 +77,4 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,7 +8,6 @@
 #include "../model/received_request.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
@@ -22,5 +21,4 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
                           const Headers& headers);
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

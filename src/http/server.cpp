@@ -23,7 +23,6 @@
 #include "workers.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
@@ -340,29 +339,28 @@ class Server::Impl final : public httplib::Server {
   std::optional<Acceptor> acceptor_;  // nothing while the gateway refuses connections, and after its stop
 };
 
-MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
-                                   const std::function<void(int port)>& on_bound)
+Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
+               const std::function<void(int port)>& on_bound)
     : impl_((require_one_httplib(), make_impl(service, limits))) {
   impl_->listen_on(host, port, on_bound);
 }
 
-MOCK_GATEWAY_INLINE std::unique_ptr<Server::Impl> Server::make_impl(Service& service, const ConnectionLimits& limits) {
+std::unique_ptr<Server::Impl> Server::make_impl(Service& service, const ConnectionLimits& limits) {
   const process::KeptSigpipe kept;
   return std::make_unique<Impl>(service, limits);
 }
 
-MOCK_GATEWAY_INLINE Server::~Server() { stop(); }
+Server::~Server() { stop(); }
 
-MOCK_GATEWAY_INLINE int Server::port() const { return impl_->port(); }
+int Server::port() const { return impl_->port(); }
 
-MOCK_GATEWAY_INLINE void Server::refuse() { impl_->refuse(); }
+void Server::refuse() { impl_->refuse(); }
 
-MOCK_GATEWAY_INLINE void Server::accept_again() { impl_->accept_again(); }
+void Server::accept_again() { impl_->accept_again(); }
 
-MOCK_GATEWAY_INLINE void Server::stop() { impl_->stop_all(); }
+void Server::stop() { impl_->stop_all(); }
 
-MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_thread(); }
+bool Server::is_own_thread() const { return impl_->is_own_thread(); }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,7 +8,6 @@
 #include "service.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// The listening socket and the connections of one gateway. cpp-httplib binds the socket and judges the grammar of
@@ -41,5 +40,4 @@ class Server {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

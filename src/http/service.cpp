@@ -16,17 +16,16 @@
 #include "response.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace service {
 
-MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint time) {
+std::int64_t unix_seconds(TimePoint time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
 /// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
 /// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
-MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
+std::string reset_time(Duration left) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
   if (milliseconds < 60'000) {
@@ -71,7 +70,7 @@ std::optional<std::string> guarded(const Code& code) {
 }
 
 /// The finish reasons that no whole answer has, "length, content_filter"; empty when there is none.
-MOCK_GATEWAY_INLINE std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
+std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
   for (const CompletionChoice& choice : choices) {
     const std::string& reason = choice.finish_reason;
@@ -89,7 +88,7 @@ struct FunctionThrew {
 };
 
 /// The same tokenizer; what it throws is a FunctionThrew.
-MOCK_GATEWAY_INLINE Tokenizer telling(Tokenizer tokenizer) {
+Tokenizer telling(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
     std::vector<std::string> tokens;
@@ -99,7 +98,7 @@ MOCK_GATEWAY_INLINE Tokenizer telling(Tokenizer tokenizer) {
 }
 
 /// What a client sent, as a message shows it: with U+FFFD for bytes that are not UTF-8, which no JSON could carry.
-MOCK_GATEWAY_INLINE std::string shown(std::string_view sent) {
+std::string shown(std::string_view sent) {
   std::string result;
   for (;;) {
     const std::size_t valid = text::valid_utf8_prefix(sent);
@@ -110,7 +109,7 @@ MOCK_GATEWAY_INLINE std::string shown(std::string_view sent) {
   }
 }
 
-MOCK_GATEWAY_INLINE bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& request) {
+bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& request) {
   const std::optional<std::string> sent = request.headers.find("Content-Type");
   if (!sent || sent->empty() || acceptance.anything_with_model_and_messages) return true;
   const std::size_t semicolon = sent->find(';');
@@ -136,10 +135,9 @@ struct Service::Asked {
   std::vector<Problem> problems{};
 };
 
-MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys,
-                                     std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                                     std::shared_ptr<ConnectionFaults> connection_faults,
-                                     std::shared_ptr<ChaosRules> chaos)
+Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys, std::shared_ptr<Script> script,
+                 std::shared_ptr<JournalState> journal, std::shared_ptr<ConnectionFaults> connection_faults,
+                 std::shared_ptr<ChaosRules> chaos)
     : settings_(std::move(settings)),
       clock_(std::move(clock)),
       keys_(std::move(keys)),
@@ -151,7 +149,7 @@ MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std:
       tokens_(service::telling(settings_.tokenizer)),
       started_(service::unix_seconds(clock_.now())) {}
 
-MOCK_GATEWAY_INLINE void Service::reset() {
+void Service::reset() {
   script_->reset();
   failures_.clear();
   connection_faults_->clear();
@@ -161,8 +159,7 @@ MOCK_GATEWAY_INLINE void Service::reset() {
   occurrences_.reset();
 }
 
-MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest incoming,
-                                        std::size_t position) noexcept {
+void Service::serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept {
   std::shared_ptr<ExchangeRecord> published;
   try {
     answer_and_record(connection, incoming, position, published);
@@ -178,7 +175,7 @@ MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest 
   }
 }
 
-MOCK_GATEWAY_INLINE void Service::note_hit(Connection& connection, const ConnectionFault& fault) {
+void Service::note_hit(Connection& connection, const ConnectionFault& fault) {
   const ConnectionHit hit{connection.id(), fault};
   journal_->hit(hit);
   if (!settings_.on_connection_hit) return;
@@ -188,8 +185,8 @@ MOCK_GATEWAY_INLINE void Service::note_hit(Connection& connection, const Connect
               << '\n';
 }
 
-MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming,
-                                                    std::size_t position, std::shared_ptr<ExchangeRecord>& published) {
+void Service::answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position,
+                                std::shared_ptr<ExchangeRecord>& published) {
   const std::uint64_t epoch = journal_->epoch();
   if (!incoming.timeline) incoming.timeline = std::make_unique<Timeline>(clock_.state(), connection.waker());
   Timeline& timeline = *incoming.timeline;
@@ -261,7 +258,7 @@ MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, Inco
   }
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
+Service::Answer Service::decide(Asked& asked) {
   asked.route = operations_.find(asked.request.method, asked.request.path());
   const Route& route = asked.route;
   const auto forced = [&](const Failure& failure) { return fail(asked, failure, Decision::Kind::forced_failure); };
@@ -309,13 +306,13 @@ MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
   }
 }
 
-MOCK_GATEWAY_INLINE const Model* Service::find_model(const std::string& id) const {
+const Model* Service::find_model(const std::string& id) const {
   for (const Model& model : settings_.models)
     if (model.id == id) return &model;
   return nullptr;
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_models(const Asked& asked) const {
+Service::Answer Service::answer_models(const Asked& asked) const {
   const std::vector<std::string>& usable = asked.presented.key.models;
   std::vector<Model> models;
   for (const Model& model : settings_.models)
@@ -328,17 +325,17 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_models(const Asked& asked) c
 
 namespace service {
 
-MOCK_GATEWAY_INLINE Failure unknown_model(const std::string& id) {
+Failure unknown_model(const std::string& id) {
   return failure(404, "model_not_found", "the model \"" + shown(id) + "\" does not exist").param("model");
 }
 
-MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
+bool may_use(const ApiKey& key, const std::string& model) {
   return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
 }
 
 }  // namespace service
 
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_model(Asked& asked) const {
+Service::Answer Service::answer_model(Asked& asked) const {
   const std::string id = text::percent_decode(asked.route.model).value_or(asked.route.model);
   if (!service::may_use(asked.presented.key, id)) throw RequestError{forbidden()};
   const Model* const model = find_model(id);
@@ -349,7 +346,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_model(Asked& asked) const {
   return answer;
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
+Service::Answer Service::answer_chat(Asked& asked) {
   if (!service::is_json_content_type(settings_.acceptance, asked.request))
     throw RequestError{failure(
         415, "unsupported_content_type",
@@ -388,8 +385,8 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
   return answer;
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_from_script(Asked& asked, const ChatCall& call,
-                                                                const std::vector<ChaosRules::Hit>& hits) {
+Service::Answer Service::answer_from_script(Asked& asked, const ChatCall& call,
+                                            const std::vector<ChaosRules::Hit>& hits) {
   const ChatRequest& chat = call.chat();
   Answer answer;
   const Failure* const chaos_failure =
@@ -511,8 +508,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_from_script(Asked& asked, co
   return answer;
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::vector<ChaosRules::Hit>> Service::strike(Asked& asked, const ChatCall& call,
-                                                                                Answer& failed) const {
+std::optional<std::vector<ChaosRules::Hit>> Service::strike(Asked& asked, const ChatCall& call, Answer& failed) const {
   asked.under_chaos = true;
   // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
   // another key asked the same.
@@ -534,7 +530,7 @@ MOCK_GATEWAY_INLINE std::optional<std::vector<ChaosRules::Hit>> Service::strike(
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE void Service::apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer) {
+void Service::apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer) {
   if (hits.empty()) return;
   Reply reply = *answer.reply;
   answer.scripted_faults = reply.data().faults.size();
@@ -551,14 +547,14 @@ MOCK_GATEWAY_INLINE void Service::apply_chaos(const std::vector<ChaosRules::Hit>
   answer.reply = std::make_shared<const Reply>(std::move(reply));
 }
 
-MOCK_GATEWAY_INLINE PaceSchedule Service::schedule(const Asked& asked, const Pace& pace) {
+PaceSchedule Service::schedule(const Asked& asked, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
   const std::uint64_t seed = fingerprint("pace", asked.fingerprint);
   return {pace, seed, occurrences_.next(seed)};
 }
 
-MOCK_GATEWAY_INLINE void Service::validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const {
+void Service::validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const {
   const StubState& stub = *choice.stub;
   std::vector<ExplainedCondition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
@@ -572,8 +568,7 @@ MOCK_GATEWAY_INLINE void Service::validate(Asked& asked, Script::Choice& choice,
   asked.problems.push_back(std::move(problem));
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::refuse(Asked& asked, const Script::Choice& choice,
-                                                    const ChatCall& call) const {
+Service::Answer Service::refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const {
   const bool must_not_be_asked = choice.stub && choice.stub->plan().replies.empty();
   if (must_not_be_asked) {
     std::string title = choice.stub->title();
@@ -609,7 +604,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::refuse(Asked& asked, const Script::
   return answer;
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_mounted(Asked& asked) const {
+Service::Answer Service::answer_mounted(Asked& asked) const {
   const service::Busy busy(asked.connection, "the handler of " + asked.route.operation.to_string());
   std::optional<HttpReply> reply;
   if (const auto thrown = service::guarded([&] { reply.emplace((*asked.route.handler)(asked.request)); }))
@@ -628,8 +623,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_mounted(Asked& asked) const 
   return answer;
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::fail(const Asked& asked, const Failure& failure,
-                                                  Decision::Kind kind) const {
+Service::Answer Service::fail(const Asked& asked, const Failure& failure, Decision::Kind kind) const {
   Answer answer;
   answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
   answer.status = failure.status();
@@ -641,18 +635,18 @@ MOCK_GATEWAY_INLINE Service::Answer Service::fail(const Asked& asked, const Fail
   return answer;
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(Asked& asked, const std::string& what) const {
+Service::Answer Service::callback_failed(Asked& asked, const std::string& what) const {
   return internal_error(asked, Decision::Kind::callback_failed, Problem::Kind::callback_failed,
                         "a function of the test threw an exception; the gateway's journal has its text", what);
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_failed(Asked& asked, const std::string& reason) const {
+Service::Answer Service::answer_failed(Asked& asked, const std::string& reason) const {
   return internal_error(asked, Decision::Kind::answer_failed, Problem::Kind::answer_failed,
                         "the gateway could not make an answer; its journal has the reason", reason);
 }
 
-MOCK_GATEWAY_INLINE Service::Answer Service::internal_error(Asked& asked, Decision::Kind decision, Problem::Kind kind,
-                                                            const char* message, const std::string& reason) const {
+Service::Answer Service::internal_error(Asked& asked, Decision::Kind decision, Problem::Kind kind, const char* message,
+                                        const std::string& reason) const {
   Answer answer = fail(asked, failure(500, "internal_error", message), decision);
   answer.decision.detail = reason;
   Problem problem;
@@ -663,7 +657,7 @@ MOCK_GATEWAY_INLINE Service::Answer Service::internal_error(Asked& asked, Decisi
   return answer;
 }
 
-MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer& answer) {
+void Service::add_profile_headers(const Asked& asked, Answer& answer) {
   if (settings_.profile != Profile::openai) return;
   const auto add = [&](const char* name, const std::string& value) {
     if (!answer.headers.has(name)) answer.headers.add(name, value);
@@ -679,8 +673,8 @@ MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer
   }
 }
 
-MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, Answer& answer, const Delivery& delivery,
-                                                  Delivery::Result result, bool is_guard_spent) {
+void Service::report_delivery(ExchangeRecord& record, Answer& answer, const Delivery& delivery, Delivery::Result result,
+                              bool is_guard_spent) {
   std::size_t of_chaos = answer.scripted_faults;
   for (std::size_t i = 0; i < answer.chaos.size(); ++i)
     if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
@@ -733,8 +727,8 @@ MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, Answer
     report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
 }
 
-MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& incoming,
-                                                   Asked& asked, Answer& answer, ExchangeRecord& record) {
+Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
+                               ExchangeRecord& record) {
   const bool bodiless = answer.status == 204 || answer.status == 304;
   const BodyFraming framing = bodiless            ? BodyFraming::none
                               : !answer.stream    ? BodyFraming::content_length
@@ -786,5 +780,4 @@ MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -26,7 +26,6 @@
 #include "request_reader.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 struct ServiceSettings {
@@ -144,5 +143,4 @@ class Service {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

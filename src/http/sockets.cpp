@@ -24,7 +24,6 @@
 #endif
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace sockets {
 
@@ -42,7 +41,7 @@ inline constexpr short peer_closed_event = POLLRDHUP;
 inline constexpr short peer_closed_event = 0;
 #endif
 
-MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
+Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
   if (result >= 0) return Transfer::done;
   if (errno == EAGAIN || errno == EWOULDBLOCK) return Transfer::would_block;
@@ -50,7 +49,7 @@ MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   return errno == ECONNRESET ? Transfer::reset : Transfer::failed;
 }
 
-MOCK_GATEWAY_INLINE void adopt(int socket) {
+void adopt(int socket) {
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -59,7 +58,7 @@ MOCK_GATEWAY_INLINE void adopt(int socket) {
 #endif
 }
 
-MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes) {
+Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes) {
   ssize_t result;
   do result = ::send(socket, data, size, send_flags);
   while (result < 0 && errno == EINTR);
@@ -68,7 +67,7 @@ MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size
 
 #ifdef SO_TIMESTAMPNS
 /// How long ago the bytes that came with a message reached this system, by the system's clock.
-MOCK_GATEWAY_INLINE Duration age_of(msghdr& message) {
+Duration age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
     timespec arrived{};
@@ -83,7 +82,7 @@ MOCK_GATEWAY_INLINE Duration age_of(msghdr& message) {
 }
 #endif
 
-MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age) {
+Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age) {
   age = Duration{0};
   ssize_t result;
 #ifdef SO_TIMESTAMPNS
@@ -104,8 +103,7 @@ MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, s
   return outcome_of(result, bytes);
 }
 
-MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_peer, int wake,
-                                   std::optional<Duration> timeout) {
+Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout) {
   pollfd watched[2] = {{socket, 0, 0}, {wake, POLLIN, 0}};
   if (interest == Interest::readable) watched[0].events = POLLIN;
   if (interest == Interest::writable) watched[0].events = POLLOUT;
@@ -141,13 +139,13 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
   return readiness;
 }
 
-MOCK_GATEWAY_INLINE bool was_reset(int socket) {
+bool was_reset(int socket) {
   int error = 0;
   socklen_t size = sizeof error;
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET;
 }
 
-MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
+std::size_t unacknowledged(int socket) {
 #ifdef SIOCOUTQ
   int bytes = 0;
   if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
@@ -157,7 +155,7 @@ MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
   return 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
+std::size_t unsent(int socket) {
 #ifdef SIOCOUTQNSD
   int bytes = 0;
   if (::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 && bytes > 0) return static_cast<std::size_t>(bytes);
@@ -167,11 +165,11 @@ MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
   return 0;
 }
 
-MOCK_GATEWAY_INLINE void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
+void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
 
-MOCK_GATEWAY_INLINE void shut_down_sending(int socket) { ::shutdown(socket, SHUT_WR); }
+void shut_down_sending(int socket) { ::shutdown(socket, SHUT_WR); }
 
-MOCK_GATEWAY_INLINE void discard_received(int socket) {
+void discard_received(int socket) {
   char bytes[4096];
   std::size_t count = 0;
   Duration age{0};
@@ -179,16 +177,16 @@ MOCK_GATEWAY_INLINE void discard_received(int socket) {
   }
 }
 
-MOCK_GATEWAY_INLINE void close(int socket) { ::close(socket); }
+void close(int socket) { ::close(socket); }
 
-MOCK_GATEWAY_INLINE void reset(int socket) {
+void reset(int socket) {
   send_reset(socket);
   const linger at_once{1, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   ::close(socket);
 }
 
-MOCK_GATEWAY_INLINE void send_reset(int socket) {
+void send_reset(int socket) {
 #ifdef __linux__
   // connect(2): "Some protocol sockets may dissolve the association by connecting to an address with AF_UNSPEC".
   sockaddr nobody{};
@@ -199,13 +197,13 @@ MOCK_GATEWAY_INLINE void send_reset(int socket) {
 #endif
 }
 
-MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
+void stop_buffer_growth(int socket) {
   // Less than was offered would make the system drop what is under way, and the peer send it again after a while.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
-MOCK_GATEWAY_INLINE void stamp_arrivals(int listener) {
+void stamp_arrivals(int listener) {
 #ifdef SO_TIMESTAMPNS
   // A connection has the option from its listener: what arrives before it is accepted is stamped too.
   const int on = 1;
@@ -215,11 +213,11 @@ MOCK_GATEWAY_INLINE void stamp_arrivals(int listener) {
 #endif
 }
 
-MOCK_GATEWAY_INLINE void enlarge_backlog(int listener) { ::listen(listener, 4096); }
+void enlarge_backlog(int listener) { ::listen(listener, 4096); }
 
-MOCK_GATEWAY_INLINE void never_block(int descriptor) { ::fcntl(descriptor, F_SETFL, O_NONBLOCK); }
+void never_block(int descriptor) { ::fcntl(descriptor, F_SETFL, O_NONBLOCK); }
 
-MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
+Acceptance accept(int listener, int& socket) {
 #ifdef __linux__
   socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
 #else
@@ -238,9 +236,9 @@ MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
   }
 }
 
-MOCK_GATEWAY_INLINE int duplicate(int descriptor) { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
+int duplicate(int descriptor) { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
-MOCK_GATEWAY_INLINE void make_room_for_descriptors(std::size_t number) {
+void make_room_for_descriptors(std::size_t number) {
 #ifdef __linux__
   const std::size_t highest = std::min(number, descriptor_limit().value_or(number) - 1);
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -253,15 +251,15 @@ MOCK_GATEWAY_INLINE void make_room_for_descriptors(std::size_t number) {
 #endif
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::size_t> descriptor_limit() {
+std::optional<std::size_t> descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
   return static_cast<std::size_t>(limit.rlim_cur);
 }
 
-MOCK_GATEWAY_INLINE std::string last_error() { return std::strerror(errno); }
+std::string last_error() { return std::strerror(errno); }
 
-MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
+int reserve(const std::string& host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
@@ -287,24 +285,24 @@ MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
   return reserved;
 }
 
-MOCK_GATEWAY_INLINE void give_up_reserved(int reserved) {
+void give_up_reserved(int reserved) {
   const int on = 1;
   ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   ::close(reserved);
 }
 
-MOCK_GATEWAY_INLINE void stop_listening(int listener) {
+void stop_listening(int listener) {
   ::shutdown(listener, SHUT_RDWR);
   ::close(listener);
 }
 
-MOCK_GATEWAY_INLINE bool listen_on_reserved(int reserved) {
+bool listen_on_reserved(int reserved) {
   const int on = 1;
   ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   return ::listen(reserved, 4096) == 0;
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string& host, int port) {
+std::optional<std::string> why_not_listen(const std::string& host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
@@ -338,7 +336,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> why_not_listen(const std::string&
   return reason;
 }
 
-MOCK_GATEWAY_INLINE WakePair open_wake() {
+WakePair open_wake() {
 #ifdef __linux__
   const int counter = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   return {counter, counter};
@@ -356,25 +354,24 @@ MOCK_GATEWAY_INLINE WakePair open_wake() {
 #endif
 }
 
-MOCK_GATEWAY_INLINE void signal_wake(const WakePair& wake) {
+void signal_wake(const WakePair& wake) {
   const std::uint64_t once = 1;  // of a size that an eventfd wants, and a pipe takes
   ssize_t result;
   do result = ::write(wake.writing, &once, sizeof once);
   while (result < 0 && errno == EINTR);  // a full pipe is as readable as can be
 }
 
-MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
+void clear_wake(const WakePair& wake) {
   char bytes[64];
   while (::read(wake.reading, bytes, sizeof bytes) > 0) {
   }
 }
 
-MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
+void close_wake(const WakePair& wake) {
   if (wake.reading >= 0) ::close(wake.reading);
   if (wake.writing >= 0 && wake.writing != wake.reading) ::close(wake.writing);
 }
 
 }  // namespace sockets
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

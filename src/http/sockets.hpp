@@ -7,7 +7,6 @@
 #include "../core/clock.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 /// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
 namespace sockets {
@@ -108,5 +107,4 @@ void close_wake(const WakePair& wake);
 
 }  // namespace sockets
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

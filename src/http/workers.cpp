@@ -12,14 +12,13 @@
 #endif
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE Workers::~Workers() {
+Workers::~Workers() {
   shut_down(std::chrono::hours{1}, [] {});
 }
 
-MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
+bool Workers::run(std::function<void()> job) {
   Threads finished;
   bool has_thread = true;
   {
@@ -44,12 +43,12 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
   return has_thread;
 }
 
-MOCK_GATEWAY_INLINE const Workers*& Workers::current() {
+const Workers*& Workers::current() {
   thread_local const Workers* current = nullptr;
   return current;
 }
 
-MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
+void Workers::work(Threads::iterator self) {
   current() = this;
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
@@ -69,7 +68,7 @@ MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
   if (threads_.empty()) all_gone_.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void Workers::retire() {
+void Workers::retire() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ending_ = true;
@@ -77,7 +76,7 @@ MOCK_GATEWAY_INLINE void Workers::retire() {
   job_or_end_.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::function<void()>& still_waiting) {
+void Workers::shut_down(Duration patience, const std::function<void()>& still_waiting) {
   retire();
   Threads finished;
   {
@@ -92,7 +91,7 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
   for (std::thread& thread : finished) thread.join();
 }
 
-MOCK_GATEWAY_INLINE void release_unused_stack() {
+void release_unused_stack() {
 #if defined(__linux__) && defined(__GLIBC__)
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
@@ -111,5 +110,4 @@ MOCK_GATEWAY_INLINE void release_unused_stack() {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

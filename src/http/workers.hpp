@@ -11,7 +11,6 @@
 #include "../core/clock.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// A thread per job, grown on demand and retired when idle for a second: a job that waits never delays another.
@@ -53,5 +52,4 @@ class Workers {
 void release_unused_stack();
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

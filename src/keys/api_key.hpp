@@ -10,7 +10,6 @@
 #include "../model/operation.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// `requests` per `window` on the gateway's clock. A window begins with the first request after the last one ended;
 /// a request beyond the number gets 429, and its Retry-After is what is left of the window.
@@ -70,5 +69,4 @@ class KeyOptions {
   std::optional<RateLimit> limit_;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

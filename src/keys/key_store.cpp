@@ -9,7 +9,6 @@
 #include "secrets.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 namespace key_store {
@@ -22,13 +21,13 @@ void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
 
-MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
+std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
 }
 
-MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
+void require_secret(const std::string& secret) {
   const bool visible = std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c < '\x7f'; });
   if (!visible || secret.empty() || secret == "sk-") {
     throw GatewayError(
@@ -37,13 +36,13 @@ MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
   }
 }
 
-MOCK_GATEWAY_INLINE void require_models(const std::vector<std::string>& models) {
+void require_models(const std::vector<std::string>& models) {
   for (const std::string& id : models) {
     if (!text::is_valid_utf8(id)) throw GatewayError("a model that a key may use is named in JSON, and must be UTF-8");
   }
 }
 
-MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
+void require_limit(const std::optional<RateLimit>& limit) {
   if (!limit) return;
   if (limit->requests == 0) {
     throw GatewayError("a rate limit allows at least 1 request per window; disable a key to let nothing through");
@@ -53,17 +52,17 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
 
 }  // namespace key_store
 
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const RateLimit& limit, TimePoint now) const {
+std::optional<Duration> LimitWindow::left(const RateLimit& limit, TimePoint now) const {
   // Differences only: the end of a very long window may lie beyond what a TimePoint can say.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::refusal(const RateLimit& limit, TimePoint now) const {
+std::optional<Duration> LimitWindow::refusal(const RateLimit& limit, TimePoint now) const {
   return used < limit.requests ? std::nullopt : left(limit, now);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::take(const RateLimit& limit, TimePoint now) {
+std::optional<Duration> LimitWindow::take(const RateLimit& limit, TimePoint now) {
   if (const auto refused = refusal(limit, now)) return refused;
   if (!left(limit, now)) {
     began = now;
@@ -73,11 +72,11 @@ MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::take(const RateLimit& l
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
+KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
 
-MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::optional<std::string> secret,
-                                                bool disabled, std::vector<std::string> models,
-                                                std::vector<Operation> operations, std::optional<RateLimit> limit) {
+CreatedKey KeyStore::create(std::string description, std::optional<std::string> secret, bool disabled,
+                            std::vector<std::string> models, std::vector<Operation> operations,
+                            std::optional<RateLimit> limit) {
   if (secret) key_store::require_secret(*secret);
   key_store::require_limit(limit);
   key_store::require_models(models);
@@ -111,7 +110,7 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
   return {added->key.id, added->secret, added->key.description};
 }
 
-MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
+std::string KeyStore::unused_secret(std::size_t serial) const {
   Random random{fingerprint("key " + std::to_string(serial), seed_)};
   for (;;) {
     std::string secret = "sk-" + random.alphanumeric(48);
@@ -119,33 +118,33 @@ MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) cons
   }
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::describe(const std::string& id, std::string description) {
+void KeyStore::describe(const std::string& id, std::string description) {
   mask(description);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "described").key.description = std::move(description);
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state) {
+void KeyStore::set_state(const std::string& id, KeyState state) {
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, to_string(state)).key.state = state;
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
+void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
   key_store::require_models(models);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.models = std::move(models);
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
+void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.operations = std::move(operations);
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
+void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& limited = living_entry(id, "limited");
@@ -154,7 +153,7 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optiona
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
+void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
   key_store::require_limit(limit);
   const std::lock_guard<std::mutex> lock(mutex_);
   limit_for_all_ = limit;
@@ -162,12 +161,12 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> li
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) const {
+ApiKey KeyStore::find(const std::string& id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return entry(id).key;
 }
 
-MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() const {
+std::vector<ApiKey> KeyStore::list() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
@@ -176,7 +175,7 @@ MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::list() const {
   return keys;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& name) const {
+std::vector<std::string> KeyStore::named(const std::string& name) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::string> ids;
   for (const auto& known : entries_) {
@@ -185,7 +184,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& 
   return ids;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const Headers& headers, bool bearer_in_any_case) const {
+KeyStore::Presented KeyStore::present(const Headers& headers, bool bearer_in_any_case) const {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -226,7 +225,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const Headers& headers
   return presented;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
+std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& taken = entry(id);
   std::optional<Duration> refused;
@@ -238,7 +237,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) const {
+std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Entry& asked = entry(id);
   const std::optional<RateLimit>& limit = asked.key.limit ? asked.key.limit : limit_for_all_;
@@ -249,7 +248,7 @@ MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::st
                left.value_or(Duration::zero())};
 }
 
-MOCK_GATEWAY_INLINE secrets::Masked KeyStore::mask(std::string& text, const secrets::Known& others) const {
+secrets::Masked KeyStore::mask(std::string& text, const secrets::Known& others) const {
   std::string beginnings = others.beginnings();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -261,7 +260,7 @@ MOCK_GATEWAY_INLINE secrets::Masked KeyStore::mask(std::string& text, const secr
   });
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
+KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
   if (secrets::looks_like_key(id) || by_secret_.count(id) > 0) {
@@ -274,7 +273,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
   throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::living_entry(const std::string& id, std::string_view participle) const {
+KeyStore::Entry& KeyStore::living_entry(const std::string& id, std::string_view participle) const {
   Entry& found = entry(id);
   if (found.key.state != KeyState::deleted) return found;
   const std::string name = key_store::name_of(found.key);
@@ -284,40 +283,39 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::living_entry(const std::string& i
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE CreatedKey Keys::create(std::string description, const KeyOptions& options) const {
+CreatedKey Keys::create(std::string description, const KeyOptions& options) const {
   return store_->create(std::move(description), options.secret_, options.disabled_, options.models_,
                         options.operations_, options.limit_);
 }
 
-MOCK_GATEWAY_INLINE void Keys::describe(const std::string& id, std::string description) const {
+void Keys::describe(const std::string& id, std::string description) const {
   store_->describe(id, std::move(description));
 }
 
-MOCK_GATEWAY_INLINE void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState::disabled); }
+void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState::disabled); }
 
-MOCK_GATEWAY_INLINE void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
+void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
 
-MOCK_GATEWAY_INLINE void Keys::remove(const std::string& id) const { store_->set_state(id, KeyState::deleted); }
+void Keys::remove(const std::string& id) const { store_->set_state(id, KeyState::deleted); }
 
-MOCK_GATEWAY_INLINE void Keys::limit_models(const std::string& id, std::vector<std::string> models) const {
+void Keys::limit_models(const std::string& id, std::vector<std::string> models) const {
   store_->set_models(id, std::move(models));
 }
 
-MOCK_GATEWAY_INLINE void Keys::limit_operations(const std::string& id, std::vector<Operation> operations) const {
+void Keys::limit_operations(const std::string& id, std::vector<Operation> operations) const {
   store_->set_operations(id, std::move(operations));
 }
 
-MOCK_GATEWAY_INLINE void Keys::limit_rate(const std::string& id, std::size_t requests, Duration window) const {
+void Keys::limit_rate(const std::string& id, std::size_t requests, Duration window) const {
   store_->set_limit(id, RateLimit{requests, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(id, std::nullopt); }
+void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(id, std::nullopt); }
 
-MOCK_GATEWAY_INLINE void Keys::limit_rate_for_all(std::size_t requests, Duration window) const {
+void Keys::limit_rate_for_all(std::size_t requests, Duration window) const {
   store_->set_limit_for_all(RateLimit{requests, window});
 }
 
-MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
+void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -17,7 +17,6 @@
 #include "secrets.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
@@ -151,5 +150,4 @@ class Keys {
   std::shared_ptr<detail::KeyStore> store_;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

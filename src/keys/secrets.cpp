@@ -8,7 +8,6 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace secrets {
 
@@ -51,7 +50,7 @@ Decoded decode(std::string_view text, char mark);
 void find(std::string_view text, std::string_view beginnings,
           const std::function<std::size_t(std::string_view)>& prefix, int nesting, std::vector<Span>& found);
 
-MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
+bool is_sensitive_header(std::string_view name) {
   // Their kin too: Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
   for (const std::string_view end : {"authorization", "cookie", "api-key", "auth-token", "security-token"}) {
     if (name.size() >= end.size() && text::equals_ignoring_case(name.substr(name.size() - end.size()), end))
@@ -60,9 +59,9 @@ MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
   return false;
 }
 
-MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
+bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
-MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
+void Known::add(std::string_view secret) {
   if (!looks_like_key(secret) && secret.size() < shortest_secret) return;
   const auto add_form = [this](const std::string& form) {
     forms_.insert(form);
@@ -93,7 +92,7 @@ MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
+std::size_t Known::prefix(std::string_view text) const {
   // What begins `text` is not greater than it. When the greatest such form differs from it somewhere, any that begins
   // it ends before that place.
   for (;;) {
@@ -111,13 +110,13 @@ MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
   }
 }
 
-MOCK_GATEWAY_INLINE std::size_t Decoded::origin(std::size_t at) const {
+std::size_t Decoded::origin(std::size_t at) const {
   const auto after = std::upper_bound(jumps.begin(), jumps.end(), at,
                                       [](std::size_t place, const Jump& jump) { return place < jump.at; });
   return after == jumps.begin() ? at : std::prev(after)->origin + (at - std::prev(after)->at);
 }
 
-MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
+std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   std::size_t digits = at + 1;
   if (text[at] == '\\') {
     const char letter = digits < text.size() ? text[digits] : '\0';
@@ -133,7 +132,7 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
   return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
-MOCK_GATEWAY_INLINE Decoded decode(std::string_view text, char mark) {
+Decoded decode(std::string_view text, char mark) {
   Decoded decoded;
   std::size_t copied = 0;
   char byte = '\0';
@@ -151,9 +150,8 @@ MOCK_GATEWAY_INLINE Decoded decode(std::string_view text, char mark) {
   return decoded;
 }
 
-MOCK_GATEWAY_INLINE void find(std::string_view text, std::string_view beginnings,
-                              const std::function<std::size_t(std::string_view)>& prefix, int nesting,
-                              std::vector<Span>& found) {
+void find(std::string_view text, std::string_view beginnings,
+          const std::function<std::size_t(std::string_view)>& prefix, int nesting, std::vector<Span>& found) {
   const auto is_letter_or_digit = [](char c) { return base64_digits.find(c) != std::string_view::npos; };
   // The last character of "%20", "\n" and "\u000a" belongs to no word.
   const auto follows_escape = [text](std::size_t at) {
@@ -194,8 +192,8 @@ MOCK_GATEWAY_INLINE void find(std::string_view text, std::string_view beginnings
   }
 }
 
-MOCK_GATEWAY_INLINE Masked mask(std::string& text, const std::string& beginnings,
-                                const std::function<std::size_t(std::string_view)>& prefix) {
+Masked mask(std::string& text, const std::string& beginnings,
+            const std::function<std::size_t(std::string_view)>& prefix) {
   std::vector<Span> found;
   find(text, "sk-" + beginnings, prefix, 2, found);
   Masked result;
@@ -220,5 +218,4 @@ MOCK_GATEWAY_INLINE Masked mask(std::string& text, const std::string& beginnings
 
 }  // namespace secrets
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

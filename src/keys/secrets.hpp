@@ -9,7 +9,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace secrets {
 
@@ -56,5 +55,4 @@ Masked mask(std::string& text, const std::string& beginnings,
 
 }  // namespace secrets
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -1,9 +1,8 @@
 #include "acceptance.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
+Acceptance Acceptance::openai() {
   Acceptance acceptance;
   acceptance.developer_role = true;
   acceptance.other_parts = true;
@@ -12,7 +11,7 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
   return acceptance;
 }
 
-MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() {
+Acceptance Acceptance::strict() {
   Acceptance acceptance;
   acceptance.bearer_in_any_case = false;
   acceptance.unknown_fields = false;
@@ -36,7 +35,7 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() {
   return acceptance;
 }
 
-MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() {
+Acceptance Acceptance::lenient() {
   Acceptance acceptance;
   acceptance.bearer_in_any_case = true;
   acceptance.unknown_fields = true;
@@ -60,5 +59,4 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() {
   return acceptance;
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -3,7 +3,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What the gateway takes beyond the documented request: a switch per extension. What is off gets 400 (or 401, 404,
 /// 415 where that is the rule broken). A default value takes what common SDKs send. Where Options::acceptance sets
@@ -60,5 +59,4 @@ struct Acceptance {
   static Acceptance lenient();
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -17,7 +17,6 @@
 #include "failure.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace chat_json {
 
@@ -96,7 +95,7 @@ std::string reason_of(std::string_view what, std::string_view token);
 /// Parses, or throws RequestError.
 Json parse(std::string_view source, std::vector<Builder::Duplicate>& duplicates);
 
-MOCK_GATEWAY_INLINE void fail_at(std::string_view source, std::size_t offset, const std::string& reason) {
+void fail_at(std::string_view source, std::size_t offset, const std::string& reason) {
   const std::string_view before = source.substr(0, std::min(offset, source.size()));
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const std::size_t line_start = lines == 0 ? 0 : before.rfind('\n') + 1;
@@ -105,7 +104,7 @@ MOCK_GATEWAY_INLINE void fail_at(std::string_view source, std::size_t offset, co
                                  std::to_string(text::code_points(before.substr(line_start)) + 1) + ": " + reason)};
 }
 
-MOCK_GATEWAY_INLINE std::size_t too_deep_at(std::string_view source) {
+std::size_t too_deep_at(std::string_view source) {
   std::size_t depth = 0;
   bool in_string = false;
   for (std::size_t index = 0; index < source.size(); ++index) {
@@ -124,7 +123,7 @@ MOCK_GATEWAY_INLINE std::size_t too_deep_at(std::string_view source) {
   return source.size();
 }
 
-MOCK_GATEWAY_INLINE bool Builder::open(bool object) {
+bool Builder::open(bool object) {
   if (frames_.size() == max_depth) {
     fail_at(source_, too_deep_at(source_), "more than " + std::to_string(max_depth) + " levels of nesting");
   }
@@ -132,7 +131,7 @@ MOCK_GATEWAY_INLINE bool Builder::open(bool object) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE bool Builder::end_array() {
+bool Builder::end_array() {
   const auto first = values_.begin() + static_cast<std::ptrdiff_t>(frames_.back().values);
   Json::array_t array(std::make_move_iterator(first), std::make_move_iterator(values_.end()));
   values_.erase(first, values_.end());
@@ -140,7 +139,7 @@ MOCK_GATEWAY_INLINE bool Builder::end_array() {
   return add(Json(std::move(array)));
 }
 
-MOCK_GATEWAY_INLINE bool Builder::end_object() {
+bool Builder::end_object() {
   const Frame frame = frames_.back();
   frames_.pop_back();
   if (has_duplicates(frame.keys)) drop_duplicates(frame);
@@ -154,7 +153,7 @@ MOCK_GATEWAY_INLINE bool Builder::end_object() {
   return add(Json(std::move(object)));
 }
 
-MOCK_GATEWAY_INLINE bool Builder::has_duplicates(std::size_t first_key) const {
+bool Builder::has_duplicates(std::size_t first_key) const {
   constexpr std::size_t few = 24;
   const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(first_key);
   if (keys_.size() - first_key <= few) {
@@ -168,7 +167,7 @@ MOCK_GATEWAY_INLINE bool Builder::has_duplicates(std::size_t first_key) const {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-MOCK_GATEWAY_INLINE void Builder::drop_duplicates(const Frame& frame) {
+void Builder::drop_duplicates(const Frame& frame) {
   std::unordered_map<std::string, std::size_t> seen;  // key to its place; true to the order of first appearance
   std::size_t kept = 0;
   std::vector<std::string> repeated;
@@ -193,7 +192,7 @@ MOCK_GATEWAY_INLINE void Builder::drop_duplicates(const Frame& frame) {
   values_.resize(frame.values + kept);
 }
 
-MOCK_GATEWAY_INLINE std::string Builder::path(const Frame& closing) const {
+std::string Builder::path(const Frame& closing) const {
   std::string path;
   for (std::size_t index = 0; index < frames_.size(); ++index) {
     const Frame& frame = frames_[index];
@@ -207,7 +206,7 @@ MOCK_GATEWAY_INLINE std::string Builder::path(const Frame& closing) const {
   return path.empty() ? "body" : path;
 }
 
-MOCK_GATEWAY_INLINE std::string reason_of(std::string_view what, std::string_view token) {
+std::string reason_of(std::string_view what, std::string_view token) {
   // The message quotes the token once, after all that is nlohmann's own, and what it expected may follow. The token is
   // found by its place and its length: its client may have put any phrase into it, and bytes that are no UTF-8.
   constexpr std::string_view quote_begin = "; last read: '";
@@ -230,8 +229,7 @@ MOCK_GATEWAY_INLINE std::string reason_of(std::string_view what, std::string_vie
   return text::excerpt(std::string(own).append(expected), 200);
 }
 
-MOCK_GATEWAY_INLINE bool Builder::parse_error(std::size_t position, const std::string& token,
-                                              const Json::exception& error) {
+bool Builder::parse_error(std::size_t position, const std::string& token, const Json::exception& error) {
   // `position` counts the bytes read, the offending one included. Of a whole token in the wrong place, that is its
   // end; strings and numbers, whose text is known, are pointed at where they begin.
   std::size_t offset = position == 0 ? 0 : position - 1;
@@ -243,7 +241,7 @@ MOCK_GATEWAY_INLINE bool Builder::parse_error(std::size_t position, const std::s
   fail_at(source_, offset, reason);
 }
 
-MOCK_GATEWAY_INLINE Json parse(std::string_view source, std::vector<Builder::Duplicate>& duplicates) {
+Json parse(std::string_view source, std::vector<Builder::Duplicate>& duplicates) {
   if (source.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
   // nlohmann's lexer takes a NUL byte for the end and would ignore what follows.
   const std::size_t nul = source.find('\0');
@@ -422,13 +420,13 @@ class Reader {
   std::array<const Json*, field_count> fields_{};
 };
 
-MOCK_GATEWAY_INLINE std::string Path::to_string() const {
+std::string Path::to_string() const {
   const std::string before = parent_ == nullptr ? std::string{} : parent_->to_string();
   if (name_.empty()) return before + "[" + std::to_string(index_) + "]";
   return before.empty() ? std::string(name_) : before + "." + std::string(name_);
 }
 
-MOCK_GATEWAY_INLINE std::string describe(const Json& value) {
+std::string describe(const Json& value) {
   constexpr std::size_t shown = 60;
   switch (value.type()) {
     case Json::value_t::null: return "null";
@@ -444,7 +442,7 @@ MOCK_GATEWAY_INLINE std::string describe(const Json& value) {
   }
 }
 
-MOCK_GATEWAY_INLINE std::string quoted_list(std::initializer_list<std::string_view> values) {
+std::string quoted_list(std::initializer_list<std::string_view> values) {
   std::string list;
   for (const std::string_view value : values) {
     if (value.empty()) continue;
@@ -454,17 +452,16 @@ MOCK_GATEWAY_INLINE std::string quoted_list(std::initializer_list<std::string_vi
   return list;
 }
 
-MOCK_GATEWAY_INLINE void fail(const char* code, const Path& path, const std::string& expected,
-                              const std::string& actual) {
+void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual) {
   const std::string place = path.to_string();
   throw RequestError{failure(400, code, place + ": expected " + expected + ", got " + actual).param(place)};
 }
 
-MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected, const Json& actual) {
+void fail_type(const Path& path, const std::string& expected, const Json& actual) {
   fail("invalid_type", path, expected, describe(actual));
 }
 
-MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
+void fail_value(const Path& path, const std::string& expected, const Json& actual) {
   std::string description = describe(actual);
   if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
     const std::size_t open = description.find('(');
@@ -473,40 +470,39 @@ MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expecte
   fail("invalid_value", path, expected, description);
 }
 
-MOCK_GATEWAY_INLINE void fail_missing(const Path& path, const std::string& expected) {
+void fail_missing(const Path& path, const std::string& expected) {
   fail("missing_required_parameter", path, expected, "nothing");
 }
 
-MOCK_GATEWAY_INLINE const std::string& require_string(const Json& value, const Path& path) {
+const std::string& require_string(const Json& value, const Path& path) {
   if (!value.is_string()) fail_type(path, "a string", value);
   return value.get_ref<const std::string&>();
 }
 
-MOCK_GATEWAY_INLINE const std::string& require_filled_string(const Json& value, const Path& path) {
+const std::string& require_filled_string(const Json& value, const Path& path) {
   const std::string& string = require_string(value, path);
   if (string.empty()) fail_value(path, "a string that is not empty", value);
   return string;
 }
 
-MOCK_GATEWAY_INLINE bool require_boolean(const Json& value, const Path& path) {
+bool require_boolean(const Json& value, const Path& path) {
   if (!value.is_boolean()) fail_type(path, "a boolean", value);
   return value.get<bool>();
 }
 
-MOCK_GATEWAY_INLINE double require_number(const Json& value, const Path& path) {
+double require_number(const Json& value, const Path& path) {
   if (!value.is_number()) fail_type(path, "a number", value);
   return value.get<double>();
 }
 
-MOCK_GATEWAY_INLINE double require_number(const Json& value, const Path& path, double least, double most) {
+double require_number(const Json& value, const Path& path, double least, double most) {
   const double number = require_number(value, path);
   if (number < least) fail("value_below_minimum", path, "at least " + Json(least).dump(), value.dump());
   if (number > most) fail("value_above_maximum", path, "at most " + Json(most).dump(), value.dump());
   return number;
 }
 
-MOCK_GATEWAY_INLINE std::int64_t require_integer(const Json& value, const Path& path, std::int64_t least,
-                                                 std::int64_t most) {
+std::int64_t require_integer(const Json& value, const Path& path, std::int64_t least, std::int64_t most) {
   constexpr double two_to_63 = 9223372036854775808.0;
   if (!value.is_number()) fail_type(path, "an integer", value);
   bool below = false;
@@ -532,42 +528,42 @@ MOCK_GATEWAY_INLINE std::int64_t require_integer(const Json& value, const Path& 
   return number;
 }
 
-MOCK_GATEWAY_INLINE const Json::object_t& require_object(const Json& value, const Path& path) {
+const Json::object_t& require_object(const Json& value, const Path& path) {
   if (!value.is_object()) fail_type(path, "an object", value);
   return value.get_ref<const Json::object_t&>();
 }
 
-MOCK_GATEWAY_INLINE const Json::array_t& require_array(const Json& value, const Path& path) {
+const Json::array_t& require_array(const Json& value, const Path& path) {
   if (!value.is_array()) fail_type(path, "an array", value);
   return value.get_ref<const Json::array_t&>();
 }
 
-MOCK_GATEWAY_INLINE const Json* member(const Json::object_t& object, std::string_view name) {
+const Json* member(const Json::object_t& object, std::string_view name) {
   for (const auto& [key, value] : object) {
     if (key == name) return &value;
   }
   return nullptr;
 }
 
-MOCK_GATEWAY_INLINE const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name,
-                                               const char* expected) {
+const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name,
+                           const char* expected) {
   const Json* value = member(object, name);
   if (value == nullptr) fail_missing(Path(path, name), expected);
   return *value;
 }
 
-MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
+const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
   const Json* value = member(object, name);
   return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
 }
 
-MOCK_GATEWAY_INLINE void Reader::add_finding(const char* code, std::string message, Severity severity) {
+void Reader::add_finding(const char* code, std::string message, Severity severity) {
   if (request_.findings.size() < max_findings) {
     request_.findings.push_back(Finding{code, std::move(message), severity});
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
+void Reader::check_tool_messages() {
   const std::vector<Message>& messages = request_.messages;
   const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
   const auto quoted = [](const std::string& id) {
@@ -605,7 +601,7 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read(const std::vector<chat_json::Builder::Duplicate>& duplicates) {
+void Reader::read(const std::vector<chat_json::Builder::Duplicate>& duplicates) {
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
@@ -623,7 +619,7 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<chat_json::Builder::Dupl
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<chat_json::Builder::Duplicate>& duplicates) {
+void Reader::check_duplicates(const std::vector<chat_json::Builder::Duplicate>& duplicates) {
   for (const chat_json::Builder::Duplicate& duplicate : duplicates) {
     const std::string what =
         duplicate.object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
@@ -634,7 +630,7 @@ MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<chat_json::B
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
+void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
@@ -647,12 +643,12 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
   }
 }
 
-MOCK_GATEWAY_INLINE bool Reader::is_known_to_openai(std::string_view name) const {
+bool Reader::is_known_to_openai(std::string_view name) const {
   return limits_.openai && acceptance_.unknown_fields &&
          std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
 }
 
-MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
+void Reader::unknown_field(const std::string& path, std::string_view name) {
   const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
                              : name == "max_completion_tokens" ? "use max_tokens instead"
                                                                : "leave it out";
@@ -661,7 +657,7 @@ MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::str
   add_finding("unknown_field", message + ".");
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_all() {
+void Reader::read_all() {
   if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
   request_.model = require_filled_string(*fields_[model], Path("model"));
   if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
@@ -671,7 +667,7 @@ MOCK_GATEWAY_INLINE void Reader::read_all() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
+void Reader::read_what_fits() {
   if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
   request_.model = require_string(*fields_[model], Path("model"));
   if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
@@ -686,19 +682,19 @@ MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& path) {
+void Reader::read_messages(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
   if (array.empty()) fail_value(path, "at least one message", value);
   request_.messages.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) read_message(array[index], Path(path, index));
 }
 
-MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
+std::string Reader::expected_role() const {
   return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role ? "tool" : "",
                                   acceptance_.developer_role ? "developer" : ""});
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& path) {
+void Reader::read_message(const Json& value, const Path& path) {
   const Json::object_t& object = require_object(value, path);
   Message& message = request_.messages.emplace_back();
 
@@ -731,7 +727,7 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
+void Reader::take_message(const Json& value) {
   if (!value.is_object()) return;
   const Json::object_t& object = value.get_ref<const Json::object_t&>();
   const auto take_string = [&object](std::string_view name, std::string& target) {
@@ -753,7 +749,7 @@ MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
   }
 }
 
-MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const Message& message) const {
+bool Reader::needs_no_content(const Json::object_t& object, const Message& message) const {
   if (!acceptance_.null_content_with_tool_calls) return false;
   if (!message.tool_calls.empty()) return true;
   if (!limits_.openai || message.role != "assistant") return false;
@@ -765,7 +761,7 @@ MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, 
   return false;
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool may_be_null, Message& message) {
+void Reader::read_content(const Json* value, const Path& path, bool may_be_null, Message& message) {
   const bool parts = acceptance_.text_parts || acceptance_.other_parts;
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
@@ -782,7 +778,7 @@ MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& pat
   message.content = *value;
 }
 
-MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const Path& path) {
+void Reader::check_parts(const Json::array_t& parts, const Path& path) {
   for (std::size_t index = 0; index < parts.size(); ++index) {
     const Path part_path(path, index);
     const Json::object_t& part = require_object(parts[index], part_path);
@@ -808,11 +804,11 @@ MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const P
   }
 }
 
-MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
+std::string Reader::expected_tool_type() const {
   return acceptance_.custom_tools ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
 }
 
-MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
+bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
   const Path type_path(path, "type");
   const Json* type = member(object, "type");
   if (type == nullptr) fail_missing(type_path, expected_tool_type());
@@ -822,7 +818,7 @@ MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, co
   return custom;
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& path, Message& message) {
+void Reader::read_tool_calls(const Json& value, const Path& path, Message& message) {
   const Json::array_t& array = require_array(value, path);
   message.tool_calls.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {
@@ -842,7 +838,7 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& 
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
+void Reader::read_field(Field field, const Json& value) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   const Path path(field_names[field]);
   switch (field) {
@@ -870,7 +866,7 @@ MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
+void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
   if (fields_[max_tokens] != nullptr) {
     // OpenAI's own words.
     throw RequestError{failure(400, "invalid_parameter_combination",
@@ -880,7 +876,7 @@ MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, c
   request_.max_tokens = require_integer(value, path, 1, std::numeric_limits<std::int64_t>::max());
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Path& path) {
+void Reader::read_stream_options(const Json& value, const Path& path) {
   const Json::object_t& options = require_object(value, path);
   if (const Json* include_usage = optional_member(options, "include_usage")) {
     request_.include_usage = require_boolean(*include_usage, Path(path, "include_usage"));
@@ -900,7 +896,7 @@ MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Pa
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path& path) {
+void Reader::read_temperature(const Json& value, const Path& path) {
   if (limits_.openai) {
     request_.temperature = require_number(value, path, 0, 2);
     return;
@@ -912,7 +908,7 @@ MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path&
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) {
+void Reader::read_stop(const Json& value, const Path& path) {
   if (value.is_string() && acceptance_.stop_as_string) {
     request_.stop.push_back(require_filled_string(value, path));
     if (!limits_.openai)
@@ -931,7 +927,7 @@ MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) 
   request_.stop = std::move(sequences);
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path) {
+void Reader::read_tools(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
   std::vector<Tool> tools;
   tools.reserve(array.size());
@@ -967,7 +963,7 @@ MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path)
   request_.tools = std::move(tools);
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path& path) {
+void Reader::read_tool_choice(const Json& value, const Path& path) {
   ToolChoice choice;
   if (value.is_string()) {
     const std::string& mode = value.get_ref<const std::string&>();
@@ -1004,7 +1000,7 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path&
   request_.tool_choice = std::move(choice);
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const Path& path) {
+void Reader::read_response_format(const Json& value, const Path& path) {
   const Json::object_t& object = require_object(value, path);
   const Path type_path(path, "type");
   const Json& type = require_member(object, path, "type", "a string");
@@ -1037,7 +1033,7 @@ MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const P
   request_.response_format = std::move(format);
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path& path) {
+void Reader::read_top_logprobs(const Json& value, const Path& path) {
   const std::int64_t count = require_integer(value, path, 0, 20);
   if (!request_.logprobs) fail("invalid_value", path, "nothing unless logprobs is true", value.dump());
   request_.top_logprobs = count;
@@ -1045,8 +1041,7 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 
 }  // namespace chat_fields
 
-MOCK_GATEWAY_INLINE ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance,
-                                                   const ChatLimits& limits) {
+ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits) {
   ChatRequest request;
   std::vector<chat_json::Builder::Duplicate> duplicates;
   request.body = chat_json::parse(body, duplicates);
@@ -1056,7 +1051,7 @@ MOCK_GATEWAY_INLINE ChatRequest parse_chat_request(std::string_view body, const 
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Json ToolCall::json() const {
+Json ToolCall::json() const {
   try {
     std::vector<detail::chat_json::Builder::Duplicate> duplicates;
     return detail::chat_json::parse(arguments, duplicates);
@@ -1065,7 +1060,7 @@ MOCK_GATEWAY_INLINE Json ToolCall::json() const {
   }
 }
 
-MOCK_GATEWAY_INLINE std::string Message::text() const {
+std::string Message::text() const {
   if (content.is_string()) return content.get_ref<const std::string&>();
   std::string joined;
   if (!content.is_array()) return joined;
@@ -1081,20 +1076,20 @@ MOCK_GATEWAY_INLINE std::string Message::text() const {
   return joined;
 }
 
-MOCK_GATEWAY_INLINE std::string ChatRequest::last_user_text() const {
+std::string ChatRequest::last_user_text() const {
   const auto last =
       std::find_if(messages.rbegin(), messages.rend(), [](const Message& message) { return message.role == "user"; });
   return last == messages.rend() ? std::string{} : last->text();
 }
 
-MOCK_GATEWAY_INLINE bool ChatRequest::has_tool(std::string_view name) const { return tool(name) != nullptr; }
+bool ChatRequest::has_tool(std::string_view name) const { return tool(name) != nullptr; }
 
-MOCK_GATEWAY_INLINE const Tool* ChatRequest::tool(std::string_view name) const {
+const Tool* ChatRequest::tool(std::string_view name) const {
   const auto found = std::find_if(tools.begin(), tools.end(), [name](const Tool& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;
 }
 
-MOCK_GATEWAY_INLINE std::string to_string(ToolChoice::Mode mode) {
+std::string to_string(ToolChoice::Mode mode) {
   switch (mode) {
     case ToolChoice::Mode::none: return "none";
     case ToolChoice::Mode::automatic: return "automatic";
@@ -1104,11 +1099,9 @@ MOCK_GATEWAY_INLINE std::string to_string(ToolChoice::Mode mode) {
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode) {
-  return out << to_string(mode);
-}
+std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode) { return out << to_string(mode); }
 
-MOCK_GATEWAY_INLINE std::string to_string(ResponseFormat::Kind kind) {
+std::string to_string(ResponseFormat::Kind kind) {
   switch (kind) {
     case ResponseFormat::Kind::text: return "text";
     case ResponseFormat::Kind::json_object: return "json_object";
@@ -1117,9 +1110,6 @@ MOCK_GATEWAY_INLINE std::string to_string(ResponseFormat::Kind kind) {
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind) {
-  return out << to_string(kind);
-}
+std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind) { return out << to_string(kind); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

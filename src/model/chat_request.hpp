@@ -12,7 +12,6 @@
 #include "finding.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 struct ToolCall {
   std::string id;
@@ -123,5 +122,4 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

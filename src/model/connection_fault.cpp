@@ -6,9 +6,8 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE ConnectionFault::Place ConnectionFault::place() const {
+ConnectionFault::Place ConnectionFault::place() const {
   switch (kind_) {
     case Kind::reset_on_accept:
     case Kind::close_on_accept:
@@ -23,7 +22,7 @@ MOCK_GATEWAY_INLINE ConnectionFault::Place ConnectionFault::place() const {
   return Place::request;
 }
 
-MOCK_GATEWAY_INLINE std::string ConnectionFault::to_string() const {
+std::string ConnectionFault::to_string() const {
   switch (kind_) {
     case Kind::reset_on_accept: return "reset on accept";
     case Kind::close_on_accept: return "close on accept";
@@ -38,36 +37,28 @@ MOCK_GATEWAY_INLINE std::string ConnectionFault::to_string() const {
   return std::to_string(failure_->status()) + " before the body";
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault reset_on_accept() {
-  return ConnectionFault(ConnectionFault::Kind::reset_on_accept);
-}
+ConnectionFault reset_on_accept() { return ConnectionFault(ConnectionFault::Kind::reset_on_accept); }
 
-MOCK_GATEWAY_INLINE ConnectionFault close_on_accept() {
-  return ConnectionFault(ConnectionFault::Kind::close_on_accept);
-}
+ConnectionFault close_on_accept() { return ConnectionFault(ConnectionFault::Kind::close_on_accept); }
 
-MOCK_GATEWAY_INLINE ConnectionFault garbage_on_accept(std::string bytes) {
+ConnectionFault garbage_on_accept(std::string bytes) {
   if (bytes.empty()) throw GatewayError("garbage_on_accept needs bytes to send; close_on_accept() sends none");
   ConnectionFault fault(ConnectionFault::Kind::garbage_on_accept);
   fault.bytes_ = std::make_shared<const std::string>(std::move(bytes));
   return fault;
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault close_when_reused() {
-  return ConnectionFault(ConnectionFault::Kind::close_when_reused);
-}
+ConnectionFault close_when_reused() { return ConnectionFault(ConnectionFault::Kind::close_when_reused); }
 
-MOCK_GATEWAY_INLINE ConnectionFault reset_when_reused() {
-  return ConnectionFault(ConnectionFault::Kind::reset_when_reused);
-}
+ConnectionFault reset_when_reused() { return ConnectionFault(ConnectionFault::Kind::reset_when_reused); }
 
-MOCK_GATEWAY_INLINE ConnectionFault unsolicited_continue() {
+ConnectionFault unsolicited_continue() {
   ConnectionFault fault(ConnectionFault::Kind::unsolicited_continue);
   fault.bytes_ = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
   return fault;
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault early_hints(const Headers& headers) {
+ConnectionFault early_hints(const Headers& headers) {
   std::string response = "HTTP/1.1 103 Early Hints\r\n";
   for (const Header& header : headers) {
     detail::require_header_field(header.name, header.value);
@@ -79,11 +70,9 @@ MOCK_GATEWAY_INLINE ConnectionFault early_hints(const Headers& headers) {
   return fault;
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault early_hints() {
-  return early_hints(Headers{{"Link", "</style.css>; rel=preload; as=style"}});
-}
+ConnectionFault early_hints() { return early_hints(Headers{{"Link", "</style.css>; rel=preload; as=style"}}); }
 
-MOCK_GATEWAY_INLINE ConnectionFault slow_body(std::size_t bytes, Duration gap) {
+ConnectionFault slow_body(std::size_t bytes, Duration gap) {
   if (bytes == 0) throw GatewayError("slow_body reads at least 1 byte at a time");
   if (gap <= Duration{0}) throw GatewayError("slow_body needs a positive gap");
   ConnectionFault fault(ConnectionFault::Kind::slow_body);
@@ -92,11 +81,10 @@ MOCK_GATEWAY_INLINE ConnectionFault slow_body(std::size_t bytes, Duration gap) {
   return fault;
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault reply_before_body(const Failure& failure) {
+ConnectionFault reply_before_body(const Failure& failure) {
   ConnectionFault fault(ConnectionFault::Kind::reply_before_body);
   fault.failure_ = failure;
   return fault;
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -10,7 +10,6 @@
 #include "received_request.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
 /// wrong within a reply is a Fault of that reply.
@@ -97,5 +96,4 @@ ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
 ConnectionFault reply_before_body(const Failure& failure);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

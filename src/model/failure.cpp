@@ -11,7 +11,6 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace failure_format {
 
@@ -23,7 +22,7 @@ bool is_token(std::string_view name);
 /// Throws GatewayError for a negative duration; `instead` sends one.
 void require_not_negative(Duration duration, const char* setter, const char* instead);
 
-MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::uint64_t unit) {
+std::string decimal(std::int64_t count, std::uint64_t unit) {
   const bool negative = count < 0;
   // Negated without a sign, because the smallest int64 has no positive counterpart.
   const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
@@ -36,16 +35,16 @@ MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::uint64_t unit) 
   return number;
 }
 
-MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
+std::string two_digits(std::int64_t number) {
   return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
 }
 
-MOCK_GATEWAY_INLINE bool is_token(std::string_view name) {
+bool is_token(std::string_view name) {
   constexpr std::string_view allowed = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return !name.empty() && name.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter, const char* instead) {
+void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
                      decimal(duration.count(), 1000000000) + " s; " + instead);
@@ -53,7 +52,7 @@ MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* set
 
 }  // namespace failure_format
 
-MOCK_GATEWAY_INLINE std::string http_date(TimePoint time) {
+std::string http_date(TimePoint time) {
   constexpr std::array<const char*, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   constexpr std::array<const char*, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -81,7 +80,7 @@ MOCK_GATEWAY_INLINE std::string http_date(TimePoint time) {
          ":" + failure_format::two_digits(second_of_day % 60) + " GMT";
 }
 
-MOCK_GATEWAY_INLINE void require_header_field(const std::string& name, const std::string& value) {
+void require_header_field(const std::string& name, const std::string& value) {
   if (!failure_format::is_token(name)) {
     throw GatewayError("\"" + text::excerpt(name, 60) +
                        "\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
@@ -92,7 +91,7 @@ MOCK_GATEWAY_INLINE void require_header_field(const std::string& name, const std
   }
 }
 
-MOCK_GATEWAY_INLINE std::string require_utf8(std::string value, std::string_view what) {
+std::string require_utf8(std::string value, std::string_view what) {
   const std::size_t valid = text::valid_utf8_prefix(value);
   if (valid != value.size()) {
     throw GatewayError("the " + std::string(what) + " is sent as JSON and must be UTF-8, but byte " +
@@ -103,7 +102,7 @@ MOCK_GATEWAY_INLINE std::string require_utf8(std::string value, std::string_view
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string message)
+Failure::Failure(int status, std::string code, std::string message)
     : status_(status),
       code_(detail::require_utf8(std::move(code), "code of a failure")),
       message_(detail::require_utf8(std::move(message), "message of a failure")) {
@@ -112,25 +111,25 @@ MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string m
   }
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::type(std::string type) const {
+Failure Failure::type(std::string type) const {
   Failure changed = *this;
   changed.type_ = detail::require_utf8(std::move(type), "type of a failure");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::param(std::string path) const {
+Failure Failure::param(std::string path) const {
   Failure changed = *this;
   changed.param_ = detail::require_utf8(std::move(path), "param of a failure");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::retry_after(Duration duration) const {
+Failure Failure::retry_after(Duration duration) const {
   detail::failure_format::require_not_negative(duration, "retry_after",
                                                "header(\"Retry-After\", \"-1\") sends a negative one");
   return retry_after(detail::failure_format::decimal(duration.count(), 1000000000));
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::retry_after_date(Duration duration) const {
+Failure Failure::retry_after_date(Duration duration) const {
   detail::failure_format::require_not_negative(
       duration, "retry_after_date",
       "header(\"Retry-After\", \"Sun, 06 Nov 1994 08:49:37 GMT\") sends a date that has passed, and "
@@ -140,7 +139,7 @@ MOCK_GATEWAY_INLINE Failure Failure::retry_after_date(Duration duration) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::retry_after(std::string literal) const {
+Failure Failure::retry_after(std::string literal) const {
   detail::require_header_field("Retry-After", literal);
   Failure changed = *this;
   changed.retry_after_date_.reset();
@@ -148,14 +147,14 @@ MOCK_GATEWAY_INLINE Failure Failure::retry_after(std::string literal) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::without_retry_after() const {
+Failure Failure::without_retry_after() const {
   Failure changed = *this;
   changed.retry_after_date_.reset();
   changed.headers_.remove("Retry-After");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::retry_after_ms(Duration duration) const {
+Failure Failure::retry_after_ms(Duration duration) const {
   detail::failure_format::require_not_negative(duration, "retry_after_ms",
                                                "header(\"retry-after-ms\", \"-1\") sends a negative one");
   Failure changed = *this;
@@ -163,13 +162,13 @@ MOCK_GATEWAY_INLINE Failure Failure::retry_after_ms(Duration duration) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::should_retry(bool retry) const {
+Failure Failure::should_retry(bool retry) const {
   Failure changed = *this;
   changed.headers_.set("x-should-retry", retry ? "true" : "false");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::header(std::string name, std::string value) const {
+Failure Failure::header(std::string name, std::string value) const {
   detail::require_header_field(name, value);
   Failure changed = *this;
   if (detail::text::equals_ignoring_case(name, "Retry-After")) changed.retry_after_date_.reset();
@@ -177,14 +176,14 @@ MOCK_GATEWAY_INLINE Failure Failure::header(std::string name, std::string value)
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::add_header(std::string name, std::string value) const {
+Failure Failure::add_header(std::string name, std::string value) const {
   detail::require_header_field(name, value);
   Failure changed = *this;
   changed.headers_.add(std::move(name), std::move(value));
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::body(std::string body, std::string content_type) const {
+Failure Failure::body(std::string body, std::string content_type) const {
   detail::require_header_field("Content-Type", content_type);
   Failure changed = *this;
   changed.body_ = std::move(body);
@@ -192,7 +191,7 @@ MOCK_GATEWAY_INLINE Failure Failure::body(std::string body, std::string content_
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Failure Failure::json_body(const Json& body) const {
+Failure Failure::json_body(const Json& body) const {
   try {
     return this->body(body.dump());
   } catch (const Json::exception& error) {
@@ -200,7 +199,7 @@ MOCK_GATEWAY_INLINE Failure Failure::json_body(const Json& body) const {
   }
 }
 
-MOCK_GATEWAY_INLINE Headers Failure::headers(TimePoint now) const {
+Headers Failure::headers(TimePoint now) const {
   Headers headers = headers_;
   if (retry_after_date_) {
     // Saturated, because "in a thousand years" must not wrap around.
@@ -214,58 +213,49 @@ MOCK_GATEWAY_INLINE Headers Failure::headers(TimePoint now) const {
   return headers;
 }
 
-MOCK_GATEWAY_INLINE bool Failure::is_documented_authentication_failure() const {
+bool Failure::is_documented_authentication_failure() const {
   return code_ == "unauthorized" && message_ == "unauthorized";
 }
 
-MOCK_GATEWAY_INLINE Failure failure(int status, std::string code, std::string message) {
+Failure failure(int status, std::string code, std::string message) {
   return Failure(status, std::move(code), std::move(message));
 }
 
-MOCK_GATEWAY_INLINE Failure bad_request(std::string message) { return Failure(400, "bad_request", std::move(message)); }
+Failure bad_request(std::string message) { return Failure(400, "bad_request", std::move(message)); }
 
-MOCK_GATEWAY_INLINE Failure unauthorized() { return Failure(401, "unauthorized", "unauthorized"); }
+Failure unauthorized() { return Failure(401, "unauthorized", "unauthorized"); }
 
-MOCK_GATEWAY_INLINE Failure forbidden() { return Failure(403, "unauthorized", "unauthorized"); }
+Failure forbidden() { return Failure(403, "unauthorized", "unauthorized"); }
 
-MOCK_GATEWAY_INLINE Failure not_found() { return Failure(404, "not_found", "The requested resource does not exist."); }
+Failure not_found() { return Failure(404, "not_found", "The requested resource does not exist."); }
 
-MOCK_GATEWAY_INLINE Failure request_timeout() {
-  return Failure(408, "request_timeout", "The request took too long to arrive. Try again.");
-}
+Failure request_timeout() { return Failure(408, "request_timeout", "The request took too long to arrive. Try again."); }
 
-MOCK_GATEWAY_INLINE Failure conflict() {
-  return Failure(409, "conflict", "The request conflicts with another one. Try again.");
-}
+Failure conflict() { return Failure(409, "conflict", "The request conflicts with another one. Try again."); }
 
-MOCK_GATEWAY_INLINE Failure rate_limited() {
-  return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.");
-}
+Failure rate_limited() { return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later."); }
 
-MOCK_GATEWAY_INLINE Failure rate_limited(Duration retry_after) {
+Failure rate_limited(Duration retry_after) {
   return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again after the time in Retry-After.")
       .retry_after(retry_after);
 }
 
-MOCK_GATEWAY_INLINE Failure server_error() {
+Failure server_error() {
   return Failure(500, "internal_error", "The server failed to process the request. Try again later.");
 }
 
-MOCK_GATEWAY_INLINE Failure bad_gateway() {
+Failure bad_gateway() {
   return Failure(502, "bad_gateway", "The server got no valid answer from upstream. Try again later.");
 }
 
-MOCK_GATEWAY_INLINE Failure service_unavailable() {
+Failure service_unavailable() {
   return Failure(503, "service_unavailable", "The service is unavailable. Try again later.");
 }
 
-MOCK_GATEWAY_INLINE Failure gateway_timeout() {
+Failure gateway_timeout() {
   return Failure(504, "gateway_timeout", "The server got no answer from upstream in time. Try again later.");
 }
 
-MOCK_GATEWAY_INLINE Failure overloaded() {
-  return Failure(529, "overloaded", "The service is overloaded. Try again later.");
-}
+Failure overloaded() { return Failure(529, "overloaded", "The service is overloaded. Try again later."); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

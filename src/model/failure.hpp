@@ -10,7 +10,6 @@
 #include "received_request.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// An error answer: a status, the wire's error triple, and whatever headers a test needs beside it.
 /// A value; each setter returns a changed copy. Serves as a scripted reply and as a forced failure.
@@ -125,5 +124,4 @@ std::string require_utf8(std::string value, std::string_view what);
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

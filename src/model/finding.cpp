@@ -5,17 +5,12 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE std::string to_string(Severity severity) {
-  return severity == Severity::error ? "error" : "warning";
-}
+std::string to_string(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Severity severity) {
-  return out << to_string(severity);
-}
+std::ostream& operator<<(std::ostream& out, Severity severity) { return out << to_string(severity); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Finding& finding) {
+std::ostream& operator<<(std::ostream& out, const Finding& finding) {
   out << finding.code;
   for (std::size_t i = finding.exchanges.size(); i > 0; --i) {
     const bool newest = i == finding.exchanges.size();
@@ -24,5 +19,4 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Finding& f
   return out << (finding.exchanges.empty() ? ": " : "): ") << detail::text::printable(finding.message);
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,7 +8,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// How much a finding weighs.
 enum class Severity {
@@ -35,5 +34,4 @@ struct Finding {
 /// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
 std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

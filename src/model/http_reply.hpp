@@ -14,7 +14,6 @@
 #include "received_request.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
@@ -97,5 +96,4 @@ class HttpReply {
 
 using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

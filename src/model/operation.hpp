@@ -5,7 +5,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
 struct Operation {
@@ -27,5 +26,4 @@ inline Operation list_models() { return {"GET", "/v1/models"}; }
 /// Any other, as mounted with Gateway::on.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -8,7 +8,6 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace pace_check {
 
@@ -19,12 +18,12 @@ inline constexpr double longest = 30.0 * 24 * 3600 * 1e9;
 inline constexpr double slowest = 1e9 / longest;  // in tokens per second
 inline constexpr double fastest = 1e9;
 
-MOCK_GATEWAY_INLINE double positive(double nanoseconds, const char* what) {
+double positive(double nanoseconds, const char* what) {
   if (nanoseconds <= 0) throw GatewayError(std::string(what) + " must be longer than 0");
   return nanoseconds;
 }
 
-MOCK_GATEWAY_INLINE double checked_sigma(double sigma) {
+double checked_sigma(double sigma) {
   if (!(sigma >= 0 && sigma <= 5)) {
     throw GatewayError("the sigma of log_normal is the deviation of the natural logarithm, from 0 to 5, not " +
                        std::to_string(sigma) + "; 0.5 is common");
@@ -32,7 +31,7 @@ MOCK_GATEWAY_INLINE double checked_sigma(double sigma) {
   return sigma;
 }
 
-MOCK_GATEWAY_INLINE double checked_rate(double rate, const char* what) {
+double checked_rate(double rate, const char* what) {
   if (!(rate >= slowest && rate <= fastest)) {
     throw GatewayError(std::string(what) + " is in tokens per second, at least one in 30 days and at most 1e9, not " +
                        std::to_string(rate) + "; for a reply without pace leave it out");
@@ -40,7 +39,7 @@ MOCK_GATEWAY_INLINE double checked_rate(double rate, const char* what) {
   return rate;
 }
 
-MOCK_GATEWAY_INLINE Distribution recorded_list(std::vector<double> list) {
+Distribution recorded_list(std::vector<double> list) {
   if (list.empty()) throw GatewayError("recorded needs at least one element");
   Distribution distribution{Kind::recorded};
   distribution.list = std::make_shared<const std::vector<double>>(std::move(list));
@@ -49,7 +48,7 @@ MOCK_GATEWAY_INLINE Distribution recorded_list(std::vector<double> list) {
 
 }  // namespace pace_check
 
-MOCK_GATEWAY_INLINE double pace_nanoseconds(Duration time, const char* what) {
+double pace_nanoseconds(Duration time, const char* what) {
   const auto nanoseconds = static_cast<double>(time.count());
   if (nanoseconds < 0) throw GatewayError(std::string(what) + " of a pace must not be negative");
   if (nanoseconds > pace_check::longest) {
@@ -58,7 +57,7 @@ MOCK_GATEWAY_INLINE double pace_nanoseconds(Duration time, const char* what) {
   return nanoseconds;
 }
 
-MOCK_GATEWAY_INLINE double Distribution::draw(Random& random, std::uint64_t index) const {
+double Distribution::draw(Random& random, std::uint64_t index) const {
   double value = first;
   switch (kind) {
     case Kind::fixed: return value;
@@ -72,36 +71,35 @@ MOCK_GATEWAY_INLINE double Distribution::draw(Random& random, std::uint64_t inde
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Timing::Timing(detail::Distribution nanoseconds) : nanoseconds_(std::move(nanoseconds)) {}
+Timing::Timing(detail::Distribution nanoseconds) : nanoseconds_(std::move(nanoseconds)) {}
 
-MOCK_GATEWAY_INLINE Rate::Rate(double tokens_per_second)
+Rate::Rate(double tokens_per_second)
     : Rate(detail::Distribution{detail::pace_check::Kind::fixed,
                                 detail::pace_check::checked_rate(tokens_per_second, "a rate")}) {}
 
-MOCK_GATEWAY_INLINE Rate::Rate(detail::Distribution tokens_per_second)
-    : tokens_per_second_(std::move(tokens_per_second)) {}
+Rate::Rate(detail::Distribution tokens_per_second) : tokens_per_second_(std::move(tokens_per_second)) {}
 
-MOCK_GATEWAY_INLINE Timing uniform(Duration least, Duration most) {
+Timing uniform(Duration least, Duration most) {
   const double from = detail::pace_nanoseconds(least, "the least time");
   const double to = detail::pace_nanoseconds(most, "the greatest time");
   if (from > to) throw GatewayError("uniform(least, most): the first time must not be longer than the second");
   return Timing(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
-MOCK_GATEWAY_INLINE Rate uniform(double least, double most) {
+Rate uniform(double least, double most) {
   const double from = detail::pace_check::checked_rate(least, "the least rate");
   const double to = detail::pace_check::checked_rate(most, "the greatest rate");
   if (from > to) throw GatewayError("uniform(least, most): the first rate must not be greater than the second");
   return Rate(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
-MOCK_GATEWAY_INLINE Timing normal(Duration mean, Duration deviation) {
+Timing normal(Duration mean, Duration deviation) {
   const double middle = detail::pace_check::positive(detail::pace_nanoseconds(mean, "the mean"), "the mean of normal");
   const double spread = detail::pace_nanoseconds(deviation, "the deviation");
   return Timing(detail::Distribution{detail::pace_check::Kind::normal, middle, spread, 0, 2 * middle});
 }
 
-MOCK_GATEWAY_INLINE Rate normal(double mean, double deviation) {
+Rate normal(double mean, double deviation) {
   const double middle = detail::pace_check::checked_rate(mean, "the mean rate");
   if (!(deviation >= 0 && deviation <= detail::pace_check::fastest)) {
     throw GatewayError("the deviation of a rate is in tokens per second, from 0 to 1e9, not " +
@@ -110,37 +108,37 @@ MOCK_GATEWAY_INLINE Rate normal(double mean, double deviation) {
   return Rate(detail::Distribution{detail::pace_check::Kind::normal, middle, deviation, 0.1 * middle, 1.9 * middle});
 }
 
-MOCK_GATEWAY_INLINE Timing log_normal(Duration median, double sigma) {
+Timing log_normal(Duration median, double sigma) {
   const double middle =
       detail::pace_check::positive(detail::pace_nanoseconds(median, "the median"), "the median of log_normal");
   return Timing(detail::Distribution{detail::pace_check::Kind::log_normal, middle,
                                      detail::pace_check::checked_sigma(sigma), 0, detail::pace_check::longest});
 }
 
-MOCK_GATEWAY_INLINE Rate log_normal(double median, double sigma) {
+Rate log_normal(double median, double sigma) {
   return Rate(detail::Distribution{
       detail::pace_check::Kind::log_normal, detail::pace_check::checked_rate(median, "the median rate"),
       detail::pace_check::checked_sigma(sigma), detail::pace_check::slowest, detail::pace_check::fastest});
 }
 
-MOCK_GATEWAY_INLINE Timing recorded(std::vector<Duration> times) {
+Timing recorded(std::vector<Duration> times) {
   std::vector<double> list;
   list.reserve(times.size());
   for (const Duration time : times) list.push_back(detail::pace_nanoseconds(time, "a recorded time"));
   return Timing(detail::pace_check::recorded_list(std::move(list)));
 }
 
-MOCK_GATEWAY_INLINE Rate recorded(std::vector<double> rates) {
+Rate recorded(std::vector<double> rates) {
   for (const double rate : rates) detail::pace_check::checked_rate(rate, "a recorded rate");
   return Rate(detail::pace_check::recorded_list(std::move(rates)));
 }
 
-MOCK_GATEWAY_INLINE Chunking::Chunking(Kind kind, std::size_t count) : kind_(kind), count_(count) {
+Chunking::Chunking(Kind kind, std::size_t count) : kind_(kind), count_(count) {
   if (kind == Kind::pieces) throw GatewayError("pieces are given by by_pieces({…})");
   if (count == 0) throw GatewayError("a delta holds at least one of what it is cut by; give a count from 1");
 }
 
-MOCK_GATEWAY_INLINE Chunking::Chunking(std::vector<std::string> pieces) : kind_(Kind::pieces), count_(1) {
+Chunking::Chunking(std::vector<std::string> pieces) : kind_(Kind::pieces), count_(1) {
   if (pieces.empty()) throw GatewayError("by_pieces needs at least one piece");
   for (const std::string& piece : pieces) {
     if (piece.empty()) throw GatewayError("by_pieces: a piece is empty; chunks({…}) sends deltas that say nothing");
@@ -150,43 +148,43 @@ MOCK_GATEWAY_INLINE Chunking::Chunking(std::vector<std::string> pieces) : kind_(
   pieces_ = std::make_shared<const std::vector<std::string>>(std::move(pieces));
 }
 
-MOCK_GATEWAY_INLINE Chunking by_tokens(std::size_t count) { return Chunking(Chunking::Kind::tokens, count); }
+Chunking by_tokens(std::size_t count) { return Chunking(Chunking::Kind::tokens, count); }
 
-MOCK_GATEWAY_INLINE Chunking by_words(std::size_t count) { return Chunking(Chunking::Kind::words, count); }
+Chunking by_words(std::size_t count) { return Chunking(Chunking::Kind::words, count); }
 
-MOCK_GATEWAY_INLINE Chunking by_characters(std::size_t count) { return Chunking(Chunking::Kind::characters, count); }
+Chunking by_characters(std::size_t count) { return Chunking(Chunking::Kind::characters, count); }
 
-MOCK_GATEWAY_INLINE Chunking by_bytes(std::size_t count) { return Chunking(Chunking::Kind::bytes, count); }
+Chunking by_bytes(std::size_t count) { return Chunking(Chunking::Kind::bytes, count); }
 
-MOCK_GATEWAY_INLINE Chunking by_pieces(std::vector<std::string> pieces) { return Chunking(std::move(pieces)); }
+Chunking by_pieces(std::vector<std::string> pieces) { return Chunking(std::move(pieces)); }
 
-MOCK_GATEWAY_INLINE Pace Pace::first_token_after(Timing delay) const {
+Pace Pace::first_token_after(Timing delay) const {
   Pace changed = *this;
   changed.first_token_ = std::move(delay);
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Pace Pace::every(Timing gap) const {
+Pace Pace::every(Timing gap) const {
   Pace changed = *this;
   changed.gap_ = std::move(gap);
   changed.rate_.reset();
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Pace Pace::tokens_per_second(Rate rate) const {
+Pace Pace::tokens_per_second(Rate rate) const {
   Pace changed = *this;
   changed.rate_ = std::move(rate);
   changed.gap_.reset();
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Pace Pace::chunked(Chunking chunking) const {
+Pace Pace::chunked(Chunking chunking) const {
   Pace changed = *this;
   changed.chunking_ = std::move(chunking);
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
+Pace Pace::or_else(const Pace& others) const {
   Pace both = *this;
   if (!both.first_token_) both.first_token_ = others.first_token_;
   if (!both.gap_ && !both.rate_) {
@@ -197,5 +195,4 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
   return both;
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -13,7 +13,6 @@
 #include "../core/random.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Where a number comes from: always the same, drawn, or out of a list.
@@ -161,5 +160,4 @@ class Pace {
   std::optional<Chunking> chunking_;
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

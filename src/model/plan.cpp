@@ -8,12 +8,11 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace plan_check {
 
 /// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
-MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
+std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
   if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
   return number;
 }
@@ -21,7 +20,7 @@ MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char*
 }  // namespace plan_check
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
+std::string Trigger::to_string() const {
   switch (kind_) {
     case Kind::before_headers: return "before headers";
     case Kind::after_headers: return "after headers";
@@ -37,39 +36,39 @@ MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
   return "unknown trigger";
 }
 
-MOCK_GATEWAY_INLINE Trigger before_headers() { return Trigger(Trigger::Kind::before_headers, 0); }
+Trigger before_headers() { return Trigger(Trigger::Kind::before_headers, 0); }
 
-MOCK_GATEWAY_INLINE Trigger after_headers() { return Trigger(Trigger::Kind::after_headers, 0); }
+Trigger after_headers() { return Trigger(Trigger::Kind::after_headers, 0); }
 
-MOCK_GATEWAY_INLINE Trigger after_events(std::size_t count) {
+Trigger after_events(std::size_t count) {
   return Trigger(Trigger::Kind::after_events, detail::plan_check::counted_from_one(count, "after_events", "events"));
 }
 
-MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) {
+Trigger after_tokens(std::size_t count) {
   return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens", "tokens"));
 }
 
-MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) {
+Trigger after_bytes(std::size_t count) {
   return Trigger(Trigger::Kind::after_bytes,
                  detail::plan_check::counted_from_one(count, "after_bytes", "bytes of the body"));
 }
 
-MOCK_GATEWAY_INLINE Trigger inside_event(std::size_t event, std::size_t byte) {
+Trigger inside_event(std::size_t event, std::size_t byte) {
   detail::plan_check::counted_from_one(event, "inside_event", "events");
   return Trigger(Trigger::Kind::inside_event, event,
                  detail::plan_check::counted_from_one(byte, "inside_event", "bytes of an event"));
 }
 
-MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) {
+Trigger inside_character(std::size_t event) {
   return Trigger(Trigger::Kind::inside_character,
                  detail::plan_check::counted_from_one(event, "inside_character", "events"));
 }
 
-MOCK_GATEWAY_INLINE Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
+Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
 
-MOCK_GATEWAY_INLINE Trigger at_end() { return Trigger(Trigger::Kind::at_end, 0); }
+Trigger at_end() { return Trigger(Trigger::Kind::at_end, 0); }
 
-MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
+std::string Effect::to_string() const {
   switch (kind_) {
     case Kind::close_connection: return "close the connection";
     case Kind::reset_connection: return "reset the connection";
@@ -91,31 +90,31 @@ MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
   return "unknown effect";
 }
 
-MOCK_GATEWAY_INLINE Effect close_connection() { return Effect(Effect::Kind::close_connection); }
+Effect close_connection() { return Effect(Effect::Kind::close_connection); }
 
-MOCK_GATEWAY_INLINE Effect reset_connection() { return Effect(Effect::Kind::reset_connection); }
+Effect reset_connection() { return Effect(Effect::Kind::reset_connection); }
 
-MOCK_GATEWAY_INLINE Effect half_close() { return Effect(Effect::Kind::half_close); }
+Effect half_close() { return Effect(Effect::Kind::half_close); }
 
-MOCK_GATEWAY_INLINE Effect truncate() { return Effect(Effect::Kind::truncate); }
+Effect truncate() { return Effect(Effect::Kind::truncate); }
 
-MOCK_GATEWAY_INLINE Effect garbage(std::string bytes) {
+Effect garbage(std::string bytes) {
   if (bytes.empty()) throw GatewayError("garbage needs at least one byte; close_connection() sends none");
   return Effect(Effect::Kind::garbage, std::move(bytes));
 }
 
-MOCK_GATEWAY_INLINE Effect stall() { return Effect(Effect::Kind::stall); }
+Effect stall() { return Effect(Effect::Kind::stall); }
 
-MOCK_GATEWAY_INLINE Effect stall(Duration duration) {
+Effect stall(Duration duration) {
   if (duration <= Duration::zero()) {
     throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
   }
   return Effect(Effect::Kind::stall, duration);
 }
 
-MOCK_GATEWAY_INLINE Effect stall(Gate gate) { return Effect(Effect::Kind::stall, std::move(gate)); }
+Effect stall(Gate gate) { return Effect(Effect::Kind::stall, std::move(gate)); }
 
-MOCK_GATEWAY_INLINE Effect error_event(const Json& data) {
+Effect error_event(const Json& data) {
   try {
     return Effect(Effect::Kind::error_event, data.dump());
   } catch (const Json::exception& error) {
@@ -123,32 +122,32 @@ MOCK_GATEWAY_INLINE Effect error_event(const Json& data) {
   }
 }
 
-MOCK_GATEWAY_INLINE Effect error_event(const Failure& failure) { return Effect(Effect::Kind::error_event, failure); }
+Effect error_event(const Failure& failure) { return Effect(Effect::Kind::error_event, failure); }
 
-MOCK_GATEWAY_INLINE Effect skip_event() { return Effect(Effect::Kind::skip_event); }
+Effect skip_event() { return Effect(Effect::Kind::skip_event); }
 
-MOCK_GATEWAY_INLINE Effect duplicate_event() { return Effect(Effect::Kind::duplicate_event); }
+Effect duplicate_event() { return Effect(Effect::Kind::duplicate_event); }
 
-MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
+Effect wrong_content_length(std::int64_t difference) {
   if (difference == 0) throw GatewayError("wrong_content_length needs a difference that is not 0");
   return Effect(Effect::Kind::wrong_content_length, difference);
 }
 
-MOCK_GATEWAY_INLINE std::string Place::to_string() const {
+std::string Place::to_string() const {
   return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
 }
 
-MOCK_GATEWAY_INLINE Place before_event(std::size_t number) {
+Place before_event(std::size_t number) {
   return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event", "events"));
 }
 
-MOCK_GATEWAY_INLINE Place before_token(std::size_t number) {
+Place before_token(std::size_t number) {
   return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token", "tokens"));
 }
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
+void require_dialect(const SseDialect& dialect) {
   if (dialect.line_end != "\n" && dialect.line_end != "\r\n" && dialect.line_end != "\r")
     throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
   const auto require_one_line = [](const std::string& value, const char* member) {
@@ -177,7 +176,7 @@ MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
   }
 }
 
-MOCK_GATEWAY_INLINE bool same_dialect(const SseDialect& left, const SseDialect& right) {
+bool same_dialect(const SseDialect& left, const SseDialect& right) {
   const auto members = [](const SseDialect& dialect) {
     return std::tie(dialect.line_end, dialect.space_after_colon, dialect.done, dialect.content_type,
                     dialect.byte_order_mark, dialect.event, dialect.ids, dialect.retry, dialect.multi_line_data,
@@ -188,5 +187,4 @@ MOCK_GATEWAY_INLINE bool same_dialect(const SseDialect& left, const SseDialect& 
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -11,7 +11,6 @@
 #include "failure.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// A point of a reply. Events count from 1, the role event included; tokens are content deltas (text, reasoning,
 /// refusal, tool arguments), counted from 1 over the whole reply: also where a Chunking makes them more or less than a
@@ -251,5 +250,4 @@ bool same_dialect(const SseDialect& left, const SseDialect& right);
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -6,9 +6,8 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE std::string to_string(Profile profile) {
+std::string to_string(Profile profile) {
   switch (profile) {
     case Profile::documented: return "documented";
     case Profile::openai: return "openai";
@@ -18,9 +17,9 @@ MOCK_GATEWAY_INLINE std::string to_string(Profile profile) {
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Profile profile) { return out << to_string(profile); }
+std::ostream& operator<<(std::ostream& out, Profile profile) { return out << to_string(profile); }
 
-MOCK_GATEWAY_INLINE Profile profile_named(std::string_view name) {
+Profile profile_named(std::string_view name) {
   for (const Profile profile : {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek}) {
     if (to_string(profile) == name) return profile;
   }
@@ -28,5 +27,4 @@ MOCK_GATEWAY_INLINE Profile profile_named(std::string_view name) {
                      "\"; use documented, openai, dashscope or deepseek");
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -7,7 +7,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
 /// requests may hold, where Options::acceptance does not.
@@ -29,5 +28,4 @@ std::ostream& operator<<(std::ostream& out, Profile profile);
 /// The reverse of to_string. Throws GatewayError, naming the four, for anything else.
 Profile profile_named(std::string_view name);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

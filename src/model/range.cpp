@@ -8,12 +8,11 @@
 #include "../core/json.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace ranges {
 
 /// As short as it can be while it still reads back as the same number, in any locale.
-MOCK_GATEWAY_INLINE std::string number(double value) {
+std::string number(double value) {
   if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
   if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
   return Json(value).dump();
@@ -22,7 +21,7 @@ MOCK_GATEWAY_INLINE std::string number(double value) {
 }  // namespace ranges
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Range::Range(double least, double most) : least_(least), most_(most) {
+Range::Range(double least, double most) : least_(least), most_(most) {
   if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range is made of numbers, and this is none");
   if (least > most) {
     throw GatewayError("a range from " + detail::ranges::number(least) + " to " + detail::ranges::number(most) +
@@ -30,7 +29,7 @@ MOCK_GATEWAY_INLINE Range::Range(double least, double most) : least_(least), mos
   }
 }
 
-MOCK_GATEWAY_INLINE std::string Range::describe() const {
+std::string Range::describe() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (least_ == most_) return detail::ranges::number(least_);
   if (least_ == -infinity && most_ == infinity) return "any number";
@@ -39,11 +38,10 @@ MOCK_GATEWAY_INLINE std::string Range::describe() const {
   return "from " + detail::ranges::number(least_) + " to " + detail::ranges::number(most_);
 }
 
-MOCK_GATEWAY_INLINE Range at_least(double number) { return {number, std::numeric_limits<double>::infinity()}; }
-MOCK_GATEWAY_INLINE Range at_most(double number) { return {-std::numeric_limits<double>::infinity(), number}; }
-MOCK_GATEWAY_INLINE Range between(double least, double most) { return {least, most}; }
+Range at_least(double number) { return {number, std::numeric_limits<double>::infinity()}; }
+Range at_most(double number) { return {-std::numeric_limits<double>::infinity(), number}; }
+Range between(double least, double most) { return {least, most}; }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.describe(); }
+std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.describe(); }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -7,7 +7,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// A range of numbers, both ends included. A bare number means exactly that.
 class Range {
@@ -34,5 +33,4 @@ Range at_most(double number);
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

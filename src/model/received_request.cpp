@@ -6,13 +6,10 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE void Headers::add(std::string name, std::string value) {
-  fields_.push_back(Header{std::move(name), std::move(value)});
-}
+void Headers::add(std::string name, std::string value) { fields_.push_back(Header{std::move(name), std::move(value)}); }
 
-MOCK_GATEWAY_INLINE void Headers::set(std::string name, std::string value) {
+void Headers::set(std::string name, std::string value) {
   const auto same_name = [&name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); };
   const auto first = std::find_if(fields_.begin(), fields_.end(), same_name);
   if (first == fields_.end()) {
@@ -23,26 +20,26 @@ MOCK_GATEWAY_INLINE void Headers::set(std::string name, std::string value) {
   *first = Header{std::move(name), std::move(value)};
 }
 
-MOCK_GATEWAY_INLINE void Headers::remove(std::string_view name) {
+void Headers::remove(std::string_view name) {
   fields_.erase(
       std::remove_if(fields_.begin(), fields_.end(),
                      [name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); }),
       fields_.end());
 }
 
-MOCK_GATEWAY_INLINE bool Headers::has(std::string_view name) const {
+bool Headers::has(std::string_view name) const {
   return std::any_of(fields_.begin(), fields_.end(),
                      [name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); });
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> Headers::find(std::string_view name) const {
+std::optional<std::string> Headers::find(std::string_view name) const {
   for (const Header& field : fields_) {
     if (detail::text::equals_ignoring_case(field.name, name)) return field.value;
   }
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Headers::all(std::string_view name) const {
+std::vector<std::string> Headers::all(std::string_view name) const {
   std::vector<std::string> values;
   for (const Header& field : fields_) {
     if (detail::text::equals_ignoring_case(field.name, name)) values.push_back(field.value);
@@ -50,7 +47,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Headers::all(std::string_view name)
   return values;
 }
 
-MOCK_GATEWAY_INLINE bool Headers::lists(std::string_view name, std::string_view token) const {
+bool Headers::lists(std::string_view name, std::string_view token) const {
   for (const Header& field : fields_) {
     if (!detail::text::equals_ignoring_case(field.name, name)) continue;
     std::string_view rest = field.value;
@@ -64,5 +61,4 @@ MOCK_GATEWAY_INLINE bool Headers::lists(std::string_view name, std::string_view 
   return false;
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

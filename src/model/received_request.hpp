@@ -10,7 +10,6 @@
 #include "../core/version.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 struct Header {
   std::string name;
@@ -66,5 +65,4 @@ struct ReceivedRequest {
   }
 };
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -10,7 +10,6 @@
 #include "connection_fault.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace reply_check {
 
@@ -39,7 +38,7 @@ void require_part(const ReplyData& part);
 /// Whether the data of an event would reach a client's user.
 bool says_something(const Json& event);
 
-MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* what) {
+void require_completion(const ReplyData& data, const char* what) {
   if (data.failure) {
     throw GatewayError(std::string("a failure carries no ") + what + "; its body is set with Failure::body");
   }
@@ -51,13 +50,13 @@ MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* w
   }
 }
 
-MOCK_GATEWAY_INLINE ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
+ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
   require_completion(data, setter);
   if (data.choices.empty()) data.choices.emplace_back();
   return data.choices.back();
 }
 
-MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::string& what) {
+std::string json_text_of(const Json& value, const std::string& what) {
   try {
     return value.dump();
   } catch (const Json::exception& error) {
@@ -65,7 +64,7 @@ MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::strin
   }
 }
 
-MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Json& arguments) {
+std::string arguments_text(const std::string& name, const Json& arguments) {
   if (arguments.is_null()) return "{}";  // what `{}` converts to
   if (!arguments.is_object()) {
     throw GatewayError("the arguments of tool call \"" + name +
@@ -74,7 +73,7 @@ MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Js
   return json_text_of(arguments, "the arguments of tool call \"" + name + "\"");
 }
 
-MOCK_GATEWAY_INLINE const Json& checked_patch(const Json& patch, const char* setter) {
+const Json& checked_patch(const Json& patch, const char* setter) {
   if (!patch.is_object()) {
     throw GatewayError(std::string(setter) +
                        " merges the fields of a JSON object such as {{\"service_tier\", \"flex\"}}," + " not " +
@@ -84,7 +83,7 @@ MOCK_GATEWAY_INLINE const Json& checked_patch(const Json& patch, const char* set
   return patch;
 }
 
-MOCK_GATEWAY_INLINE double checked_logprob(double logprob) {
+double checked_logprob(double logprob) {
   if (!std::isfinite(logprob) || logprob > 0) {
     throw GatewayError(
         "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not " +
@@ -93,7 +92,7 @@ MOCK_GATEWAY_INLINE double checked_logprob(double logprob) {
   return logprob;
 }
 
-MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* what) {
+std::int64_t checked_count(std::int64_t tokens, const char* what) {
   if (tokens < 0) {
     throw GatewayError(std::string(what) + " of a usage must not be negative, but is " + std::to_string(tokens) +
                        "; extra({{\"usage\", …}}) sends whatever it holds");
@@ -101,7 +100,7 @@ MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* 
   return tokens;
 }
 
-MOCK_GATEWAY_INLINE void require_countable(const Trigger& trigger) {
+void require_countable(const Trigger& trigger) {
   switch (trigger.kind()) {
     case Trigger::Kind::before_headers:
     case Trigger::Kind::after_headers:
@@ -118,7 +117,7 @@ MOCK_GATEWAY_INLINE void require_countable(const Trigger& trigger) {
   if (trigger.count() == 0) throw GatewayError("events, tokens and bytes of a trigger count from 1");
 }
 
-MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
+std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";
   switch (kind) {
@@ -144,8 +143,7 @@ MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, T
   return "";
 }
 
-MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind,
-                                                       const Effect& effect) {
+std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect) {
   const bool never_streamed = data.failure || data.raw;
   switch (effect.kind()) {
     case Effect::Kind::close_connection:
@@ -188,7 +186,7 @@ MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Tr
   return "";
 }
 
-MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
+void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   require_countable(trigger);
   if (effect.duration() && *effect.duration() <= Duration::zero()) {
     throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
@@ -201,7 +199,7 @@ MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& 
     throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
 }
 
-MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pace) {
+void require_paceable(const ReplyData& data, const Pace& pace) {
   if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
     throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
                        " leaves in one piece; first_token_after delays it");
@@ -211,7 +209,7 @@ MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pac
   if (data.chunks) throw GatewayError("chunks are cut already: each element is one event");
 }
 
-MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
+void require_part(const ReplyData& part) {
   if (part.failure || part.raw || part.chunks) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
@@ -229,7 +227,7 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
   }
 }
 
-MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
+bool says_something(const Json& event) {
   const auto member = [](const Json& object, const char* name) {
     const auto found = object.is_object() ? object.find(name) : object.end();
     return found == object.end() ? Json() : *found;
@@ -251,12 +249,12 @@ MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
 
 }  // namespace reply_check
 
-MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
+std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   const std::string why = reply_check::why_trigger_never_comes(data, trigger.kind(), trigger.count());
   return why.empty() ? reply_check::why_effect_never_comes(data, trigger.kind(), effect) : why;
 }
 
-MOCK_GATEWAY_INLINE Reply join_choices(const std::vector<Reply>& replies) {
+Reply join_choices(const std::vector<Reply>& replies) {
   ReplyData joined;
   for (const Reply& reply : replies) {
     const ReplyData& part = reply.data();
@@ -266,7 +264,7 @@ MOCK_GATEWAY_INLINE Reply join_choices(const std::vector<Reply>& replies) {
   return Reply(std::move(joined));
 }
 
-MOCK_GATEWAY_INLINE Reply make_raw_reply(int status, std::string body, std::string content_type) {
+Reply make_raw_reply(int status, std::string body, std::string content_type) {
   if (status < 200 || status > 599) {
     throw GatewayError("raw_reply: status " + std::to_string(status) + " is no final status; give one from 200 to 599");
   }
@@ -282,10 +280,9 @@ MOCK_GATEWAY_INLINE Reply make_raw_reply(int status, std::string body, std::stri
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob)
-    : logprob_(detail::reply_check::checked_logprob(logprob)) {}
+TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
 
-MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob, std::vector<TopLogprob> top)
+TokenLogprob::TokenLogprob(double logprob, std::vector<TopLogprob> top)
     : logprob_(detail::reply_check::checked_logprob(logprob)), top_(std::move(top)) {
   for (TopLogprob& alternative : *top_) {
     alternative.token = detail::require_utf8(std::move(alternative.token), "token of a logprob");
@@ -293,35 +290,35 @@ MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob, std::vector<TopLo
   }
 }
 
-MOCK_GATEWAY_INLINE TokenUsage::TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens)
+TokenUsage::TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens)
     : prompt_(detail::reply_check::checked_count(prompt_tokens, "prompt_tokens")),
       completion_(detail::reply_check::checked_count(completion_tokens, "completion_tokens")) {}
 
-MOCK_GATEWAY_INLINE TokenUsage TokenUsage::total(std::int64_t tokens) const {
+TokenUsage TokenUsage::total(std::int64_t tokens) const {
   TokenUsage changed = *this;
   changed.total_ = detail::reply_check::checked_count(tokens, "total_tokens");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE TokenUsage TokenUsage::reasoning(std::int64_t tokens) const {
+TokenUsage TokenUsage::reasoning(std::int64_t tokens) const {
   TokenUsage changed = *this;
   changed.reasoning_ = detail::reply_check::checked_count(tokens, "reasoning_tokens");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE TokenUsage TokenUsage::cached(std::int64_t tokens) const {
+TokenUsage TokenUsage::cached(std::int64_t tokens) const {
   TokenUsage changed = *this;
   changed.cached_ = detail::reply_check::checked_count(tokens, "cached_tokens");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE std::int64_t TokenUsage::total_tokens() const {
+std::int64_t TokenUsage::total_tokens() const {
   if (total_) return *total_;
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   return prompt_ > most - completion_ ? most : prompt_ + completion_;
 }
 
-MOCK_GATEWAY_INLINE StreamChunk::StreamChunk(Json::initializer_list_t fields) {
+StreamChunk::StreamChunk(Json::initializer_list_t fields) {
   const Json json(fields);
   if (!json.is_object()) {
     throw GatewayError("a chunk in braces is an object, {{\"choices\", Json::array()}}, but this is " + json.dump() +
@@ -330,14 +327,14 @@ MOCK_GATEWAY_INLINE StreamChunk::StreamChunk(Json::initializer_list_t fields) {
   *this = of_json(json);
 }
 
-MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_json(const Json& json) {
+StreamChunk StreamChunk::of_json(const Json& json) {
   StreamChunk chunk;
   chunk.bytes_ = detail::reply_check::json_text_of(json, "a chunk");
   chunk.token_ = detail::reply_check::says_something(json);
   return chunk;
 }
 
-MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_bytes(std::string bytes) {
+StreamChunk StreamChunk::of_bytes(std::string bytes) {
   if (bytes.empty()) throw GatewayError("raw_bytes needs at least one byte: an HTTP chunk of none would end the body");
   StreamChunk chunk;
   chunk.bytes_ = std::move(bytes);
@@ -345,7 +342,7 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_bytes(std::string bytes) {
   return chunk;
 }
 
-MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_fields(std::string lines) {
+StreamChunk StreamChunk::of_fields(std::string lines) {
   StreamChunk chunk;
   chunk.meta_ = true;
   chunk.bytes_ = detail::require_utf8(std::move(lines), "text of an event without data");
@@ -364,32 +361,32 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_fields(std::string lines) {
   return chunk;
 }
 
-MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
-MOCK_GATEWAY_INLINE Reply::Reply(const Reply&) = default;
-MOCK_GATEWAY_INLINE Reply::Reply(Reply&&) noexcept = default;
-MOCK_GATEWAY_INLINE Reply& Reply::operator=(const Reply&) = default;
-MOCK_GATEWAY_INLINE Reply& Reply::operator=(Reply&&) noexcept = default;
-MOCK_GATEWAY_INLINE Reply::~Reply() = default;
+Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
+Reply::Reply(const Reply&) = default;
+Reply::Reply(Reply&&) noexcept = default;
+Reply& Reply::operator=(const Reply&) = default;
+Reply& Reply::operator=(Reply&&) noexcept = default;
+Reply::~Reply() = default;
 
-MOCK_GATEWAY_INLINE Reply::Reply(const char* text) {
+Reply::Reply(const char* text) {
   if (text == nullptr) throw GatewayError("a reply's text is a null pointer");
   data_.choices.emplace_back().text = detail::require_utf8(text, "text of a reply");
 }
 
-MOCK_GATEWAY_INLINE Reply::Reply(std::string text) {
+Reply::Reply(std::string text) {
   data_.choices.emplace_back().text = detail::require_utf8(std::move(text), "text of a reply");
 }
 
-MOCK_GATEWAY_INLINE Reply::Reply(const Failure& failure) { data_.failure = failure; }
+Reply::Reply(const Failure& failure) { data_.failure = failure; }
 
-MOCK_GATEWAY_INLINE Reply Reply::thinking(std::string text) const {
+Reply Reply::thinking(std::string text) const {
   Reply changed = *this;
   detail::reply_check::last_choice(changed.data_, "thinking").thinking +=
       detail::require_utf8(std::move(text), "thinking of a reply");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) const {
+Reply Reply::text(std::string text) const {
   Reply changed = *this;
   detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.data_, "text");
   std::string addition = detail::require_utf8(std::move(text), "text of a reply");
@@ -397,12 +394,12 @@ MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const {
+Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const {
   std::string json = detail::reply_check::arguments_text(name, arguments);
   return malformed_tool_call(std::move(name), std::move(json), std::move(id));
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
+Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
   Reply changed = *this;
   detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.data_, "tool call");
   choice.tool_calls.push_back({detail::require_utf8(std::move(name), "name of a tool call"),
@@ -411,26 +408,26 @@ MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::stri
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
+Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
   Reply changed = malformed_tool_call(std::move(name), std::move(input), std::move(id));
   changed.data_.choices.back().tool_calls.back().custom = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::interleaved() const {
+Reply Reply::interleaved() const {
   detail::reply_check::require_completion(data_, "interleaved tool calls");
   Reply changed = *this;
   changed.data_.interleaved = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
+Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
   Reply changed = *this;
   detail::reply_check::last_choice(changed.data_, "logprobs").logprobs = std::move(tokens);
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
+Reply Reply::finish_reason(std::string reason) const {
   Reply changed = *this;
   detail::reply_check::last_choice(changed.data_, "finish_reason");
   const std::string checked = detail::require_utf8(std::move(reason), "finish_reason of a reply");
@@ -438,18 +435,18 @@ MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const {
+Reply Reply::finish_in_last_chunk() const {
   detail::reply_check::require_completion(data_, "finish_reason in its last chunk");
   Reply changed = *this;
   changed.data_.finish_in_last_chunk = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
+Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
   return usage(TokenUsage(prompt_tokens, completion_tokens));
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
+Reply Reply::usage(TokenUsage usage) const {
   detail::reply_check::require_completion(data_, "usage");
   Reply changed = *this;
   changed.data_.usage = usage;
@@ -457,7 +454,7 @@ MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) const {
+Reply Reply::with_usage_json(const Json& json) const {
   detail::reply_check::require_completion(data_, "usage");
   Reply changed = *this;
   changed.data_.usage.reset();
@@ -465,21 +462,21 @@ MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const {
+Reply Reply::extra(const Json& patch) const {
   detail::reply_check::require_completion(data_, "extra fields");
   Reply changed = *this;
   changed.data_.extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const {
+Reply Reply::extra_message(const Json& patch) const {
   detail::reply_check::require_completion(data_, "extra fields");
   Reply changed = *this;
   changed.data_.extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
+Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
   detail::reply_check::require_completion(data_, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
   Reply changed = *this;
@@ -487,7 +484,7 @@ MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& pat
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const {
+Reply Reply::chunk(StreamChunk chunk) const {
   if (!data_.chunks)
     throw GatewayError("a chunk can only be added to chunks({…}); this reply is made of something else");
   Reply changed = *this;
@@ -495,21 +492,21 @@ MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const {
+Reply Reply::model(std::string id) const {
   detail::reply_check::require_completion(data_, "model");
   Reply changed = *this;
   changed.data_.model = detail::require_utf8(std::move(id), "model of a reply");
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::verbatim() const {
+Reply Reply::verbatim() const {
   detail::reply_check::require_completion(data_, "verbatim text");
   Reply changed = *this;
   changed.data_.verbatim = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) const {
+Reply Reply::header(std::string name, std::string value) const {
   detail::require_header_field(name, value);
   Reply changed = *this;
   if (changed.data_.failure) {
@@ -520,7 +517,7 @@ MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) con
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) const {
+Reply Reply::add_header(std::string name, std::string value) const {
   detail::require_header_field(name, value);
   Reply changed = *this;
   if (changed.data_.failure) {
@@ -531,39 +528,35 @@ MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value)
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::early_hints(const Headers& fields) const {
+Reply Reply::early_hints(const Headers& fields) const {
   Reply changed = *this;
   changed.data_.early_hints = mock_gateway::early_hints(fields).bytes();
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
+Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) const {
-  return pace(Pace().first_token_after(std::move(delay)));
-}
+Reply Reply::first_token_after(Timing delay) const { return pace(Pace().first_token_after(std::move(delay))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const {
-  return pace(Pace().tokens_per_second(std::move(rate)));
-}
+Reply Reply::tokens_per_second(Rate rate) const { return pace(Pace().tokens_per_second(std::move(rate))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
+Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const {
+Reply Reply::pace(const Pace& pace) const {
   detail::reply_check::require_paceable(data_, pace);
   Reply changed = *this;
   changed.data_.pace = pace.or_else(data_.pace);
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::fail(Trigger trigger, Effect effect) const {
+Reply Reply::fail(Trigger trigger, Effect effect) const {
   detail::reply_check::require_possible(data_, trigger, effect);
   Reply changed = *this;
   changed.data_.faults.push_back(Fault{std::move(trigger), std::move(effect)});
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, Place place) const {
+Reply Reply::hold(Gate gate, Place place) const {
   if (place.number() == 0) throw GatewayError("events and tokens of a place count from 1");
   if (data_.failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
   if (data_.raw && place.kind() == Place::Kind::token)
@@ -573,7 +566,7 @@ MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, Place place) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
+Reply Reply::sse(SseDialect dialect) const {
   if (data_.failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_.raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
@@ -583,72 +576,69 @@ MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
+Reply Reply::slice_writes(std::size_t bytes) const {
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
   Reply changed = *this;
   changed.data_.writes = {Writes::Kind::sliced, bytes};
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
+Reply Reply::one_write() const {
   Reply changed = *this;
   changed.data_.writes = {Writes::Kind::together, 0};
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
+Reply Reply::split_write(std::size_t byte) const {
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
   Reply changed = *this;
   changed.data_.writes = {Writes::Kind::split, byte};
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply text(std::string text) { return Reply(std::move(text)); }
+Reply text(std::string text) { return Reply(std::move(text)); }
 
-MOCK_GATEWAY_INLINE Reply thinking(std::string text) {
+Reply thinking(std::string text) {
   detail::ReplyData data;
   data.choices.emplace_back().thinking = detail::require_utf8(std::move(text), "thinking of a reply");
   return Reply(std::move(data));
 }
 
-MOCK_GATEWAY_INLINE Reply tool_call(std::string name, const Json& arguments, std::string id) {
+Reply tool_call(std::string name, const Json& arguments, std::string id) {
   return Reply(detail::ReplyData{}).tool_call(std::move(name), arguments, std::move(id));
 }
 
-MOCK_GATEWAY_INLINE Reply malformed_tool_call(std::string name, std::string arguments, std::string id) {
+Reply malformed_tool_call(std::string name, std::string arguments, std::string id) {
   return Reply(detail::ReplyData{}).malformed_tool_call(std::move(name), std::move(arguments), std::move(id));
 }
 
-MOCK_GATEWAY_INLINE Reply custom_tool_call(std::string name, std::string input, std::string id) {
+Reply custom_tool_call(std::string name, std::string input, std::string id) {
   return Reply(detail::ReplyData{}).custom_tool_call(std::move(name), std::move(input), std::move(id));
 }
 
-MOCK_GATEWAY_INLINE Reply refusal(std::string text) {
+Reply refusal(std::string text) {
   detail::ReplyData data;
   data.choices.emplace_back().refusal = detail::require_utf8(std::move(text), "refusal of a reply");
   return Reply(std::move(data));
 }
 
-MOCK_GATEWAY_INLINE Reply json_text(const Json& value) {
-  return Reply(detail::reply_check::json_text_of(value, "the value of json_text"));
-}
+Reply json_text(const Json& value) { return Reply(detail::reply_check::json_text_of(value, "the value of json_text")); }
 
-MOCK_GATEWAY_INLINE Reply chunks(std::vector<StreamChunk> elements) {
+Reply chunks(std::vector<StreamChunk> elements) {
   detail::ReplyData data;
   data.chunks = std::move(elements);
   return Reply(std::move(data));
 }
 
-MOCK_GATEWAY_INLINE StreamChunk chunk(const Json& json) { return StreamChunk::of_json(json); }
+StreamChunk chunk(const Json& json) { return StreamChunk::of_json(json); }
 
-MOCK_GATEWAY_INLINE StreamChunk raw_bytes(std::string bytes) { return StreamChunk::of_bytes(std::move(bytes)); }
+StreamChunk raw_bytes(std::string bytes) { return StreamChunk::of_bytes(std::move(bytes)); }
 
-MOCK_GATEWAY_INLINE StreamChunk event(std::string lines) { return StreamChunk::of_fields(std::move(lines)); }
+StreamChunk event(std::string lines) { return StreamChunk::of_fields(std::move(lines)); }
 
-MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string content_type) {
+Reply raw_reply(int status, const Json& body, std::string content_type) {
   return detail::make_raw_reply(status, detail::reply_check::json_text_of(body, "the body of a raw reply"),
                                 std::move(content_type));
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -16,7 +16,6 @@
 #include "received_request.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// What might have stood in a token's place, as `top_logprobs` lists it.
 struct TopLogprob {
@@ -370,5 +369,4 @@ Reply choices(const Reply& first, const Replies&... others) {
   return detail::join_choices({first, Reply(others)...});
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

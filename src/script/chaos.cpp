@@ -5,23 +5,22 @@
 #include "../model/reply.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace chaos_text {
 
 /// As short as it can be while it still reads back as the same number, in any locale.
-MOCK_GATEWAY_INLINE std::string number(double value) {
+std::string number(double value) {
   std::string text = Json(value).dump();
   if (text.size() > 2 && text.compare(text.size() - 2, 2, ".0") == 0) text.resize(text.size() - 2);
   return text;
 }
 
-MOCK_GATEWAY_INLINE std::string time(const Timing& timing) {
+std::string time(const Timing& timing) {
   const Distribution& nanoseconds = timing.nanoseconds();
   return nanoseconds.fixed() ? number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
 }
 
-MOCK_GATEWAY_INLINE std::string pace(const Pace& pace) {
+std::string pace(const Pace& pace) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (pace.first_token()) add("first token after " + time(*pace.first_token()));
@@ -36,7 +35,7 @@ MOCK_GATEWAY_INLINE std::string pace(const Pace& pace) {
 
 }  // namespace chaos_text
 
-MOCK_GATEWAY_INLINE std::string chaos_deed(const ChaosPlan& plan) {
+std::string chaos_deed(const ChaosPlan& plan) {
   if (plan.failure) {
     const std::string& code = plan.failure->code();
     return std::to_string(plan.failure->status()) + (code.empty() ? "" : " " + code);
@@ -46,7 +45,7 @@ MOCK_GATEWAY_INLINE std::string chaos_deed(const ChaosPlan& plan) {
   return plan.effect->to_string() + " " + (plan.trigger ? plan.trigger->to_string() : plan.drawn->to_string());
 }
 
-MOCK_GATEWAY_INLINE std::string chaos_frequency(const ChaosPlan& plan) {
+std::string chaos_frequency(const ChaosPlan& plan) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (plan.probability) add("probability " + chaos_text::number(*plan.probability));
@@ -57,39 +56,39 @@ MOCK_GATEWAY_INLINE std::string chaos_frequency(const ChaosPlan& plan) {
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), most_(most) {
+DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), most_(most) {
   if (kind != Trigger::Kind::after_events && kind != Trigger::Kind::after_tokens && kind != Trigger::Kind::after_bytes)
     throw GatewayError("a trigger is drawn among events, tokens or bytes: at_any_event, at_any_token, at_any_byte");
   if (most == 0) throw GatewayError("a trigger is drawn from 1 on: at_any_token(10) is after the first up to the 10th");
 }
 
-MOCK_GATEWAY_INLINE std::string DrawnTrigger::to_string() const {
+std::string DrawnTrigger::to_string() const {
   const std::string whole = Trigger(kind_, most_).to_string();  // "after 10 tokens"
   return most_ == 1 ? whole : "after 1 to " + whole.substr(whole.find(' ') + 1);
 }
 
-MOCK_GATEWAY_INLINE DrawnTrigger at_any_event(std::size_t most) { return {Trigger::Kind::after_events, most}; }
+DrawnTrigger at_any_event(std::size_t most) { return {Trigger::Kind::after_events, most}; }
 
-MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigger::Kind::after_tokens, most}; }
+DrawnTrigger at_any_token(std::size_t most) { return {Trigger::Kind::after_tokens, most}; }
 
-MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
+DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) {
+Chaos::Chaos(Trigger trigger, Effect effect) {
   // A completion, streamed or not, can break in every way in which any reply can.
   static_cast<void>(Reply("").fail(trigger, effect));
   plan_.trigger = std::move(trigger);
   plan_.effect = std::move(effect);
 }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
+Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
   static_cast<void>(Reply("").fail(Trigger(trigger.kind(), trigger.most()), effect));
   plan_.drawn = std::move(trigger);
   plan_.effect = std::move(effect);
 }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(const Failure& failure) { plan_.failure = failure; }
+Chaos::Chaos(const Failure& failure) { plan_.failure = failure; }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(const Pace& pace) {
+Chaos::Chaos(const Pace& pace) {
   if (!pace.sets_anything())
     throw GatewayError("this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
@@ -97,7 +96,7 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const Pace& pace) {
   plan_.pace = pace;
 }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) {
+Chaos::Chaos(const ConnectionFault& fault) {
   if (fault.kind() != ConnectionFault::Kind::unsolicited_continue &&
       fault.kind() != ConnectionFault::Kind::early_hints) {
     throw GatewayError("\"" + fault.to_string() +
@@ -108,7 +107,7 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) {
   plan_.interim = fault;
 }
 
-MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
+Chaos Chaos::probability(double probability) const {
   // Written so that what is no number is refused too.
   if (!(probability >= 0 && probability <= 1)) {
     throw GatewayError("a probability of chaos is a number from 0 to 1, not " + std::to_string(probability) +
@@ -119,26 +118,25 @@ MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Chaos Chaos::every(std::size_t n) const {
+Chaos Chaos::every(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::every(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
   Chaos changed = *this;
   changed.plan_.every = n;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Chaos Chaos::first(std::size_t n) const {
+Chaos Chaos::first(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::first(0) would strike nothing; first(1) strikes each request once");
   Chaos changed = *this;
   changed.plan_.first = n;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
+std::string Chaos::to_string() const {
   std::string text = detail::chaos_deed(plan_) + " (" + detail::chaos_frequency(plan_);
   for (std::size_t i = 0; i < plan_.matchers.size(); ++i)
     text += (i == 0 ? ", when " : " and ") + plan_.matchers[i].describe();
   return text + ")";
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -14,7 +14,6 @@
 #include "matcher.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
 /// likely: at_any_event(), at_any_token(), at_any_byte().
@@ -127,5 +126,4 @@ std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -5,10 +5,9 @@
 #include "../core/random.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos) {
+void ChaosRules::add(const Chaos& chaos) {
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = std::make_shared<Rules>(*rules_);
   rules->push_back(std::make_shared<const Rule>(chaos, rules->size() + 1));
@@ -18,7 +17,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos) {
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void ChaosRules::clear() {
+void ChaosRules::clear() {
   std::shared_ptr<const Rules> out = std::make_shared<Rules>();  // freed after the lock, with the tester's functions
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
@@ -26,13 +25,12 @@ MOCK_GATEWAY_INLINE void ChaosRules::clear() {
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void ChaosRules::reset() {
+void ChaosRules::reset() {
   clear();
   used_ = false;
 }
 
-MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request,
-                                                                    Asking& asking) const {
+std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request, Asking& asking) const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     asking.rules = rules_;
@@ -57,8 +55,8 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
   return hits;
 }
 
-MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
-                                                                      std::uint64_t request) const {
+std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
+                                                  std::uint64_t request) const {
   const ChaosPlan& plan = rule->chaos.plan();
   const std::uint64_t coming = rule->comings.next(request);
   Random random(fingerprint(
@@ -83,5 +81,4 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -15,7 +15,6 @@
 #include "matcher.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
@@ -80,5 +79,4 @@ class ChaosRules {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

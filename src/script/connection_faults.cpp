@@ -3,10 +3,9 @@
 #include "../core/error.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
+void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
   if (times == 0) throw GatewayError("next_connection(fault, 0) would strike nobody");
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.push_back(Queued{fault, times, times, where, ++serial_});
@@ -14,7 +13,7 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void ConnectionFaults::clear() {
+void ConnectionFaults::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.clear();
   cleared_ = serial_;
@@ -33,11 +32,11 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits)
   return taken;
 }
 
-MOCK_GATEWAY_INLINE std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
+std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
   return take([](ConnectionFault::Place place) { return place == ConnectionFault::Place::accepted; });
 }
 
-MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
+std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
   std::optional<Queued> taken = take([reused](ConnectionFault::Place place) {
     return place == ConnectionFault::Place::request || (reused && place == ConnectionFault::Place::reused);
   });
@@ -45,7 +44,7 @@ MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_req
   return std::move(taken->fault);
 }
 
-MOCK_GATEWAY_INLINE void ConnectionFaults::give_back(Queued taken) {
+void ConnectionFaults::give_back(Queued taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (taken.serial <= cleared_) return;
   if (!queue_.empty() && queue_.front().serial == taken.serial) {
@@ -57,11 +56,10 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::give_back(Queued taken) {
   any_ = true;
 }
 
-MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::left() const {
+std::vector<ConnectionFaults::Queued> ConnectionFaults::left() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return {queue_.begin(), queue_.end()};
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -13,7 +13,6 @@
 #include "../model/connection_fault.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
@@ -55,5 +54,4 @@ class ConnectionFaults {
 };
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

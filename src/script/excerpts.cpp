@@ -5,7 +5,6 @@
 #include "../core/text.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace excerpts {
 
@@ -14,28 +13,28 @@ inline constexpr std::size_t shared_bytes = 24;
 inline constexpr std::size_t window_bytes = 80;
 
 /// Where the character begins that the byte at `at` is part of.
-MOCK_GATEWAY_INLINE std::size_t character_start(std::string_view text, std::size_t at) {
+std::size_t character_start(std::string_view text, std::size_t at) {
   const std::size_t least = at < 3 ? 0 : at - 3;
   std::size_t start = at;
   while (start > least && start < text.size() && (static_cast<unsigned char>(text[start]) & 0xc0u) == 0x80u) --start;
   return start;
 }
 
-MOCK_GATEWAY_INLINE std::string quoted_from(std::string_view text, std::size_t start, std::size_t most) {
+std::string quoted_from(std::string_view text, std::size_t start, std::size_t most) {
   return (start > 0 ? "\"…" : "\"") + text::printable(text.substr(start), most, true) + "\"";
 }
 
-MOCK_GATEWAY_INLINE std::string plain(std::string_view text, std::size_t most) { return text::printable(text, most); }
+std::string plain(std::string_view text, std::size_t most) { return text::printable(text, most); }
 
-MOCK_GATEWAY_INLINE std::string quoted(std::string_view text) { return quoted_from(text, 0, shown_bytes); }
+std::string quoted(std::string_view text) { return quoted_from(text, 0, shown_bytes); }
 
-MOCK_GATEWAY_INLINE std::string quoted_end(std::string_view text) {
+std::string quoted_end(std::string_view text) {
   if (text.size() <= shown_bytes) return quoted(text);
   const std::size_t start = character_start(text, text.size() - shown_bytes);
   return quoted_from(text, start, text.size() - start);
 }
 
-MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped) {
+std::string difference(std::string_view expected, std::string_view actual, std::size_t skipped) {
   if (expected == actual) return quoted(actual);
   if (expected.size() <= shown_bytes && actual.size() <= shown_bytes) {
     return quoted(actual) + " instead of " + quoted(expected);
@@ -51,12 +50,12 @@ MOCK_GATEWAY_INLINE std::string difference(std::string_view expected, std::strin
          " from byte " + grouped(skipped + place + 1) + " on";
 }
 
-MOCK_GATEWAY_INLINE std::string json(const Json& value) {
+std::string json(const Json& value) {
   // Values of the tester's may hold what is not UTF-8.
   return plain(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
+std::string grouped(std::size_t number) {
   std::string digits = std::to_string(number);
   for (std::size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
   return digits;
@@ -64,5 +63,4 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 }  // namespace excerpts
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -7,7 +7,6 @@
 #include "../core/json.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace excerpts {
 
@@ -31,5 +30,4 @@ std::string grouped(std::size_t number);
 
 }  // namespace excerpts
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

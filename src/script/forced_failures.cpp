@@ -7,12 +7,10 @@
 #include "../keys/secrets.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE FailureScope::FailureScope(Operation operation)
-    : kind_(Kind::operation), name_(operation.to_string()) {}
+FailureScope::FailureScope(Operation operation) : kind_(Kind::operation), name_(operation.to_string()) {}
 
-MOCK_GATEWAY_INLINE FailureScope for_key(std::string id) {
+FailureScope for_key(std::string id) {
   if (detail::secrets::looks_like_key(id)) {
     throw GatewayError("for_key takes a key's id, not its secret; CreatedKey::id and Keys::list() show it");
   }
@@ -23,7 +21,7 @@ MOCK_GATEWAY_INLINE FailureScope for_key(std::string id) {
   return scope;
 }
 
-MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
+FailureScope for_model(std::string id) {
   if (id.empty()) throw GatewayError("for_model needs a model's id");
   FailureScope scope;
   scope.kind_ = FailureScope::Kind::model;
@@ -33,8 +31,7 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times,
-                                             FailureScope scope) {
+void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope) {
   if (times && *times == 0) {
     throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
   }
@@ -43,13 +40,13 @@ MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::option
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void ForcedFailures::clear() {
+void ForcedFailures::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.clear();
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
+void ForcedFailures::clear(const FailureScope& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto in_scope = [&scope](const Entry& entry) {
     return entry.scope.kind() == scope.kind() && entry.scope.name() == scope.name();
@@ -69,23 +66,22 @@ std::optional<Failure> ForcedFailures::take(const Applies& applies) {
   return failure;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_operation(const Operation& operation) {
+std::optional<Failure> ForcedFailures::take_for_operation(const Operation& operation) {
   return take([&operation](const FailureScope& scope) {
     return scope.kind() == FailureScope::Kind::all ||
            (scope.kind() == FailureScope::Kind::operation && scope.name() == operation.to_string());
   });
 }
 
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_key(const std::string& id) {
+std::optional<Failure> ForcedFailures::take_for_key(const std::string& id) {
   return take(
       [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::key && scope.name() == id; });
 }
 
-MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
+std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
   return take(
       [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -13,7 +13,6 @@
 #include "../model/operation.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// Which requests a forced failure answers.
 class FailureScope {
@@ -76,5 +75,4 @@ class ForcedFailures {
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

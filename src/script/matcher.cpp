@@ -7,31 +7,30 @@
 #include "excerpts.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(const char* part)
+TextMatcher::TextMatcher(const char* part)
     : TextMatcher(part == nullptr ? throw GatewayError("a text matcher's text is a null pointer") : std::string(part)) {
 }
 
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string part) {
+TextMatcher::TextMatcher(std::string part) {
   auto node = std::make_shared<Node>();
   node->description = "contains " + detail::excerpts::quoted(part);
   node->test = [part = std::move(part)](std::string_view text) { return text.find(part) != std::string_view::npos; };
   node_ = std::move(node);
 }
 
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test) {
+TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test) {
   if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function to ask");
   node_ = std::make_shared<Node>(Node{std::move(description), std::move(test), {}, false});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(Node node) : node_(std::make_shared<Node>(std::move(node))) {}
+TextMatcher::TextMatcher(Node node) : node_(std::make_shared<Node>(std::move(node))) {}
 
-MOCK_GATEWAY_INLINE std::string TextMatcher::explain(std::string_view text) const {
+std::string TextMatcher::explain(std::string_view text) const {
   return node_->explain ? node_->explain(text) : detail::excerpts::quoted(text);
 }
 
-MOCK_GATEWAY_INLINE TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
+TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
   return TextMatcher(TextMatcher::Node{
       "(" + a.describe() + " and " + b.describe() + ")",
       [a, b](std::string_view text) { return a.matches(text) && b.matches(text); },
@@ -39,35 +38,34 @@ MOCK_GATEWAY_INLINE TextMatcher operator&&(const TextMatcher& a, const TextMatch
       a.built_in() && b.built_in()});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
+TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
   return TextMatcher(TextMatcher::Node{"(" + a.describe() + " or " + b.describe() + ")",
                                        [a, b](std::string_view text) { return a.matches(text) || b.matches(text); },
                                        {},
                                        a.built_in() && b.built_in()});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher operator!(const TextMatcher& matcher) {
+TextMatcher operator!(const TextMatcher& matcher) {
   return TextMatcher(TextMatcher::Node{"not (" + matcher.describe() + ")",
                                        [matcher](std::string_view text) { return !matcher.matches(text); },
                                        {},
                                        matcher.built_in()});
 }
 
-MOCK_GATEWAY_INLINE const std::string& ChatCall::user_text() const {
+const std::string& ChatCall::user_text() const {
   if (!user_text_) user_text_ = chat_.last_user_text();
   return *user_text_;
 }
 
-MOCK_GATEWAY_INLINE Matcher::Matcher(detail::MatcherNode node)
-    : node_(std::make_shared<detail::MatcherNode>(std::move(node))) {}
+Matcher::Matcher(detail::MatcherNode node) : node_(std::make_shared<detail::MatcherNode>(std::move(node))) {}
 
-MOCK_GATEWAY_INLINE const std::string& Matcher::describe() const { return node_->description; }
+const std::string& Matcher::describe() const { return node_->description; }
 
 namespace detail {
 namespace composition {
 
 /// Both as parts of one condition; what is such a condition already gives its own parts, so that a && b && c has three.
-MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
+Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, const Matcher& b) {
   MatcherNode node;
   node.kind = kind;
   for (const Matcher& side : {a, b}) {
@@ -85,15 +83,15 @@ MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, c
 }  // namespace composition
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Matcher operator&&(const Matcher& a, const Matcher& b) {
+Matcher operator&&(const Matcher& a, const Matcher& b) {
   return detail::composition::combined(detail::MatcherNode::Kind::all, " and ", a, b);
 }
 
-MOCK_GATEWAY_INLINE Matcher operator||(const Matcher& a, const Matcher& b) {
+Matcher operator||(const Matcher& a, const Matcher& b) {
   return detail::composition::combined(detail::MatcherNode::Kind::any, " or ", a, b);
 }
 
-MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
+Matcher operator!(const Matcher& matcher) {
   using Kind = detail::MatcherNode::Kind;
   const Kind kind = matcher.node().kind;
   detail::MatcherNode node;
@@ -107,14 +105,14 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE std::optional<bool> Trail::find(const MatcherNode& node) const {
+std::optional<bool> Trail::find(const MatcherNode& node) const {
   const auto found =
       std::find_if(results_.rbegin(), results_.rend(), [&node](const auto& result) { return result.first == &node; });
   if (found == results_.rend()) return std::nullopt;
   return found->second;
 }
 
-MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
+bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
   const MatcherNode& node = matcher.node();
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
@@ -135,14 +133,14 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Tr
 
 namespace explanation {
 
-MOCK_GATEWAY_INLINE ExplainedCondition::Verdict verdict(std::optional<bool> matched) {
+ExplainedCondition::Verdict verdict(std::optional<bool> matched) {
   if (!matched) return ExplainedCondition::Verdict::not_evaluated;
   return *matched ? ExplainedCondition::Verdict::match : ExplainedCondition::Verdict::mismatch;
 }
 
 /// All of the parts, which each have lines of their own.
-MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const Trail& trail,
-                                                    std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const Trail& trail, std::size_t depth,
+                                std::vector<ExplainedCondition>& conditions) {
   // Within "any of" they need a heading, which says that all of them are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
@@ -157,8 +155,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, con
   return all;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const Trail& trail,
-                                                    std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const Trail& trail, std::size_t depth,
+                                std::vector<ExplainedCondition>& conditions) {
   const std::size_t heading = conditions.size();
   conditions.push_back({depth, ExplainedCondition::Verdict::match, "any of", ""});
   std::optional<bool> any = false;
@@ -171,9 +169,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, con
   return any;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
-                                                         const Trail& trail, std::size_t depth,
-                                                         std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call, const Trail& trail,
+                                     std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   std::vector<ExplainedCondition> inner;
   std::optional<bool> matched = explain(node.parts.front(), call, trail, depth, inner);
   if (matched) matched = !*matched;
@@ -186,8 +183,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node
 
 }  // namespace explanation
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail,
-                                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
+                            std::vector<ExplainedCondition>& conditions) {
   const MatcherNode& node = matcher.node();
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
@@ -202,5 +199,4 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -14,7 +14,6 @@
 #include "scope.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// A condition on a string. A bare string means *contains*, case and all.
 class TextMatcher {
@@ -143,5 +142,4 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

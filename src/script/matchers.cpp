@@ -16,7 +16,6 @@
 #include "excerpts.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
@@ -28,7 +27,7 @@ inline constexpr std::size_t searched_bytes = 65536;
 using Test = std::function<bool(const ChatCall&)>;
 using Actual = std::function<std::string(const ChatCall&)>;
 
-MOCK_GATEWAY_INLINE Matcher leaf(std::string description, Test test, Actual actual) {
+Matcher leaf(std::string description, Test test, Actual actual) {
   MatcherNode node;
   node.description = std::move(description);
   node.test = std::move(test);
@@ -37,7 +36,7 @@ MOCK_GATEWAY_INLINE Matcher leaf(std::string description, Test test, Actual actu
 }
 
 /// A leaf whose test asks `text`.
-MOCK_GATEWAY_INLINE Matcher text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual) {
+Matcher text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual) {
   MatcherNode node;
   node.description = std::move(description);
   node.test = std::move(test);
@@ -47,19 +46,19 @@ MOCK_GATEWAY_INLINE Matcher text_leaf(std::string description, const TextMatcher
 }
 
 /// What a report shows of a text that was to match, without asking the tester's functions.
-MOCK_GATEWAY_INLINE std::string shown(const TextMatcher& matcher, std::string_view text) {
+std::string shown(const TextMatcher& matcher, std::string_view text) {
   return matcher.built_in() ? matcher.explain(text) : excerpts::quoted(text);
 }
 
-MOCK_GATEWAY_INLINE bool is_any_text(const TextMatcher& text) { return text.built_in() && text.describe() == anything; }
+bool is_any_text(const TextMatcher& text) { return text.built_in() && text.describe() == anything; }
 
 /// " and its text contains \"21\""; nothing when it may be any.
-MOCK_GATEWAY_INLINE std::string and_text(const TextMatcher& text) {
+std::string and_text(const TextMatcher& text) {
   return is_any_text(text) ? std::string() : " and its text " + text.describe();
 }
 
 /// The texts in one line, cut where it becomes long.
-MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<std::string_view>& texts) {
+std::string listed(const char* heading, const std::vector<std::string_view>& texts) {
   std::string list;
   for (const std::string_view text : texts) {
     if (list.size() > excerpts::shown_bytes) break;
@@ -72,7 +71,7 @@ MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<st
 // ---- Patterns
 
 /// Whether the pattern occurs in the text; nothing when that takes too many steps.
-MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
+std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
     return schema::PatternRun(pattern, budget).search(text);
@@ -81,7 +80,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, s
   }
 }
 
-MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, std::string_view text) {
+std::string explain_search(const schema::Pattern& pattern, std::string_view text) {
   if (text.size() > searched_bytes) {
     return "not searched: it has " + excerpts::grouped(text.size()) + " bytes, more than " +
            excerpts::grouped(searched_bytes);
@@ -92,19 +91,19 @@ MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, s
 
 // ---- Messages
 
-MOCK_GATEWAY_INLINE bool has_user_message(const ChatRequest& chat) {
+bool has_user_message(const ChatRequest& chat) {
   return std::any_of(chat.messages.rbegin(), chat.messages.rend(),
                      [](const Message& message) { return message.role == "user"; });
 }
 
-MOCK_GATEWAY_INLINE std::string last_role(const ChatRequest& chat) {
+std::string last_role(const ChatRequest& chat) {
   return chat.messages.empty() ? "no messages"
                                : "last message is of role " + excerpts::plain(chat.messages.back().role);
 }
 
 using Messages = std::vector<const Message*>;
 
-MOCK_GATEWAY_INLINE Messages system_messages(const ChatRequest& chat) {
+Messages system_messages(const ChatRequest& chat) {
   Messages messages;
   for (const Message& message : chat.messages) {
     if (message.role == "system" || message.role == "developer") messages.push_back(&message);
@@ -112,15 +111,15 @@ MOCK_GATEWAY_INLINE Messages system_messages(const ChatRequest& chat) {
   return messages;
 }
 
-MOCK_GATEWAY_INLINE Messages all_messages(const ChatRequest& chat) {
+Messages all_messages(const ChatRequest& chat) {
   Messages messages;
   for (const Message& message : chat.messages) messages.push_back(&message);
   return messages;
 }
 
 /// Some of these messages says what is asked for.
-MOCK_GATEWAY_INLINE Matcher some_message(std::string description, const char* noun,
-                                         Messages (*choose)(const ChatRequest&), const TextMatcher& text) {
+Matcher some_message(std::string description, const char* noun, Messages (*choose)(const ChatRequest&),
+                     const TextMatcher& text) {
   return text_leaf(
       std::move(description), text,
       [choose, text](const ChatCall& call) {
@@ -146,7 +145,7 @@ MOCK_GATEWAY_INLINE Matcher some_message(std::string description, const char* no
 }
 
 /// The message at a position that may count from the end; null when there is none.
-MOCK_GATEWAY_INLINE const Message* message_at(const ChatRequest& chat, int position) {
+const Message* message_at(const ChatRequest& chat, int position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
   return index < 0 || index >= count ? nullptr : &chat.messages[static_cast<std::size_t>(index)];
@@ -159,7 +158,7 @@ struct ToolResult {
 };
 
 /// Those with which the conversation ends.
-MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
+std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   std::vector<ToolResult> results;
   std::size_t first = chat.messages.size();
   while (first > 0 && chat.messages[first - 1].role == "tool") --first;
@@ -177,18 +176,17 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   return results;
 }
 
-MOCK_GATEWAY_INLINE bool is_of_function(const ToolResult& result, const std::string& function) {
+bool is_of_function(const ToolResult& result, const std::string& function) {
   return result.function != nullptr && *result.function == function;
 }
 
-MOCK_GATEWAY_INLINE bool is_of_call(const ToolResult& result, const std::string& call_id) {
+bool is_of_call(const ToolResult& result, const std::string& call_id) {
   return result.message->tool_call_id == call_id;
 }
 
 /// A tool result at the end of the conversation that is of what `name` says, by `is_of`.
-MOCK_GATEWAY_INLINE Matcher final_tool_result(std::string description, std::string name,
-                                              bool (*is_of)(const ToolResult&, const std::string&),
-                                              const TextMatcher& text) {
+Matcher final_tool_result(std::string description, std::string name,
+                          bool (*is_of)(const ToolResult&, const std::string&), const TextMatcher& text) {
   return text_leaf(
       std::move(description) + and_text(text), text,
       [name, is_of, text](const ChatCall& call) {
@@ -218,11 +216,9 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(std::string description, std::stri
 // ---- Fields
 
 /// A field of the body as it was sent: the parsed request no longer knows a default from a value.
-MOCK_GATEWAY_INLINE std::string sent(const Json* value) {
-  return value == nullptr ? "not sent" : excerpts::json(*value);
-}
+std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
 
-MOCK_GATEWAY_INLINE Actual sent_field(const char* name) {
+Actual sent_field(const char* name) {
   return [name](const ChatCall& call) { return sent(json_pointer::child(call.chat().body, name)); };
 }
 
@@ -245,14 +241,14 @@ Matcher flag_is(const char* name, Flag ChatRequest::*field, bool expected) {
       [field, expected](const ChatCall& call) { return call.chat().*field == expected; }, sent_field(name));
 }
 
-MOCK_GATEWAY_INLINE std::string tools(const ChatCall& call) {
+std::string tools(const ChatCall& call) {
   if (call.chat().tools.empty()) return "no tools";
   std::vector<std::string_view> names;
   for (const Tool& tool : call.chat().tools) names.push_back(tool.name);
   return listed("tools: ", names);
 }
 
-MOCK_GATEWAY_INLINE std::string tool_choice(const ToolChoice& choice) {
+std::string tool_choice(const ToolChoice& choice) {
   switch (choice.mode) {
     case ToolChoice::Mode::none: return "none";
     case ToolChoice::Mode::automatic: return "auto";
@@ -267,7 +263,7 @@ MOCK_GATEWAY_INLINE std::string tool_choice(const ToolChoice& choice) {
 using Pointer = std::vector<std::string>;
 
 /// The names of a JSON pointer. Throws GatewayError.
-MOCK_GATEWAY_INLINE Pointer parse_pointer(const std::string& source) {
+Pointer parse_pointer(const std::string& source) {
   const auto refuse = [&source](const char* why) {
     throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
   };
@@ -283,7 +279,7 @@ MOCK_GATEWAY_INLINE Pointer parse_pointer(const std::string& source) {
   return names;
 }
 
-MOCK_GATEWAY_INLINE const Json* value_at(const Json& root, const Pointer& pointer) {
+const Json* value_at(const Json& root, const Pointer& pointer) {
   const Json* value = &root;
   for (const std::string& name : pointer) {
     value = json_pointer::child(*value, name);
@@ -292,9 +288,7 @@ MOCK_GATEWAY_INLINE const Json* value_at(const Json& root, const Pointer& pointe
   return value;
 }
 
-MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) {
-  return pointer.empty() ? "the root" : excerpts::plain(pointer);
-}
+std::string place(const std::string& pointer) { return pointer.empty() ? "the root" : excerpts::plain(pointer); }
 
 /// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
 template <class Integer>
@@ -306,7 +300,7 @@ bool has_value(double real, Integer integer) {
          static_cast<Integer>(real) == integer;
 }
 
-MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
+bool same_number(const Json& a, const Json& b) {
   if (a.is_number_float() && b.is_number_float()) return a.get<double>() == b.get<double>();
   if (b.is_number_float()) return same_number(b, a);
   if (a.is_number_float()) {
@@ -332,11 +326,11 @@ struct Difference {
 /// Whether objects may have members that were not named.
 enum class Extent { whole, part };
 
-MOCK_GATEWAY_INLINE std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
+std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
 
 /// The first difference of two values that are both there or not, under a name.
-MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected,
-                                                               const Json* actual, Extent extent) {
+std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
+                                           Extent extent) {
   std::optional<Difference> difference = expected != nullptr && actual != nullptr
                                              ? first_difference(*expected, *actual, extent)
                                              : Difference{{}, expected, actual};
@@ -344,8 +338,7 @@ MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view 
   return difference;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Difference> first_difference_in_object(const Json& expected, const Json& actual,
-                                                                         Extent extent) {
+std::optional<Difference> first_difference_in_object(const Json& expected, const Json& actual, Extent extent) {
   for (const auto& [name, value] : expected.get_ref<const Json::object_t&>()) {
     if (auto difference = difference_below(name, &value, json_pointer::child(actual, name), extent)) return difference;
   }
@@ -356,8 +349,7 @@ MOCK_GATEWAY_INLINE std::optional<Difference> first_difference_in_object(const J
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE std::optional<Difference> first_difference(const Json& expected, const Json& actual,
-                                                               Extent extent) {
+std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent) {
   if (expected.is_object() && actual.is_object()) return first_difference_in_object(expected, actual, extent);
   if (expected.is_array() && actual.is_array()) {
     for (std::size_t index = 0; index < std::max(expected.size(), actual.size()); ++index) {
@@ -373,7 +365,7 @@ MOCK_GATEWAY_INLINE std::optional<Difference> first_difference(const Json& expec
 }
 
 /// "at /messages/0/role: \"user\" instead of \"system\"".
-MOCK_GATEWAY_INLINE std::string explain(const Difference& difference) {
+std::string explain(const Difference& difference) {
   const auto shown_or_nothing = [](const Json* value) { return value == nullptr ? "nothing" : excerpts::json(*value); };
   const std::string where = "at " + place(difference.pointer) + ": ";
   if (difference.expected != nullptr && difference.actual != nullptr && difference.expected->is_string() &&
@@ -385,7 +377,7 @@ MOCK_GATEWAY_INLINE std::string explain(const Difference& difference) {
 }
 
 /// What is at a pointer: whole when it is short, else what differs.
-MOCK_GATEWAY_INLINE std::string explain(const std::string& pointer, const Json& expected, const Json* actual) {
+std::string explain(const std::string& pointer, const Json& expected, const Json* actual) {
   if (actual == nullptr) return "nothing there";
   std::string whole = actual->dump(-1, ' ', false, Json::error_handler_t::replace);
   std::optional<Difference> difference = first_difference(expected, *actual, Extent::whole);
@@ -397,7 +389,7 @@ MOCK_GATEWAY_INLINE std::string explain(const std::string& pointer, const Json& 
 // ---- How it came
 
 /// Of several values of one name.
-MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
+std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
   constexpr std::size_t most = 5;
@@ -409,8 +401,8 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
 }
 
 /// One of the values that `find` gives matches.
-MOCK_GATEWAY_INLINE Matcher some_value(std::string description, const TextMatcher& text,
-                                       const std::function<std::vector<std::string>(const ReceivedRequest&)>& find) {
+Matcher some_value(std::string description, const TextMatcher& text,
+                   const std::function<std::vector<std::string>(const ReceivedRequest&)>& find) {
   return text_leaf(
       std::move(description) + (is_any_text(text) ? std::string() : " " + text.describe()), text,
       [find, text](const ChatCall& call) {
@@ -422,14 +414,14 @@ MOCK_GATEWAY_INLINE Matcher some_value(std::string description, const TextMatche
 }
 
 /// As forms and queries are encoded; what is badly encoded stays as it is.
-MOCK_GATEWAY_INLINE std::string query_decoded(std::string_view encoded) {
+std::string query_decoded(std::string_view encoded) {
   std::string spaced(encoded);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
   std::optional<std::string> decoded = text::percent_decode(spaced);
   return decoded ? std::move(*decoded) : std::string(encoded);
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> query_values(const ReceivedRequest& http, std::string_view name) {
+std::vector<std::string> query_values(const ReceivedRequest& http, std::string_view name) {
   const std::string query = http.query();
   std::vector<std::string> values;
   for (std::size_t start = 0; start < query.size();) {
@@ -445,7 +437,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> query_values(const ReceivedRequest&
 }
 
 /// A leaf that lets only one test's requests through.
-MOCK_GATEWAY_INLINE Matcher scoped_leaf(std::string description, RequestScope scope, Actual actual) {
+Matcher scoped_leaf(std::string description, RequestScope scope, Actual actual) {
   MatcherNode node;
   node.description = std::move(description);
   node.test = [scope](const ChatCall& call) { return scope.covers(call.http()); };
@@ -457,9 +449,9 @@ MOCK_GATEWAY_INLINE Matcher scoped_leaf(std::string description, RequestScope sc
 }  // namespace matchers
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
+TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
 
-MOCK_GATEWAY_INLINE TextMatcher equals(std::string text) {
+TextMatcher equals(std::string text) {
   namespace excerpts = detail::excerpts;
   std::string description = "is " + excerpts::quoted(text);
   return TextMatcher(TextMatcher::Node{
@@ -471,7 +463,7 @@ MOCK_GATEWAY_INLINE TextMatcher equals(std::string text) {
       true});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher starts_with(std::string start) {
+TextMatcher starts_with(std::string start) {
   namespace excerpts = detail::excerpts;
   std::string description = "starts with " + excerpts::quoted(start);
   const auto matches = [start](std::string_view text) { return text.substr(0, start.size()) == start; };
@@ -485,7 +477,7 @@ MOCK_GATEWAY_INLINE TextMatcher starts_with(std::string start) {
                                        true});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher ends_with(std::string end) {
+TextMatcher ends_with(std::string end) {
   namespace excerpts = detail::excerpts;
   std::string description = "ends with " + excerpts::quoted(end);
   const auto tail = [end](std::string_view text) {
@@ -502,7 +494,7 @@ MOCK_GATEWAY_INLINE TextMatcher ends_with(std::string end) {
                                        true});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
+TextMatcher matches_regex(std::string pattern) {
   using detail::schema::Pattern;
   std::shared_ptr<const Pattern> parsed;
   try {
@@ -520,12 +512,12 @@ MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
       [parsed](std::string_view text) { return detail::matchers::explain_search(*parsed, text); }, true});
 }
 
-MOCK_GATEWAY_INLINE TextMatcher any_text() {
+TextMatcher any_text() {
   return TextMatcher(
       TextMatcher::Node{std::string(detail::matchers::anything), [](std::string_view) { return true; }, {}, true});
 }
 
-MOCK_GATEWAY_INLINE Matcher user_says(TextMatcher text) {
+Matcher user_says(TextMatcher text) {
   return detail::matchers::text_leaf(
       "user text " + text.describe(), text,
       [text](const ChatCall& call) {
@@ -538,17 +530,17 @@ MOCK_GATEWAY_INLINE Matcher user_says(TextMatcher text) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher system_says(TextMatcher text) {
+Matcher system_says(TextMatcher text) {
   return detail::matchers::some_message("system text " + text.describe(), "system message",
                                         detail::matchers::system_messages, text);
 }
 
-MOCK_GATEWAY_INLINE Matcher any_message_says(TextMatcher text) {
+Matcher any_message_says(TextMatcher text) {
   return detail::matchers::some_message("text of some message " + text.describe(), "message",
                                         detail::matchers::all_messages, text);
 }
 
-MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatcher text) {
+Matcher message_is(int position, std::string role, TextMatcher text) {
   using detail::matchers::message_at;
   const std::string place = position == -1 ? "last message" : "message " + std::to_string(position);
   std::string description = place + " is of role " + detail::excerpts::plain(role) + detail::matchers::and_text(text);
@@ -569,7 +561,7 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher turns_are(Range count) {
+Matcher turns_are(Range count) {
   const auto turns = [](const ChatCall& call) {
     return std::count_if(call.chat().messages.begin(), call.chat().messages.end(),
                          [](const Message& message) { return message.role == "user"; });
@@ -580,44 +572,42 @@ MOCK_GATEWAY_INLINE Matcher turns_are(Range count) {
       [turns](const ChatCall& call) { return std::to_string(turns(call)); });
 }
 
-MOCK_GATEWAY_INLINE Matcher messages_are(Range count) {
+Matcher messages_are(Range count) {
   return detail::matchers::leaf(
       "number of messages is " + count.describe(),
       [count](const ChatCall& call) { return count.contains(static_cast<double>(call.chat().messages.size())); },
       [](const ChatCall& call) { return std::to_string(call.chat().messages.size()); });
 }
 
-MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
+Matcher last_is_tool_result() {
   return detail::matchers::leaf(
       "last message is a tool result",
       [](const ChatCall& call) { return !call.chat().messages.empty() && call.chat().messages.back().role == "tool"; },
       [](const ChatCall& call) { return detail::matchers::last_role(call.chat()); });
 }
 
-MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
+Matcher tool_result(std::string function, TextMatcher text) {
   std::string description = "ends with a tool result of " + detail::excerpts::quoted(function);
   return detail::matchers::final_tool_result(std::move(description), std::move(function),
                                              detail::matchers::is_of_function, text);
 }
 
-MOCK_GATEWAY_INLINE Matcher tool_result_of(std::string call_id, TextMatcher text) {
+Matcher tool_result_of(std::string call_id, TextMatcher text) {
   std::string description = "ends with a tool result of call " + detail::excerpts::quoted(call_id);
   return detail::matchers::final_tool_result(std::move(description), std::move(call_id), detail::matchers::is_of_call,
                                              text);
 }
 
-MOCK_GATEWAY_INLINE Matcher model_is(std::string id) {
+Matcher model_is(std::string id) {
   std::string description = "model is " + detail::excerpts::quoted(id);
   return detail::matchers::leaf(
       std::move(description), [id = std::move(id)](const ChatCall& call) { return call.chat().model == id; },
       detail::matchers::sent_field("model"));
 }
 
-MOCK_GATEWAY_INLINE Matcher stream_is(bool stream) {
-  return detail::matchers::flag_is("stream", &ChatRequest::stream, stream);
-}
+Matcher stream_is(bool stream) { return detail::matchers::flag_is("stream", &ChatRequest::stream, stream); }
 
-MOCK_GATEWAY_INLINE Matcher include_usage_is(bool include_usage) {
+Matcher include_usage_is(bool include_usage) {
   return detail::matchers::leaf(
       std::string("stream_options.include_usage is ") + (include_usage ? "true" : "false"),
       [include_usage](const ChatCall& call) { return call.chat().include_usage == include_usage; },
@@ -628,40 +618,38 @@ MOCK_GATEWAY_INLINE Matcher include_usage_is(bool include_usage) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher temperature_is(Range range) {
+Matcher temperature_is(Range range) {
   return detail::matchers::number_is("temperature", &ChatRequest::temperature, range);
 }
 
-MOCK_GATEWAY_INLINE Matcher top_p_is(Range range) {
-  return detail::matchers::number_is("top_p", &ChatRequest::top_p, range);
-}
+Matcher top_p_is(Range range) { return detail::matchers::number_is("top_p", &ChatRequest::top_p, range); }
 
-MOCK_GATEWAY_INLINE Matcher max_tokens_is(Range range) {
+Matcher max_tokens_is(Range range) {
   return detail::matchers::number_is("max_tokens", &ChatRequest::max_tokens, range);
 }
 
-MOCK_GATEWAY_INLINE Matcher presence_penalty_is(Range range) {
+Matcher presence_penalty_is(Range range) {
   return detail::matchers::number_is("presence_penalty", &ChatRequest::presence_penalty, range);
 }
 
-MOCK_GATEWAY_INLINE Matcher repetition_penalty_is(Range range) {
+Matcher repetition_penalty_is(Range range) {
   return detail::matchers::number_is("repetition_penalty", &ChatRequest::repetition_penalty, range);
 }
 
-MOCK_GATEWAY_INLINE Matcher n_is(Range range) {
+Matcher n_is(Range range) {
   return detail::matchers::leaf(
       "n is " + range.describe(),
       [range](const ChatCall& call) { return range.contains(static_cast<double>(call.chat().n)); },
       detail::matchers::sent_field("n"));
 }
 
-MOCK_GATEWAY_INLINE Matcher seed_is(std::int64_t seed) {
+Matcher seed_is(std::int64_t seed) {
   return detail::matchers::leaf(
       "seed is " + std::to_string(seed), [seed](const ChatCall& call) { return call.chat().seed == seed; },
       detail::matchers::sent_field("seed"));
 }
 
-MOCK_GATEWAY_INLINE Matcher has_stop(std::string sequence) {
+Matcher has_stop(std::string sequence) {
   std::string description = "stop has " + detail::excerpts::quoted(sequence);
   return detail::matchers::leaf(
       std::move(description),
@@ -671,14 +659,14 @@ MOCK_GATEWAY_INLINE Matcher has_stop(std::string sequence) {
       detail::matchers::sent_field("stop"));
 }
 
-MOCK_GATEWAY_INLINE Matcher has_tool(std::string name) {
+Matcher has_tool(std::string name) {
   std::string description = "has tool " + detail::excerpts::quoted(name);
   return detail::matchers::leaf(
       std::move(description), [name = std::move(name)](const ChatCall& call) { return call.chat().has_tool(name); },
       detail::matchers::tools);
 }
 
-MOCK_GATEWAY_INLINE Matcher tools_are(Range count) {
+Matcher tools_are(Range count) {
   return detail::matchers::leaf(
       "number of tools is " + count.describe(),
       [count](const ChatCall& call) { return count.contains(static_cast<double>(call.chat().tools.size())); },
@@ -688,7 +676,7 @@ MOCK_GATEWAY_INLINE Matcher tools_are(Range count) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher tool_choice_is(std::string choice) {
+Matcher tool_choice_is(std::string choice) {
   std::string description = "tool_choice is " + detail::excerpts::quoted(choice);
   return detail::matchers::leaf(
       std::move(description),
@@ -702,11 +690,11 @@ MOCK_GATEWAY_INLINE Matcher tool_choice_is(std::string choice) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher parallel_tool_calls_is(bool parallel) {
+Matcher parallel_tool_calls_is(bool parallel) {
   return detail::matchers::flag_is("parallel_tool_calls", &ChatRequest::parallel_tool_calls, parallel);
 }
 
-MOCK_GATEWAY_INLINE Matcher response_format_is(std::string type) {
+Matcher response_format_is(std::string type) {
   using Kind = ResponseFormat::Kind;
   if (type != "text" && type != "json_object" && type != "json_schema") {
     throw GatewayError("a response_format is \"text\", \"json_object\" or \"json_schema\", not " +
@@ -725,7 +713,7 @@ MOCK_GATEWAY_INLINE Matcher response_format_is(std::string type) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher response_schema_is(std::string name) {
+Matcher response_schema_is(std::string name) {
   using Kind = ResponseFormat::Kind;
   std::string description = "response schema is " + detail::excerpts::quoted(name);
   return detail::matchers::leaf(
@@ -742,15 +730,13 @@ MOCK_GATEWAY_INLINE Matcher response_schema_is(std::string name) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher enable_thinking_is(bool enabled) {
+Matcher enable_thinking_is(bool enabled) {
   return detail::matchers::flag_is("enable_thinking", &ChatRequest::enable_thinking, enabled);
 }
 
-MOCK_GATEWAY_INLINE Matcher logprobs_is(bool logprobs) {
-  return detail::matchers::flag_is("logprobs", &ChatRequest::logprobs, logprobs);
-}
+Matcher logprobs_is(bool logprobs) { return detail::matchers::flag_is("logprobs", &ChatRequest::logprobs, logprobs); }
 
-MOCK_GATEWAY_INLINE Matcher has_field(std::string name) {
+Matcher has_field(std::string name) {
   namespace json_pointer = detail::json_pointer;
   return detail::matchers::leaf(
       "has field " + detail::excerpts::quoted(name),
@@ -763,7 +749,7 @@ MOCK_GATEWAY_INLINE Matcher has_field(std::string name) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher json_at(std::string pointer, Json value) {
+Matcher json_at(std::string pointer, Json value) {
   using detail::matchers::value_at;
   const detail::matchers::Pointer tokens = detail::matchers::parse_pointer(pointer);
   return detail::matchers::leaf(
@@ -778,7 +764,7 @@ MOCK_GATEWAY_INLINE Matcher json_at(std::string pointer, Json value) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher json_text_at(std::string pointer, TextMatcher text) {
+Matcher json_text_at(std::string pointer, TextMatcher text) {
   using detail::matchers::value_at;
   const detail::matchers::Pointer tokens = detail::matchers::parse_pointer(pointer);
   return detail::matchers::text_leaf(
@@ -795,7 +781,7 @@ MOCK_GATEWAY_INLINE Matcher json_text_at(std::string pointer, TextMatcher text) 
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
+Matcher body_includes(Json part) {
   std::string description = "body includes " + detail::excerpts::json(part);
   // Shared, because what is found points into it.
   const auto difference = [expected = std::make_shared<const Json>(std::move(part))](const ChatCall& call) {
@@ -809,16 +795,16 @@ MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
       });
 }
 
-MOCK_GATEWAY_INLINE Matcher has_header(std::string name) { return has_header(std::move(name), any_text()); }
+Matcher has_header(std::string name) { return has_header(std::move(name), any_text()); }
 
-MOCK_GATEWAY_INLINE Matcher has_header(std::string name, TextMatcher value) {
+Matcher has_header(std::string name, TextMatcher value) {
   detail::require_header_field(name, "");
   const std::string description = (detail::matchers::is_any_text(value) ? "has header " : "header ") + name;
   return detail::matchers::some_value(description, value,
                                       [name](const ReceivedRequest& http) { return http.headers.all(name); });
 }
 
-MOCK_GATEWAY_INLINE Matcher header_is(std::string name, std::string value) {
+Matcher header_is(std::string name, std::string value) {
   RequestScope scope = with_header(name, value);
   return detail::matchers::scoped_leaf("header " + name + " is " + detail::excerpts::quoted(value), std::move(scope),
                                        [name, value](const ChatCall& call) {
@@ -827,7 +813,7 @@ MOCK_GATEWAY_INLINE Matcher header_is(std::string name, std::string value) {
                                        });
 }
 
-MOCK_GATEWAY_INLINE Matcher key_is(std::string id_or_description) {
+Matcher key_is(std::string id_or_description) {
   RequestScope scope(id_or_description);
   return detail::matchers::scoped_leaf("key is " + detail::excerpts::quoted(id_or_description), std::move(scope),
                                        [](const ChatCall& call) {
@@ -839,7 +825,7 @@ MOCK_GATEWAY_INLINE Matcher key_is(std::string id_or_description) {
                                        });
 }
 
-MOCK_GATEWAY_INLINE Matcher has_query(std::string name, TextMatcher value) {
+Matcher has_query(std::string name, TextMatcher value) {
   std::string description = detail::matchers::is_any_text(value) ? "query has " : "query parameter ";
   description += detail::excerpts::plain(name);
   return detail::matchers::some_value(std::move(description), value, [name](const ReceivedRequest& http) {
@@ -847,13 +833,13 @@ MOCK_GATEWAY_INLINE Matcher has_query(std::string name, TextMatcher value) {
   });
 }
 
-MOCK_GATEWAY_INLINE Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test) {
+Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test) {
   std::function<bool(const ChatCall&)> of_call;
   if (test) of_call = [test = std::move(test)](const ChatCall& call) { return test(call.chat()); };
   return matching_call(std::move(name), std::move(of_call));
 }
 
-MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test) {
+Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test) {
   if (name.empty()) throw GatewayError("a condition of your own needs a name, by which reports show it");
   if (!test) throw GatewayError("the condition " + detail::excerpts::quoted(name) + " has no function to ask");
   detail::MatcherNode node;
@@ -863,5 +849,4 @@ MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(c
   return Matcher(std::move(node));
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

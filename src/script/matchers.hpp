@@ -10,7 +10,6 @@
 #include "matcher.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 // Of texts.
 
@@ -120,5 +119,4 @@ Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test)
 /// The same, of the whole call: headers, query and key too.
 Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

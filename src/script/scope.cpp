@@ -8,18 +8,17 @@
 #include "../model/failure.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE RequestScope::RequestScope(std::string key) : kind_(Kind::key), name_(std::move(key)) {
+RequestScope::RequestScope(std::string key) : kind_(Kind::key), name_(std::move(key)) {
   if (detail::secrets::looks_like_key(name_)) {
     throw GatewayError("a key is named by its id or description, not by its secret; CreatedKey::id has it");
   }
   if (name_.empty()) throw GatewayError("a key is named by its id or description, and this is empty");
 }
 
-MOCK_GATEWAY_INLINE RequestScope::RequestScope(const char* key) : RequestScope(std::string(key)) {}
+RequestScope::RequestScope(const char* key) : RequestScope(std::string(key)) {}
 
-MOCK_GATEWAY_INLINE bool RequestScope::covers(const ReceivedRequest& request) const {
+bool RequestScope::covers(const ReceivedRequest& request) const {
   switch (kind_) {
     case Kind::all: return true;
     case Kind::key: return request.key_id == name_ || request.key_description == name_;
@@ -31,7 +30,7 @@ MOCK_GATEWAY_INLINE bool RequestScope::covers(const ReceivedRequest& request) co
   return false;
 }
 
-MOCK_GATEWAY_INLINE std::string RequestScope::describe() const {
+std::string RequestScope::describe() const {
   switch (kind_) {
     case Kind::all: return {};
     case Kind::key: return "key \"" + name_ + "\"";
@@ -40,13 +39,13 @@ MOCK_GATEWAY_INLINE std::string RequestScope::describe() const {
   return "header " + name_ + ": " + value_;
 }
 
-MOCK_GATEWAY_INLINE bool operator==(const RequestScope& a, const RequestScope& b) {
+bool operator==(const RequestScope& a, const RequestScope& b) {
   if (a.kind_ != b.kind_) return false;
   if (a.kind_ != RequestScope::Kind::header) return a.name_ == b.name_;
   return detail::text::equals_ignoring_case(a.name_, b.name_) && a.value_ == b.value_;
 }
 
-MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value) {
+RequestScope with_header(std::string name, std::string value) {
   detail::require_header_field(name, value);
   if (detail::secrets::is_sensitive_header(name)) {
     throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
@@ -59,5 +58,4 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
   return scope;
 }
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -5,7 +5,6 @@
 #include "../model/received_request.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// The requests of one of several tests that share a gateway: those with its key, or those with its header. What a
 /// request without either belongs to cannot be told, so nothing but the whole of the gateway covers it.
@@ -40,5 +39,4 @@ class RequestScope {
 /// one that carries a credential: its value is masked before anything is compared.
 RequestScope with_header(std::string name, std::string value);
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

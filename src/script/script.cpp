@@ -9,7 +9,6 @@
 #include "excerpts.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace scripts {
 
@@ -18,24 +17,24 @@ void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
 void require_consistent(const StubPlan& plan);
 
 /// Of every matcher that isolates and must match.
-MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
+void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
   const MatcherNode& node = matcher.node();
   if (node.scope) scopes.push_back(*node.scope);
   if (node.kind != MatcherNode::Kind::all) return;
   for (const Matcher& part : node.parts) add_scopes(part, scopes);
 }
 
-MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocation& b) {
+bool same_place(const SourceLocation& a, const SourceLocation& b) {
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
-MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
+std::size_t limit_of(const StubPlan& plan) {
   std::size_t limit = plan.at_most.value_or(std::numeric_limits<std::size_t>::max());
   if (plan.nothing_more) limit = std::min(limit, plan.replies.size());
   return limit;
 }
 
-MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
+void require_consistent(const StubPlan& plan) {
   if (plan.at_most && *plan.at_most == 0) throw GatewayError("at_most(0) would never answer; never() says so");
   if (plan.at_most && plan.nothing_more) {
     throw GatewayError("at_most(…) steps aside and then_nothing_more() does not; choose one");
@@ -52,14 +51,14 @@ MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
 
 }  // namespace scripts
 
-MOCK_GATEWAY_INLINE std::string conditions(const StubPlan& plan) {
+std::string conditions(const StubPlan& plan) {
   if (plan.matchers.empty()) return "any request";
   std::string text;
   for (const Matcher& matcher : plan.matchers) text += (text.empty() ? "" : " and ") + matcher.describe();
   return text;
 }
 
-MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
+StubState::StubState(std::uint64_t id, StubPlan plan)
     : id_(id),
       plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
@@ -67,7 +66,7 @@ MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
   for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
 }
 
-MOCK_GATEWAY_INLINE std::string StubState::title() const {
+std::string StubState::title() const {
   const std::string where = plan_.where.to_string();
   if (plan_.name.empty()) {
     if (where.empty()) return excerpts::plain(description_);
@@ -77,31 +76,31 @@ MOCK_GATEWAY_INLINE std::string StubState::title() const {
   return where.empty() ? name : name + " (" + where + ")";
 }
 
-MOCK_GATEWAY_INLINE bool StubState::exhausted() const { return calls_ >= limit_; }
+bool StubState::exhausted() const { return calls_ >= limit_; }
 
-MOCK_GATEWAY_INLINE void StubState::count_recorded(std::uint64_t exchange) {
+void StubState::count_recorded(std::uint64_t exchange) {
   ++recorded_;
   if (first_exchange_ == 0) first_exchange_ = exchange;
   last_exchange_ = exchange;
 }
 
-MOCK_GATEWAY_INLINE StubState::Use::Use(std::shared_ptr<StubState> stub) : stub_(std::move(stub)) {
+StubState::Use::Use(std::shared_ptr<StubState> stub) : stub_(std::move(stub)) {
   if (!stub_) return;
   const std::size_t active = ++stub_->active_;
   std::size_t peak = stub_->peak_;
   while (peak < active && !stub_->peak_.compare_exchange_weak(peak, active)) continue;
 }
 
-MOCK_GATEWAY_INLINE StubState::Use& StubState::Use::operator=(Use&& other) noexcept {
+StubState::Use& StubState::Use::operator=(Use&& other) noexcept {
   std::swap(stub_, other.stub_);
   return *this;
 }
 
-MOCK_GATEWAY_INLINE StubState::Use::~Use() {
+StubState::Use::~Use() {
   if (stub_) --stub_->active_;
 }
 
-MOCK_GATEWAY_INLINE void Script::Snapshot::add(std::shared_ptr<StubState> stub) {
+void Script::Snapshot::add(std::shared_ptr<StubState> stub) {
   const StubPlan& plan = stub->plan();
   const bool always = !plan.at_most && !plan.nothing_more && plan.in_states.empty();
   entries.push_back({stub.get(), plan.matchers.empty() ? nullptr : &plan.matchers.front().node(), always});
@@ -109,8 +108,7 @@ MOCK_GATEWAY_INLINE void Script::Snapshot::add(std::shared_ptr<StubState> stub) 
   stubs.push_back(std::move(stub));
 }
 
-MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Snapshot> Script::covering(const Snapshot& all,
-                                                                             const ReceivedRequest& request) {
+std::shared_ptr<const Script::Snapshot> Script::covering(const Snapshot& all, const ReceivedRequest& request) {
   auto own = std::make_shared<Snapshot>();
   for (const auto& stub : all.stubs) {
     const auto covers = [&request](const RequestScope& scope) { return scope.covers(request); };
@@ -119,7 +117,7 @@ MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Snapshot> Script::covering(con
   return own;
 }
 
-MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
+std::shared_ptr<StubState> Script::mount(StubPlan plan) {
   scripts::require_consistent(plan);
   const std::lock_guard<std::mutex> lock(mutex_);
   auto stub = std::make_shared<StubState>(next_id_++, std::move(plan));
@@ -141,7 +139,7 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
   return stub;
 }
 
-MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) {
+void Script::remove(const std::shared_ptr<StubState>& stub) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stub->removed_) return;
   stub->removed_ = true;
@@ -155,7 +153,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
   if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
+std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
   std::shared_ptr<const Snapshot> mounted;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -191,7 +189,7 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
   return choice;
 }
 
-MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking) {
+bool Script::matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking) {
   asking.stub = &stub;
   return std::all_of(stub.plan().matchers.begin(), stub.plan().matchers.end(), [&](const Matcher& matcher) {
     asking.matcher = &matcher;
@@ -199,7 +197,7 @@ MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, const ChatCall& 
   });
 }
 
-MOCK_GATEWAY_INLINE bool Script::may_answer(const StubState& stub) const {
+bool Script::may_answer(const StubState& stub) const {
   if (stub.removed_) return false;
   if (stub.exhausted() && !stub.plan().nothing_more) return false;
   if (stub.plan().in_states.empty()) return true;
@@ -207,25 +205,25 @@ MOCK_GATEWAY_INLINE bool Script::may_answer(const StubState& stub) const {
   return in_states(stub.plan());
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::size_t> Script::take(StubState& stub) {
+std::optional<std::size_t> Script::take(StubState& stub) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stub.removed_ || stub.exhausted() || !in_states(stub.plan())) return std::nullopt;
   for (const ScenarioState& next : stub.plan().then_states) states_[next.scenario] = next.state;
   return stub.calls_++;
 }
 
-MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
+bool Script::in_states(const StubPlan& plan) const {
   return std::all_of(plan.in_states.begin(), plan.in_states.end(), [this](const ScenarioState& wanted) {
     return state_in(states_, wanted.scenario) == wanted.state;
   });
 }
 
-MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
+std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return {mounted_, &mounted_->stubs};
 }
 
-MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
+Script::Stubs Script::all() const {
   Stubs all;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -236,29 +234,29 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   return all;
 }
 
-MOCK_GATEWAY_INLINE std::string Script::state(const std::string& scenario) const {
+std::string Script::state(const std::string& scenario) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return state_in(states_, scenario);
 }
 
-MOCK_GATEWAY_INLINE const std::string& Script::state_in(const States& states, const std::string& scenario) {
+const std::string& Script::state_in(const States& states, const std::string& scenario) {
   const auto found = states.find(scenario);
   static const std::string started = "started";
   return found == states.end() ? started : found->second;
 }
 
-MOCK_GATEWAY_INLINE void Script::set_state(const std::string& scenario, std::string state) {
+void Script::set_state(const std::string& scenario, std::string state) {
   const std::lock_guard<std::mutex> lock(mutex_);
   states_[scenario] = std::move(state);
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE Script::States Script::states() const {
+Script::States Script::states() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return states_;
 }
 
-MOCK_GATEWAY_INLINE void Script::reset() {
+void Script::reset() {
   // Freed after the lock: what the tester's functions hold may take it.
   std::shared_ptr<const Snapshot> mounted = std::make_shared<Snapshot>();
   Stubs removed;
@@ -271,7 +269,7 @@ MOCK_GATEWAY_INLINE void Script::reset() {
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
+void Script::retire(const Stubs& others) {
   std::vector<StubPlan> plans;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
@@ -287,5 +285,4 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
 }
 
 }  // namespace detail
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

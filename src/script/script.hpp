@@ -20,7 +20,6 @@
 #include "matcher.hpp"
 
 namespace mock_gateway {
-inline namespace MOCK_GATEWAY_ABI {
 
 /// A reply made from the request. It runs on the connection's thread, of several requests at one time in several; what
 /// it throws becomes a 500 on the wire and a problem that verify() reports.
@@ -206,5 +205,4 @@ class Script {
 
 }  // namespace detail
 
-}  // namespace MOCK_GATEWAY_ABI
 }  // namespace mock_gateway

@@ -17,15 +17,7 @@ VERSION = """#pragma once
 #ifndef MOCK_GATEWAY_HEADER_ONLY
 #define MOCK_GATEWAY_HEADER_ONLY 1
 #endif
-#define MOCK_GATEWAY_VERSION "1"
-#include "macros.hpp"
-"""
-MACROS = """#pragma once
-#if MOCK_GATEWAY_HEADER_ONLY
-#define MOCK_GATEWAY_INLINE inline
-#else
-#define MOCK_GATEWAY_INLINE
-#endif
+#define MOCK_GATEWAY_VERSION "1.2.3"
 """
 CLOCK_HPP = """#pragma once
 
@@ -44,7 +36,7 @@ CLOCK_CPP = """#include "clock.hpp"
 #include <cstddef>
 
 namespace mock_gateway {
-MOCK_GATEWAY_INLINE std::string now(std::chrono::milliseconds offset) { return std::to_string(offset.count()); }
+std::string now(std::chrono::milliseconds offset) { return std::to_string(offset.count()); }
 }  // namespace mock_gateway
 """
 GATEWAY_HPP = """#pragma once
@@ -75,9 +67,9 @@ namespace mock_gateway {
 struct Gateway::Impl {
   detail::Server server;
 };
-MOCK_GATEWAY_INLINE Gateway::Gateway() : impl_{std::make_unique<Impl>()} {}
-MOCK_GATEWAY_INLINE Gateway::~Gateway() = default;
-MOCK_GATEWAY_INLINE std::string Gateway::url() const { return impl_->server.url() + now(std::chrono::milliseconds(1'000)); }
+Gateway::Gateway() : impl_{std::make_unique<Impl>()} {}
+Gateway::~Gateway() = default;
+std::string Gateway::url() const { return impl_->server.url() + now(std::chrono::milliseconds(1'000)); }
 }  // namespace mock_gateway
 """
 SERVER_HPP = """#pragma once
@@ -102,7 +94,7 @@ SERVER_CPP = """#include "server.hpp"
 
 namespace mock_gateway {
 namespace detail {
-MOCK_GATEWAY_INLINE std::string Server::url() const { return "http://localhost/ { static namespace { " + now({}); }
+std::string Server::url() const { return "http://localhost/ { static namespace { " + now({}); }
 }  // namespace detail
 }  // namespace mock_gateway
 """
@@ -135,13 +127,12 @@ ADAPTERS = {
     "adapters/catch2.hpp": "#pragma once\n\n#include <cfloat>\n#include <cstddef>\n",
     "core/text.hpp": '#pragma once\n#include <string>\n#include "version.hpp"\nstd::string excerpt();\n',
     "core/text.cpp": (
-        '#include "text.hpp"\n#include <cstddef>\nMOCK_GATEWAY_INLINE std::string excerpt() { return {}; }\n'
+        '#include "text.hpp"\n#include <cstddef>\nstd::string excerpt() { return {}; }\n'
     ),
 }
 TREE = {
     "mock_gateway.hpp": '// A test double.\n//\n// Known limits: all.\n#pragma once\n\n#include "gateway/gateway.hpp"\n',
     "core/version.hpp": VERSION,
-    "core/macros.hpp": MACROS,
     "core/clock.hpp": CLOCK_HPP,
     "core/clock.cpp": CLOCK_CPP,
     "http/server.hpp": SERVER_HPP,
@@ -225,10 +216,8 @@ class AssembleTest(unittest.TestCase):
             banners,
             [
                 "core/version.hpp",
-                "core/macros.hpp",
                 "core/clock.hpp",
                 "gateway/gateway.hpp",
-                "core/macros.hpp",
                 "http/server.hpp",
                 "core/clock.cpp",
                 "http/server.cpp",
@@ -252,8 +241,8 @@ class AssembleTest(unittest.TestCase):
             '#include "wire.hpp"\n#include "../core/bits.hpp"\n#include "../core',
         )
         banners = re.findall(r"^// ---- (\S+) -+$", self.assembled(), re.MULTILINE)
-        self.assertEqual(banners[2:6], ["core/base.hpp", "core/clock.hpp", "model/data.hpp", "gateway/gateway.hpp"])
-        self.assertEqual(banners[7:10], ["core/bits.hpp", "http/wire.hpp", "http/server.hpp"])
+        self.assertEqual(banners[1:5], ["core/base.hpp", "core/clock.hpp", "model/data.hpp", "gateway/gateway.hpp"])
+        self.assertEqual(banners[5:8], ["core/bits.hpp", "http/wire.hpp", "http/server.hpp"])
 
     def test_the_header_opens_with_description_license_and_a_warning(self):
         text = self.assembled()
@@ -265,7 +254,7 @@ class AssembleTest(unittest.TestCase):
         lines = self.assembled().splitlines()
         contents = [re.fullmatch(r"// +(\d+)    (\S+/\S+)", line) for line in lines[: lines.index("")]]
         contents = [(int(row[1]), row[2]) for row in contents if row]
-        self.assertEqual(len(contents), 9)
+        self.assertEqual(len(contents), 7)
         for line, name in contents:
             self.assertTrue(lines[line - 1].startswith(f"// ---- {name} "), lines[line - 1])
 
@@ -273,10 +262,10 @@ class AssembleTest(unittest.TestCase):
         text = self.assembled()
         interface, implementation = text.split("#endif  // MOCK_GATEWAY_HPP")
         self.assertIn(
-            "\n\n#include <chrono>  // milliseconds\n#include <memory>\n#include <string>  // string\n\n// ----",
+            "\n\n#include <chrono>  // milliseconds\n#include <memory>\n#include <string>  // string\n\n// ---- core/version.hpp",
             interface,
         )
-        self.assertIn("\n\n#include <cstddef>\n\n#include <sys/socket.h>\n\n// ----", implementation)
+        self.assertIn("\n\n#include <cstddef>\n\n#include <sys/socket.h>\n\n// The mode", implementation)
         self.assertEqual(text.count("#include <string>"), 1)
 
     def test_an_include_under_a_condition_or_after_a_directive_stays_where_it_is(self):
@@ -303,9 +292,9 @@ class AssembleTest(unittest.TestCase):
     def test_what_only_looks_like_a_directive_is_kept(self):
         self.change(
             "http/server.cpp",
-            "MOCK_GATEWAY_INLINE std::string Server",
+            "std::string Server",
             'inline constexpr const char* sample = R"(\n#include "nothing.hpp"\n\n\n#include <nothing>\n)";\n'
-            '/*\n#include "nothing.hpp"\n*/\nMOCK_GATEWAY_INLINE std::string Server',
+            '/*\n#include "nothing.hpp"\n*/\nstd::string Server',
         )
         self.assertIn(
             'R"(\n#include "nothing.hpp"\n\n\n#include <nothing>\n)";\n/*\n#include "nothing.hpp"\n*/', self.assembled()
@@ -377,19 +366,62 @@ class AssembleTest(unittest.TestCase):
     def test_static_is_refused_at_namespace_scope_and_fine_elsewhere(self):
         self.change(
             "core/clock.cpp",
-            "MOCK_GATEWAY_INLINE std::string now(std::chrono::milliseconds offset) {",
+            "std::string now(std::chrono::milliseconds offset) {",
             "static_assert(true);\nstatic int calls;\n"
-            "MOCK_GATEWAY_INLINE std::string now(std::chrono::milliseconds offset) { static int n; ++n;",
+            "std::string now(std::chrono::milliseconds offset) { static int n; ++n;",
         )
         self.assert_refused("src/core/clock.cpp:7: no static at namespace scope")
 
-    def test_a_function_without_inline_is_refused(self):
-        self.change("core/clock.cpp", "MOCK_GATEWAY_INLINE std::string now", "std::string now")
-        self.change("gateway/gateway.cpp", "MOCK_GATEWAY_INLINE Gateway::~Gateway", "Gateway::~Gateway")
-        self.assert_refused(
-            "src/core/clock.cpp:6: a function defined at namespace scope needs MOCK_GATEWAY_INLINE",
-            "src/gateway/gateway.cpp:10: a function defined at namespace scope needs",
+    def test_each_function_that_a_source_defines_is_marked(self):
+        self.change(
+            "core/clock.cpp",
+            "namespace mock_gateway {\n",
+            "namespace mock_gateway {\nnamespace detail {\n"
+            "struct Sum {\n  Sum(int a, int b);\n  ~Sum();\n  int a_, b_, c_;\n};\n"
+            "Sum::Sum(int a, int b) : a_{a}, b_(b), c_{(a)} {}\n"
+            "// Not a heading: {\nSum::~Sum() = default;\n"
+            "[[nodiscard]] int\ntwo_lines(int a) { return a; }\n"
+            "}  // namespace detail\n",
         )
+        text = self.assembled()
+        for marked in (
+            "\nMOCK_GATEWAY_INLINE std::string now(",
+            "\nMOCK_GATEWAY_INLINE Gateway::~Gateway() = default;",
+            "\nMOCK_GATEWAY_INLINE Sum::Sum(int a, int b) : a_{a}, b_(b), c_{(a)} {}",
+            "{\nMOCK_GATEWAY_INLINE Sum::~Sum() = default;",
+            "\n[[nodiscard]] MOCK_GATEWAY_INLINE int\ntwo_lines(",
+        ):
+            self.assertIn(marked, text)
+        self.assertEqual(len(re.findall("^.*MOCK_GATEWAY_INLINE [^\n]", text, re.M)), 10)
+
+    def test_a_header_marks_its_functions_itself(self):
+        self.change("core/clock.hpp", "offset);", "offset);\nint zero() { return 0; }")
+        self.assert_refused("src/core/clock.hpp:11: a function defined in a header needs inline")
+
+    def test_the_namespace_carries_mode_and_version(self):
+        text = self.assembled()
+        opened = text.count("\nnamespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {\n")
+        self.assertEqual(opened, text.count("\n}}  // namespace mock_gateway\n"))
+        self.assertEqual(opened, len(re.findall("^namespace mock_gateway", text, re.M)))
+        self.assertIn("#define MOCK_GATEWAY_ABI compiled_1_2\n", text)
+
+    def test_a_nested_namespace_in_one_line_is_refused(self):
+        self.change("core/clock.cpp", "namespace mock_gateway {", "namespace mock_gateway::detail {")
+        self.assert_refused("src/core/clock.cpp:5: open namespace mock_gateway by itself, and others inside it")
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_files_of_different_modes_do_not_link(self):
+        self.assemble()
+        use = '#include "mock_gateway.hpp"\n'
+        (self.folder / "a.cpp").write_text(
+            use + "int main() { return mock_gateway::Gateway().url().empty(); }\n"
+        )
+        (self.folder / "b.cpp").write_text("#define MOCK_GATEWAY_IMPLEMENTATION\n" + use)
+        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "-c", "b.cpp")
+        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "a.cpp", "b.o", "-o", "program")
+        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=1", "-c", "b.cpp", "-o", "c.o")
+        missing = self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "a.cpp", "c.o", "-o", "program", status=1)
+        self.assertIn("mock_gateway::compiled_1_2::Gateway", missing)
 
     def test_what_needs_no_inline_is_left_in_peace(self):
         self.change(
@@ -397,7 +429,7 @@ class AssembleTest(unittest.TestCase):
             "namespace mock_gateway {\n",
             "namespace mock_gateway {\nnamespace detail {\n"
             "class Sum : public std::string {\n public:\n  Sum(int a, int b);\n  int a_, b_, c_;\n};\n"
-            "MOCK_GATEWAY_INLINE Sum::Sum(int a, int b) : a_{a}, b_(b), c_{(a)} {}\n"
+            "Sum::Sum(int a, int b) : a_{a}, b_(b), c_{(a)} {}\n"
             "template <class T, class = decltype(std::declval<T>().size())>\nstruct Sized {};\n"
             "template <class T>\nint size(T value) {\n  return value.size();\n}\n"
             "inline constexpr auto twice = [](int value) { return 2 * value; };\n"
@@ -414,11 +446,11 @@ class AssembleTest(unittest.TestCase):
         )
         self.assert_refused("src/core/clock.cpp:6: no static at namespace scope")
 
-    def test_a_macro_outside_the_two_macro_parts_is_refused(self):
+    def test_a_public_macro_outside_its_part_is_refused(self):
         self.change(
             "core/clock.hpp", "namespace mock_gateway {\n", "#define MOCK_GATEWAY_LIMIT 5\nnamespace mock_gateway {\n"
         )
-        self.assert_refused("src/core/clock.hpp:8: MOCK_GATEWAY_LIMIT belongs in core/version.hpp (public)")
+        self.assert_refused("src/core/clock.hpp:8: MOCK_GATEWAY_LIMIT belongs in core/version.hpp")
 
     def test_a_source_outside_the_layers_is_refused(self):
         self.write({"extra.cpp": "\n", "core/deep/part.cpp": "\n", "util/part.cpp": "\n"})
@@ -464,10 +496,11 @@ class AssembleTest(unittest.TestCase):
             [
                 "#if defined(MOCK_GATEWAY_ADAPTER_CATCH2) || \\",
                 "    defined(MOCK_GATEWAY_ADAPTER_DOCTEST)",
-                "// ---- core/macros.hpp",
                 "#if MOCK_GATEWAY_HEADER_ONLY",
+                "#define MOCK_GATEWAY_ABI header_only_1_2",
                 "#define MOCK_GATEWAY_INLINE inline",
                 "#else",
+                "#define MOCK_GATEWAY_ABI compiled_1_2",
                 "#define MOCK_GATEWAY_INLINE",
                 "#endif",
                 "#if defined(MOCK_GATEWAY_ADAPTER_CATCH2) && !defined(MOCK_GATEWAY_ADAPTER_CATCH2_INCLUDED)",
@@ -484,6 +517,7 @@ class AssembleTest(unittest.TestCase):
                 "#include <ctime>",
                 "#endif",
                 "#endif  // MOCK_GATEWAY_ADAPTER_DOCTEST",
+                "#undef MOCK_GATEWAY_ABI",
                 "#undef MOCK_GATEWAY_INLINE",
                 "#endif  // adapters",
             ],
@@ -507,7 +541,7 @@ class AssembleTest(unittest.TestCase):
     def test_an_adapters_functions_are_inline_outside_its_anonymous_namespace(self):
         self.write(ADAPTERS)
         self.change("adapters/doctest.hpp", "}  // namespace\n", "}  // namespace\nint lost() { return 0; }\n")
-        self.assert_refused("src/adapters/doctest.hpp:23: a function defined at namespace scope needs")
+        self.assert_refused("src/adapters/doctest.hpp:23: a function defined in a header needs inline")
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
     def test_an_adapter_may_be_asked_for_in_any_file_at_any_time(self):
@@ -524,17 +558,6 @@ class AssembleTest(unittest.TestCase):
         for mode, files in (("1", []), ("0", ["implementation.cpp"])):
             self.compile(f"-DMOCK_GATEWAY_HEADER_ONLY={mode}", "a.cpp", "b.cpp", "main.cpp", *files, "-o", "program")
             subprocess.run([str(self.folder / "program")], check=True, timeout=30)
-
-    def test_line_directives_point_into_an_adapter_and_back(self):
-        self.write(ADAPTERS)
-        development = self.folder / "development.hpp"
-        self.assemble("--line-directives", "-o", str(development))
-        lines = development.read_text(encoding="utf-8").splitlines()
-        place = lines.index("// Reports to doctest.")
-        self.assertEqual(lines[place - 1], f'#line 3 "{self.folder}/src/adapters/doctest.hpp"')
-        back = [(index, line) for index, line in enumerate(lines, start=1) if line.endswith('development.hpp"')]
-        for index, line in back:
-            self.assertEqual(line, f'#line {index + 1} "{development}"')
 
     # ---- what compilers make of it
 
@@ -575,24 +598,6 @@ class AssembleTest(unittest.TestCase):
             macros = self.compile(*mode, "-E", "-dM", "mock_gateway.hpp")
             self.assertIn("#define MOCK_GATEWAY_VERSION ", macros)
             self.assertNotIn("MOCK_GATEWAY_INLINE", macros)
-
-    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
-    def test_line_directives_point_into_src_and_back(self):
-        self.change("gateway/gateway.cpp", "impl_->server.url()", "impl_->server.uri()")
-        development = self.folder / "development.hpp"
-        self.assemble("--line-directives", "-o", str(development))
-        (self.folder / "a.cpp").write_text('#include "development.hpp"\n')
-        self.assertIn(f"{self.folder}/src/gateway/gateway.cpp:11:", self.compile("a.cpp", "-fsyntax-only", status=1))
-        lines = development.read_text(encoding="utf-8").splitlines()
-        back = [(index, line) for index, line in enumerate(lines, start=1) if line.endswith('development.hpp"')]
-        self.assertEqual(len(back), 9)
-        for index, line in back:
-            self.assertEqual(line, f'#line {index + 1} "{development}"')
-
-    def test_line_directives_never_reach_the_committed_header(self):
-        self.assemble("--line-directives", status=2)
-        self.assertFalse(self.header.exists())
-
 
 if __name__ == "__main__":
     unittest.main()
