@@ -1,5 +1,3 @@
-#pragma once
-
 // mock_gateway: a test double of an OpenAI-compatible model gateway, in one header.
 //
 // Script what the gateway says, run the client against a real socket, verify what the client did.
@@ -7,5 +5,52 @@
 // Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
 // MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles cpp-httplib as well, which takes seconds.
 
-#include "gateway/catalogue.hpp"
+// Every public part, in the order in which a reader wants them; a part reached from here that is not named here is refused.
+#include "core/version.hpp"
+#include "core/json.hpp"
+#include "core/source_location.hpp"
+#include "gateway/forward.hpp"
 #include "gateway/gateway.hpp"
+#include "gateway/options.hpp"
+#include "gateway/chat_script.hpp"
+#include "model/reply.hpp"
+#include "model/plan.hpp"
+#include "model/pace.hpp"
+#include "model/failure.hpp"
+#include "model/http_reply.hpp"
+#include "model/connection_fault.hpp"
+#include "model/chat_request.hpp"
+#include "model/received_request.hpp"
+#include "model/range.hpp"
+#include "model/operation.hpp"
+#include "model/profile.hpp"
+#include "model/acceptance.hpp"
+#include "model/finding.hpp"
+#include "model/tokenizer.hpp"
+#include "script/matchers.hpp"
+#include "script/matcher.hpp"
+#include "script/scope.hpp"
+#include "script/failure_scope.hpp"
+#include "script/chaos.hpp"
+#include "evidence/journal.hpp"
+#include "evidence/verification.hpp"
+#include "evidence/review.hpp"
+#include "keys/keys.hpp"
+#include "keys/api_key.hpp"
+#include "core/clock.hpp"
+#include "core/duration.hpp"
+#include "core/wait.hpp"
+#include "core/error.hpp"
+#include "gateway/sweep.hpp"
+#include "gateway/catalogue.hpp"
+
+// The assembled header has these behind guards of their own, so that they may be asked for after a first include.
+#ifdef MOCK_GATEWAY_ADAPTER_CATCH2
+#include "adapters/catch2.hpp"
+#endif
+#ifdef MOCK_GATEWAY_ADAPTER_DOCTEST
+#include "adapters/doctest.hpp"
+#endif
+#ifdef MOCK_GATEWAY_ADAPTER_GTEST
+#include "adapters/gtest.hpp"
+#endif

@@ -13,6 +13,7 @@
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
+#include "support/internals.hpp"
 #include "support/printing.hpp"
 
 namespace faults_test {
@@ -960,11 +961,11 @@ class Writing final : public detail::Outlet {
 
 inline std::vector<std::string> writes_of(const Reply& reply, bool streamed) {
   Writing outlet;
-  detail::Timeline timeline(InstantClock{}.state(), nullptr);
+  detail::Timeline timeline(detail::Access::state(InstantClock{}), nullptr);
   detail::DeliveryProgress progress;
-  detail::Delivery delivery(reply.data(), {}, outlet, timeline, timeline.now(), progress);
+  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), {}, outlet, timeline, timeline.now(), progress);
   if (streamed) {
-    detail::ChunkEvents events(*reply.data().chunks);
+    detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
     delivery.stream("HEAD", events, true);
   } else {
     delivery.whole("HEAD", "BODY", 0);

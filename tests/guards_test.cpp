@@ -11,6 +11,7 @@
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
+#include "support/internals.hpp"
 #include "support/printing.hpp"
 #include "support/timing.hpp"
 
@@ -119,7 +120,7 @@ TEST_CASE("the stall guard ends each wait that a client without a timeout would 
 }
 
 TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none for std::nullopt") {
-  CHECK(Options{}.values().stall_guard == std::optional<Duration>(120s));
+  CHECK(mock_gateway::detail::Access::data(Options{}).stall_guard == std::optional<Duration>(120s));
   for (const Duration wrong : {Duration{0}, Duration{-1}})
     CHECK_THROWS_WITH_AS(Gateway{Options{}.stall_guard(wrong)},
                          "mock_gateway: Options: stall_guard must be positive; std::nullopt turns it off",

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mock_gateway.hpp"
+#include "support/internals.hpp"
 #include "support/printing.hpp"
 
 namespace matchers_test {

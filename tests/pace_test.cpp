@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/internals.hpp"
 #include "support/printing.hpp"
 
 namespace pace_test {
@@ -161,7 +162,7 @@ TEST_CASE("the first token, the gaps and the speed are to the nanosecond what th
   for (const Paced& row : exact()) {
     CAPTURE(row.times);
     Stepped on(row.reply);
-    const std::size_t choices = row.reply.data().choices.size();
+    const std::size_t choices = mock_gateway::detail::Access::data(row.reply).choices.size();
     CHECK(on.stream({{"n", choices}}) == row.times);
   }
 }
@@ -170,7 +171,7 @@ TEST_CASE("what is not streamed leaves when its last token would have") {
   for (const Paced& row : exact()) {
     CAPTURE(row.times);
     Stepped on(row.reply);
-    const std::size_t choices = row.reply.data().choices.size();
+    const std::size_t choices = mock_gateway::detail::Access::data(row.reply).choices.size();
     CHECK(on.plain({{"n", choices}}) == row.times.back());
   }
   Stepped drawn(text(letters(20)).first_token_after(uniform(1s, 2s)).tokens_per_second(log_normal(50, 1)));

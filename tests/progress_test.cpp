@@ -14,6 +14,7 @@
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
+#include "support/internals.hpp"
 #include "support/printing.hpp"
 
 namespace progress_test {
@@ -68,9 +69,9 @@ SseDialect with_data_after_done() {
 bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& progress) {
-  detail::Timeline timeline(InstantClock{}.state(), nullptr);
-  detail::Delivery delivery(reply.data(), {}, outlet, timeline, timeline.now(), progress);
-  detail::ChunkEvents events(*reply.data().chunks);
+  detail::Timeline timeline(detail::Access::state(InstantClock{}), nullptr);
+  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), {}, outlet, timeline, timeline.now(), progress);
+  detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
   delivery.stream("HEAD", events, true);
 }
 
@@ -141,11 +142,11 @@ TEST_CASE("a client that never got [DONE] has left no stream open") {
   REQUIRE(gate.wait_until_reached(10s));
   const Exchange exchange = gateway.journal().last();
   CHECK(exchange.bytes_sent() == 0);
-  CHECK_FALSE(exchange.record().progress.done);
+  CHECK_FALSE(mock_gateway::detail::Access::record(exchange).progress.done);
   gate.open();
   CHECK(connection.receive_response().complete);
   CHECK(exchange.outcome() == Outcome::Kind::completed);
-  CHECK(exchange.record().progress.done);
+  CHECK(mock_gateway::detail::Access::record(exchange).progress.done);
 }
 
 }  // namespace progress_test

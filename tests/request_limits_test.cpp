@@ -13,6 +13,7 @@
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
+#include "support/internals.hpp"
 #include "support/timing.hpp"
 
 namespace request_limits_test {
@@ -86,7 +87,7 @@ TEST_CASE("extensions of chunks count: beyond what one request may hold it is a 
   CHECK(response.error_code() == "body_too_large");
   CHECK(response.header("Connection") == "close");
   CHECK(held(gateway.journal().last()) <= bound);
-  CHECK(gateway.journal().last().record().weight() <= bound);
+  CHECK(mock_gateway::detail::Access::record(gateway.journal().last()).weight() <= bound);
   CHECK(Http(gateway).chat().status == 200);
 }
 
@@ -141,7 +142,7 @@ TEST_CASE("the largest chunked body is held in as much memory as it has bytes, a
   CHECK((gateway.journal().last().body() == body));
   const std::string raw = gateway.journal().last().raw();
   CHECK((raw.size() > framed.size() && raw.substr(raw.size() - framed.size()) == framed));
-  CHECK(gateway.journal().last().record().weight() < 2 * max_body + (64 << 10));
+  CHECK(mock_gateway::detail::Access::record(gateway.journal().last()).weight() < 2 * max_body + (64 << 10));
 }
 
 TEST_CASE("a chunked body of any size is held, and counted, in as much memory as it has bytes") {
@@ -154,7 +155,7 @@ TEST_CASE("a chunked body of any size is held, and counted, in as much memory as
     for (std::size_t at = 0; at < body.size(); at += 1000) framed += "3e8\r\n" + body.substr(at, 1000) + "\r\n";
     const std::string head = chat_head(gateway, "Transfer-Encoding: chunked");
     CHECK(answer_to(gateway, head + framed + "0\r\n\r\n").status == 200);
-    const std::size_t weight = gateway.journal().last().record().weight();
+    const std::size_t weight = mock_gateway::detail::Access::record(gateway.journal().last()).weight();
     CHECK(weight < body.size() + framed.size() + 8192);
     CHECK(weight > body.size() + framed.size());
   }

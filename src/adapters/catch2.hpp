@@ -19,7 +19,8 @@
 #include <optional>
 #include <string>
 
-#include "../core/clock.hpp"
+#include "../core/duration.hpp"
+#include "../core/printed.hpp"
 #include "../core/reporter.hpp"
 #include "../gateway/gateway.hpp"
 

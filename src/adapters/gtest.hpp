@@ -14,7 +14,8 @@
 #include <chrono>
 #include <iostream>
 
-#include "../core/clock.hpp"
+#include "../core/duration.hpp"
+#include "../core/printed.hpp"
 #include "../core/reporter.hpp"
 #include "../gateway/gateway.hpp"
 

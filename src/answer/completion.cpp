@@ -7,6 +7,7 @@
 
 #include "../core/random.hpp"
 #include "../core/text.hpp"
+#include "../model/reply_data.hpp"
 #include "words.hpp"
 
 namespace mock_gateway {

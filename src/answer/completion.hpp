@@ -10,6 +10,7 @@
 #include "../model/chat_request.hpp"
 #include "../model/profile.hpp"
 #include "../model/reply.hpp"
+#include "../model/reply_data.hpp"
 #include "events.hpp"
 #include "tokens.hpp"
 

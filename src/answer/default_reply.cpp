@@ -10,6 +10,8 @@
 #include "../core/json.hpp"
 #include "../core/random.hpp"
 #include "../model/failure.hpp"
+#include "../model/reply_data.hpp"
+#include "../model/request_error.hpp"
 #include "schema_instance.hpp"
 #include "words.hpp"
 

@@ -10,14 +10,10 @@
 
 #include "../model/chat_request.hpp"
 #include "../model/pace.hpp"
+#include "../model/tokenizer.hpp"
 #include "events.hpp"
 
 namespace mock_gateway {
-
-/// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
-/// is one unit of `max_tokens` and of `usage`, and one streamed content delta unless a Chunking cuts otherwise. It may
-/// be called from several threads.
-using Tokenizer = std::function<std::vector<std::string>(std::string_view text)>;
 
 namespace detail {
 

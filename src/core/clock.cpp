@@ -10,7 +10,10 @@
 #include <mutex>
 #include <thread>
 
+#include "access.hpp"
 #include "error.hpp"
+#include "printed.hpp"
+#include "timeline.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -312,9 +315,9 @@ std::string printed_seconds(long double seconds) {
   return text;
 }
 
-bool is_manual(const Clock& clock) { return clock.state()->wakes(); }
+bool is_manual(const Clock& clock) { return Access::state(clock)->wakes(); }
 
-ExpiredSleeps expired_sleeps(const Clock& clock) { return clock.state()->expired_sleeps(); }
+ExpiredSleeps expired_sleeps(const Clock& clock) { return Access::state(clock)->expired_sleeps(); }
 
 Duration bounded(Duration limit) { return std::min<Duration>(limit, std::chrono::hours{24 * 365}); }
 
@@ -479,12 +482,14 @@ std::optional<Duration> GateWait::look_again_in() {
   return std::min(left, std::clamp<Duration>(spent / 8, shortest, longest));
 }
 
-void pass_by(const Gate& gate) { gate.state()->pass_by(); }
+void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }
 
 /// The state behind a handle of ManualClock.
-ManualClockState& manual(const ManualClock& clock) { return static_cast<ManualClockState&>(*clock.state()); }
+ManualClockState& manual(const ManualClock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
 }  // namespace detail
+
+Clock::Clock(std::shared_ptr<detail::ClockState> state) : state_(std::move(state)) {}
 
 TimePoint Clock::now() const { return state_->now(); }
 

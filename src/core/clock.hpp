@@ -2,109 +2,20 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <ratio>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "version.hpp"
+#include "duration.hpp"
 #include "wait.hpp"
 
 namespace mock_gateway {
 
-/// Every duration of the library; std::chrono literals (2s, 20ms) convert.
-using Duration = std::chrono::nanoseconds;
-/// A moment on a gateway's clock: time since the Unix epoch.
-using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
-
 namespace detail {
 
-/// Ends the blocking of one thread; callable from any thread, also when nobody blocks.
-class Wake {
- public:
-  virtual ~Wake() = default;
-  virtual void wake() noexcept = 0;
-};
-
-/// Something that a connection's thread waits for besides its socket.
-class Pending {
- public:
-  virtual ~Pending() = default;
-  virtual bool over() = 0;
-  /// The longest real time until over() must be asked again; nothing: only a wake can end the wait.
-  virtual std::optional<Duration> look_again_in() = 0;
-  /// Whether another thread may end it, by the Wake it was given.
-  virtual bool needs_wake() const { return true; }
-  /// Whether the wait ended because real time ran out on a manual clock or a gate, not because the test released it.
-  virtual bool guard_expired() const { return false; }
-};
-
+struct Access;
 class ClockState;
-
-/// The time of one exchange. On the instant clock each has an offset of its own; on the manual clock it tells
-/// `advance` when the exchange has done what its last deadline set off.
-class Timeline {
- public:
-  Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake);
-  ~Timeline();
-  Timeline(const Timeline&) = delete;
-  Timeline& operator=(const Timeline&) = delete;
-
-  TimePoint now() const;
-  /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
-  /// since.
-  TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// To be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
-  void settle();
-  /// Whether a wait for a moment takes no time.
-  bool is_instant() const;
-  /// A guard has ended a wait of this exchange: the test has failed, and would end no further wait either. From now on
-  /// no wait of this exchange for a moment on the manual clock takes any time.
-  void spend_guard() { guard_spent_ = true; }
-  bool is_guard_spent() const { return guard_spent_; }
-
- private:
-  friend class ClockWait;
-  friend class ManualClockState;
-  friend class InstantClockState;
-
-  std::shared_ptr<ClockState> clock_;
-  std::shared_ptr<Wake> wake_;
-  Duration offset_{0};
-  bool guard_spent_ = false;
-};
-
-/// A wait of one exchange for a moment on its timeline; TimePoint::max() waits until woken.
-class ClockWait final : public Pending {
- public:
-  ClockWait(Timeline& timeline, TimePoint deadline, std::string name);
-  ~ClockWait() override;
-  ClockWait(const ClockWait&) = delete;
-  ClockWait& operator=(const ClockWait&) = delete;
-
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
-  bool needs_wake() const override;
-  bool guard_expired() const override { return guard_expired_; }
-
- private:
-  friend class RealClockState;
-  friend class ManualClockState;
-  friend class InstantClockState;
-
-  Timeline& timeline_;
-  TimePoint deadline_;
-  std::string name_;
-  bool fired_ = false;  // guarded by the manual clock's mutex
-  bool guard_expired_ = false;
-  std::chrono::steady_clock::time_point began_;
-};
-
 class GateState;
-class GateWait;
 
 }  // namespace detail
 
@@ -113,12 +24,12 @@ class GateWait;
 class Clock {
  public:
   TimePoint now() const;
-  const std::shared_ptr<detail::ClockState>& state() const { return state_; }
 
  protected:
-  explicit Clock(std::shared_ptr<detail::ClockState> state) : state_(std::move(state)) {}
+  explicit Clock(std::shared_ptr<detail::ClockState> state);
 
  private:
+  friend struct detail::Access;
   std::shared_ptr<detail::ClockState> state_;
 };
 
@@ -194,81 +105,9 @@ class Gate {
   /// Lets everything pass, now and later.
   void open();
 
-  const std::shared_ptr<detail::GateState>& state() const { return state_; }
-
  private:
+  friend struct detail::Access;
   std::shared_ptr<detail::GateState> state_;
 };
-
-namespace detail {
-
-/// The wait of one exchange at a gate, from its arrival on.
-class GateWait final : public Pending {
- public:
-  /// `delivered`: whether everything sent is acknowledged; asked again and again until it is.
-  GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
-  ~GateWait() override;
-  GateWait(const GateWait&) = delete;
-  GateWait& operator=(const GateWait&) = delete;
-
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
-  bool guard_expired() const override { return guard_expired_; }
-
- private:
-  friend class GateState;
-
-  std::shared_ptr<GateState> gate_;
-  std::shared_ptr<Wake> wake_;
-  std::function<bool()> delivered_;  // null once it was
-  bool released_ = false;            // guarded by the gate's mutex
-  bool guard_expired_ = false;
-  std::chrono::steady_clock::time_point began_;
-};
-
-/// Notes that an exchange comes to a gate that does not hold it: it takes no permit, and what it has delivered is not
-/// counted.
-void pass_by(const Gate& gate);
-
-/// Calls of ManualClock::sleep_for that the guard ended.
-struct ExpiredSleeps {
-  std::size_t count = 0;
-  /// What the last of them was to last.
-  Duration last{0};
-};
-/// None on a clock that is not manual.
-ExpiredSleeps expired_sleeps(const Clock& clock);
-
-/// `time` + `step`, or TimePoint::max() where that overflows.
-TimePoint later(TimePoint time, Duration step);
-/// Whether time moves on it only when the test moves it.
-bool is_manual(const Clock& clock);
-/// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
-Duration bounded(Duration limit);
-
-/// As checks print it: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
-/// least.
-std::string printed(Duration duration);
-/// "2024-01-01T00:00:00Z", with as many decimals as the moment has.
-std::string printed(TimePoint moment);
-/// For what a Duration cannot hold.
-std::string printed_seconds(long double seconds);
-
-/// The same for a duration of any unit.
-template <class Rep, class Period>
-std::string printed(const std::chrono::duration<Rep, Period>& duration) {
-  const long double nanoseconds =
-      std::chrono::duration_cast<std::chrono::duration<long double, std::nano>>(duration).count();
-  constexpr long double most = 9.2e18L;
-  if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
-  return printed_seconds(nanoseconds / 1e9L);
-}
-/// The same for a moment of any precision.
-template <class Any>
-std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
-  return printed(std::chrono::time_point_cast<Duration>(moment));
-}
-
-}  // namespace detail
 
 }  // namespace mock_gateway

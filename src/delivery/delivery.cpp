@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "../answer/bodies.hpp"
+#include "../core/access.hpp"
 #include "../core/text.hpp"
+#include "../core/timeline.hpp"
+#include "../model/reply_data.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -557,7 +560,7 @@ void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
 
 void Delivery::pass(const Gate& gate) {
   if (timeline_.is_guard_spent()) return pass_by(gate);
-  GateWait pending(gate.state(), outlet_.waker(), [this] { return outlet_.delivered(); });
+  GateWait pending(Access::state(gate), outlet_.waker(), [this] { return outlet_.delivered(); });
   while (!timeline_.is_instant() && ping_comes_by(TimePoint::max()) && !pending.over()) {
     {
       ClockWait until_ping(timeline_, next_ping_, "a ping");

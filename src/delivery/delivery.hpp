@@ -14,8 +14,10 @@
 
 #include "../answer/events.hpp"
 #include "../core/clock.hpp"
+#include "../core/timeline.hpp"
 #include "../model/profile.hpp"
 #include "../model/reply.hpp"
+#include "../model/reply_data.hpp"
 #include "framing.hpp"
 #include "outlet.hpp"
 #include "pace_schedule.hpp"

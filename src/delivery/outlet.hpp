@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "../core/clock.hpp"
+#include "../core/timeline.hpp"
 
 namespace mock_gateway {
 namespace detail {

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "../core/text.hpp"
+#include "../model/chat_parser.hpp"
 #include "../model/failure.hpp"
 #include "../model/operation.hpp"
+#include "../model/request_error.hpp"
 #include "../script/chaos_rules.hpp"
 #include "../script/excerpts.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../script/script.hpp"
-#include "journal.hpp"
+#include "record.hpp"
 
 namespace mock_gateway {
 namespace detail {

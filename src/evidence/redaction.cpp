@@ -9,6 +9,7 @@
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
+#include "record.hpp"
 
 namespace mock_gateway {
 namespace detail {

@@ -5,6 +5,7 @@
 #include "../keys/key_store.hpp"
 #include "../model/received_request.hpp"
 #include "journal.hpp"
+#include "record.hpp"
 
 namespace mock_gateway {
 namespace detail {

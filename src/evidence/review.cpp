@@ -20,6 +20,8 @@
 #include "../core/text.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
+#include "judging.hpp"
+#include "record.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -514,6 +516,8 @@ Review::Review(std::vector<Finding> findings, std::string scope, std::size_t jud
       evicted_(evicted),
       open_(open),
       chaos_(std::move(chaos)) {}
+
+std::vector<Finding> Review::findings() && { return std::move(findings_); }
 
 std::string Review::message() const {
   std::string rest;

@@ -3,14 +3,9 @@
 #include <cstddef>
 #include <iosfwd>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "../core/clock.hpp"
 #include "../model/finding.hpp"
-#include "../model/received_request.hpp"
-#include "../script/scope.hpp"
-#include "journal.hpp"
 
 namespace mock_gateway {
 
@@ -66,7 +61,7 @@ class [[nodiscard]] Review {
   explicit operator bool() const { return findings_.empty(); }
   /// In order of the exchanges that they are about.
   const std::vector<Finding>& findings() const& { return findings_; }
-  std::vector<Finding> findings() && { return std::move(findings_); }
+  std::vector<Finding> findings() &&;
   /// How many exchanges were judged.
   std::size_t judged() const { return judged_; }
   /// How many exchanges of the gateway were evicted from the journal before anybody could judge them.
@@ -98,19 +93,4 @@ std::ostream& operator<<(std::ostream& out, const Review& review);
 /// Every code that a finding can have.
 const std::vector<std::string>& finding_codes();
 
-namespace detail {
-
-class ChaosRules;
-
-/// Throws GatewayError, which lists the codes, when there is no such code.
-void require_finding_code(const std::string& code);
-
-/// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers);
-
-/// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
-Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off);
-
-}  // namespace detail
 }  // namespace mock_gateway

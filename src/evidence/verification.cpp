@@ -1,4 +1,4 @@
-#include "verification.hpp"
+#include "verifier.hpp"
 
 #include <algorithm>  // any_of, find, min
 #include <cmath>
@@ -6,9 +6,13 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../core/timeline.hpp"
+#include "../keys/key_store.hpp"
 #include "../model/operation.hpp"
 #include "../script/excerpts.hpp"
+#include "../script/script.hpp"
 #include "diagnosis.hpp"
+#include "record.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -270,6 +274,10 @@ const std::vector<VerificationIssue>& Verification::issues() const& {
   if (told_) told_->tell(identities_);
   return issues_;
 }
+
+Verification::operator bool() const { return issues().empty(); }
+std::vector<VerificationIssue> Verification::issues() && { return issues(); }
+std::vector<std::string> Verification::notes() && { return std::move(notes_); }
 
 std::string Verification::message() const {
   std::string text = detail::verifications::message(issues(), notes_);

@@ -1,22 +1,12 @@
 #pragma once
 
-#include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "../core/clock.hpp"
 #include "../core/source_location.hpp"
-#include "../keys/key_store.hpp"
-#include "../script/connection_faults.hpp"
-#include "../script/script.hpp"
-#include "diagnosis.hpp"
-#include "journal.hpp"
 
 namespace mock_gateway {
 
@@ -57,17 +47,7 @@ std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind);
 
 namespace detail {
 
-/// Which issues somebody has looked at, so that a gateway's destructor tells only the others.
-class Told {
- public:
-  void tell(const std::vector<std::string>& issues);
-  bool knows(const std::string& issue) const;
-  void clear();
-
- private:
-  mutable std::mutex mutex_;
-  std::set<std::string> issues_;
-};
+class Told;
 
 }  // namespace detail
 
@@ -75,14 +55,14 @@ class Told {
 /// any way but notes() counts as having been told.
 class [[nodiscard]] Verification {
  public:
-  explicit operator bool() const { return issues().empty(); }
+  explicit operator bool() const;
   const std::vector<VerificationIssue>& issues() const&;
-  std::vector<VerificationIssue> issues() && { return issues(); }
+  std::vector<VerificationIssue> issues() &&;
   /// What is no mistake by itself: what chaos did; of the first ten exchanges that a scripted fault broke, or that
   /// ended with another finish_reason than stop and tool_calls, what happened; stubs that were never called, or always
   /// hidden by others. A line each.
   const std::vector<std::string>& notes() const& { return notes_; }
-  std::vector<std::string> notes() && { return std::move(notes_); }
+  std::vector<std::string> notes() &&;
   /// As it prints itself: the first 20 issues and the first 20 notes.
   std::string message() const;
 
@@ -100,48 +80,4 @@ class [[nodiscard]] Verification {
 /// Its message, with a line end behind it if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verification& verification);
 
-namespace detail {
-
-/// Judges script and journal as they are now.
-class Verifier {
- public:
-  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys,
-           std::shared_ptr<ConnectionFaults> connection_faults, std::shared_ptr<const ChaosRules> chaos, Clock clock);
-
-  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
-  /// for a key that the gateway never had.
-  Verification verify(const RequestScope& scope, Duration patience) const;
-  /// Of what nobody has looked at yet; empty when there is nothing.
-  std::string untold() const;
-  void reset();
-
- private:
-  /// An issue, and the name under which it is told.
-  using Issues = std::vector<std::pair<VerificationIssue, std::string>>;
-  using Calls = std::vector<RecordedCall>;
-  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  void add_problems(const RequestScope& scope, Issues& issues) const;
-  void add_connection_faults(Issues& issues) const;
-  void add_expired_sleeps(Issues& issues) const;
-  std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  Script::Stubs stubs(const RequestScope& scope) const;
-  /// The newest chat requests, oldest first; none when no stub asks for them.
-  Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// Without a key, which a stub's name or a matcher may hold.
-  std::string masked(std::string text) const;
-
-  std::shared_ptr<Script> script_;
-  std::shared_ptr<JournalState> journal_;
-  std::shared_ptr<KeyStore> keys_;
-  std::shared_ptr<ConnectionFaults> connection_faults_;
-  std::shared_ptr<const ChaosRules> chaos_;
-  Clock clock_;
-  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
-  std::shared_ptr<Told> told_ = std::make_shared<Told>();
-};
-
-/// Every call of each stub came before every call of the next, and each was called.
-Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
-
-}  // namespace detail
 }  // namespace mock_gateway

@@ -4,10 +4,14 @@
 #include <ostream>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../evidence/record.hpp"
 #include "../script/excerpts.hpp"
+#include "../script/matchers.hpp"
 #include "catalogue_entries.hpp"
+#include "chat_script.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -207,7 +211,7 @@ bool Scenario::befell(const Exchange& exchange) const {
   const auto is = [&](const char* which) { return stub == data_->name + which; };
   const bool its_own = data_->first ? is(", first") : is(", streamed") || (!data_->needs_stream && is(""));
   if (!its_own) return false;
-  for (const auto& fault : exchange.record().scripted_faults())
+  for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
   return true;
 }

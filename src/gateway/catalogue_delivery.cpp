@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "../model/connection_fault.hpp"
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway {

@@ -2,9 +2,22 @@
 
 #include <cmath>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../evidence/record.hpp"
+#include "../evidence/verifier.hpp"
+#include "../script/script.hpp"
 
 namespace mock_gateway {
+
+Stub::Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
+           std::shared_ptr<detail::JournalState> journal)
+    : state_(std::move(state)), script_(std::move(script)), journal_(std::move(journal)) {}
+
+std::size_t Stub::calls() const { return state_->recorded(); }
+std::size_t Stub::peak_concurrency() const { return state_->peak_concurrency(); }
+std::string Stub::title() const { return state_->title(); }
+void Stub::remove() const { script_->remove(state_); }
 
 Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
   const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
@@ -35,10 +48,16 @@ ScopedStub::~ScopedStub() {
   if (owns_) remove();
 }
 
+Verification detail::called_in_order(std::initializer_list<const Stub*> stubs) {
+  std::vector<std::shared_ptr<StubState>> states;
+  for (const Stub* const stub : stubs) states.push_back(Access::state(*stub));
+  return verify_order(states);
+}
+
 StubBuilder::StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
                          SourceLocation where)
-    : script_(std::move(script)), journal_(std::move(journal)) {
-  plan_.where = where;
+    : script_(std::move(script)), journal_(std::move(journal)), plan_(std::make_unique<detail::StubPlan>()) {
+  plan_->where = where;
 }
 
 StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
@@ -47,7 +66,7 @@ StubBuilder::~StubBuilder() = default;
 
 StubBuilder StubBuilder::at_most(std::size_t count) && {
   if (count == 0) throw GatewayError("at_most(0): a stub that may not be asked is said by never()");
-  plan_.at_most = count;
+  plan_->at_most = count;
   return std::move(*this);
 }
 
@@ -57,67 +76,71 @@ StubBuilder StubBuilder::expect(Range calls) && {
       !whole(calls.most())) {
     throw GatewayError("expect(" + calls.describe() + "): calls are counted in whole numbers from 0 on");
   }
-  plan_.expected_calls = calls;
+  plan_->expected_calls = calls;
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::priority(int priority) && {
-  plan_.priority = priority;
+  plan_->priority = priority;
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::in_state(std::string scenario, std::string state) && {
-  for (const detail::ScenarioState& wanted : plan_.in_states) {
+  for (const detail::ScenarioState& wanted : plan_->in_states) {
     if (wanted.scenario == scenario)
       throw GatewayError("in_state: a stub waits for one state of scenario \"" + scenario + "\", not for two");
   }
   if (scenario.empty()) throw GatewayError("in_state: a scenario has a name");
-  plan_.in_states.push_back({std::move(scenario), std::move(state)});
+  plan_->in_states.push_back({std::move(scenario), std::move(state)});
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
   if (scenario.empty()) throw GatewayError("then_state: a scenario has a name");
-  for (const detail::ScenarioState& next : plan_.then_states) {
+  for (const detail::ScenarioState& next : plan_->then_states) {
     if (next.scenario == scenario)
       throw GatewayError("then_state: a stub moves scenario \"" + scenario + "\" to one state, not to two");
   }
-  plan_.then_states.push_back({std::move(scenario), std::move(state)});
+  plan_->then_states.push_back({std::move(scenario), std::move(state)});
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::named(std::string name) && {
-  plan_.name = std::move(name);
+  plan_->name = std::move(name);
   return std::move(*this);
 }
 
 Stub StubBuilder::never() && {
-  if (plan_.expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
-  plan_.expected_calls = Range(0);
+  if (plan_->expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
+  plan_->expected_calls = Range(0);
   return live();
 }
 
+void StubBuilder::match(Matcher matcher) { plan_->matchers.push_back(std::move(matcher)); }
+
+void StubBuilder::validate(Matcher matcher) { plan_->validators.push_back(std::move(matcher)); }
+
 void StubBuilder::add(Reply reply) {
-  if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
-  plan_.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  if (plan_->nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
+  plan_->replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
 }
 
 void StubBuilder::add(ReplyFunction function) {
-  if (plan_.nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
+  if (plan_->nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
-  plan_.replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
+  plan_->replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
 }
 
-void StubBuilder::add(NothingMore) { plan_.nothing_more = true; }
+void StubBuilder::add(NothingMore) { plan_->nothing_more = true; }
 
 Stub StubBuilder::mount() {
-  if (plan_.replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  if (plan_->replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
   return live();
 }
 
 Stub StubBuilder::live() {
-  plan_.newest_exchange = journal_->newest_id();
-  return Stub(script_->mount(std::move(plan_)), script_, journal_);
+  plan_->newest_exchange = journal_->newest_id();
+  return Stub(script_->mount(std::move(*plan_)), script_, journal_);
 }
 
 }  // namespace mock_gateway

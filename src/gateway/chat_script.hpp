@@ -1,22 +1,32 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "../core/duration.hpp"
 #include "../core/source_location.hpp"
 #include "../core/wait.hpp"
 #include "../evidence/journal.hpp"
 #include "../evidence/verification.hpp"
 #include "../model/range.hpp"
 #include "../model/reply.hpp"
-#include "../script/matchers.hpp"
-#include "../script/script.hpp"
+#include "../script/matcher.hpp"
 
 namespace mock_gateway {
+
+namespace detail {
+
+class Script;
+class StubState;
+struct StubPlan;
+
+}  // namespace detail
 
 class ScopedStub;
 
@@ -24,11 +34,10 @@ class ScopedStub;
 class Stub {
  public:
   Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
-       std::shared_ptr<detail::JournalState> journal)
-      : state_(std::move(state)), script_(std::move(script)), journal_(std::move(journal)) {}
+       std::shared_ptr<detail::JournalState> journal);
 
   /// How many requests it has answered; each is in the journal.
-  std::size_t calls() const { return state_->recorded(); }
+  std::size_t calls() const;
   /// Waits, in real time, until it has answered `count` requests.
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
   /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
@@ -36,18 +45,17 @@ class Stub {
   /// Those that it answered and the journal still holds, oldest first.
   std::vector<Exchange> exchanges() const;
   /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
-  std::size_t peak_concurrency() const { return state_->peak_concurrency(); }
+  std::size_t peak_concurrency() const;
   /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
-  std::string title() const { return state_->title(); }
+  std::string title() const;
 
   /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
-  void remove() const { script_->remove(state_); }
+  void remove() const;
   /// A handle that removes the stub when it is destroyed.
   [[nodiscard]] ScopedStub scoped() const;
 
-  const std::shared_ptr<detail::StubState>& state() const { return state_; }
-
  private:
+  friend struct detail::Access;
   std::shared_ptr<detail::StubState> state_;
   std::shared_ptr<detail::Script> script_;
   std::shared_ptr<detail::JournalState> journal_;
@@ -65,12 +73,18 @@ class [[nodiscard]] ScopedStub : public Stub {
   bool owns_ = true;
 };
 
+namespace detail {
+
+Verification called_in_order(std::initializer_list<const Stub*> stubs);
+
+}  // namespace detail
+
 /// Whether every call of each stub came before every call of the next, and each was called; in the journal's order,
 /// in which requests stand when their answer begins.
 /// `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
-  return detail::verify_order({first.state(), others.state()...});
+  return detail::called_in_order({&first, &others...});
 }
 
 /// Builds a stub: `gateway.chat().when(…).at_most(2).reply(…)`. Options first; the stub goes live, whole, when
@@ -93,7 +107,7 @@ class [[nodiscard]] StubBuilder {
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
                   "when(...) takes matchers, such as user_says(\"weather\"); a reply belongs into reply(...)");
     if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
-      (plan_.matchers.push_back(std::forward<Matchers>(matchers)), ...);
+      (match(std::forward<Matchers>(matchers)), ...);
     }
     return std::move(*this);
   }
@@ -105,7 +119,7 @@ class [[nodiscard]] StubBuilder {
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
                   "should(...) takes matchers, such as temperature_is(0.2); a reply belongs into reply(...)");
     if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
-      (plan_.validators.push_back(std::forward<Matchers>(matchers)), ...);
+      (validate(std::forward<Matchers>(matchers)), ...);
     }
     return std::move(*this);
   }
@@ -144,6 +158,8 @@ class [[nodiscard]] StubBuilder {
   static constexpr bool is_reply = std::is_convertible_v<T, Reply> || std::is_convertible_v<T, ReplyFunction> ||
                                    std::is_convertible_v<T, NothingMore>;
 
+  void match(Matcher matcher);
+  void validate(Matcher matcher);
   void add(Reply reply);
   void add(ReplyFunction function);
   void add(NothingMore);
@@ -152,7 +168,7 @@ class [[nodiscard]] StubBuilder {
 
   std::shared_ptr<detail::Script> script_;
   std::shared_ptr<detail::JournalState> journal_;
-  detail::StubPlan plan_;
+  std::unique_ptr<detail::StubPlan> plan_;
 };
 
 }  // namespace mock_gateway

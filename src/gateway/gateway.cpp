@@ -5,18 +5,31 @@
 #include <iostream>
 #include <utility>
 
+#include "../core/access.hpp"
+#include "../core/error.hpp"
 #include "../core/process.hpp"
 #include "../core/random.hpp"
 #include "../core/reporter.hpp"
+#include "../core/timeline.hpp"
+#include "../evidence/judging.hpp"
+#include "../evidence/record.hpp"
+#include "../evidence/verifier.hpp"
 #include "../http/server.hpp"
 #include "../http/service.hpp"
+#include "../keys/key_store.hpp"
+#include "../keys/keys.hpp"
+#include "../model/request_error.hpp"
 #include "../script/chaos_rules.hpp"
+#include "../script/forced_failures.hpp"
+#include "chat_script.hpp"
+#include "option_values.hpp"
+#include "sweep_run.hpp"
 
 namespace mock_gateway {
 namespace detail {
 namespace facade {
 
-void require_valid(const Options::Values& options) {
+void require_valid(const OptionValues& options) {
   const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
   for (const std::string& code : options.without_findings) require_finding_code(code);
   if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
@@ -40,7 +53,7 @@ void require_valid(const Options::Values& options) {
   }
 }
 
-ServiceSettings settings(const Options::Values& options) {
+ServiceSettings settings(const OptionValues& options) {
   ServiceSettings settings;
   settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
@@ -72,7 +85,7 @@ std::string reachable(const std::string& host) {
 
 class Gateway::Impl {
  public:
-  Impl(const Options::Values& options, SourceLocation made)
+  Impl(const detail::OptionValues& options, SourceLocation made)
       : where(made),
         host(options.host),
         clock(options.clock ? *options.clock : RealClock{}),
@@ -87,7 +100,7 @@ class Gateway::Impl {
                 journal, connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
-    for (const Options::InitialKey& key : options.keys) console.create(key.description, key.options);
+    for (const detail::InitialKey& key : options.keys) console.create(key.description, key.options);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
@@ -152,7 +165,9 @@ class Gateway::Impl {
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
 
-Gateway::Gateway(const Options& options, SourceLocation where) : impl_(new Impl(options.values(), where)) {}
+Gateway::Gateway(SourceLocation where) : Gateway(Options(), where) {}
+Gateway::Gateway(const Options& options, SourceLocation where)
+    : impl_(new Impl(detail::Access::data(options), where)) {}
 Gateway::~Gateway() = default;
 Gateway::Gateway(Gateway&&) noexcept = default;
 Gateway& Gateway::operator=(Gateway&&) noexcept = default;
@@ -192,15 +207,23 @@ StubBuilder Gateway::chat(SourceLocation where) {
   return StubBuilder(impl.script, impl.journal, where);
 }
 
+Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, SourceLocation where) {
+  return sweep(reply, std::move(callable), SweepOptions(), where);
+}
+
 Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
                      SourceLocation where) {
   const Impl& impl = asked();
   return detail::make_sweep(impl.script, impl.journal, impl.clock, reply, std::move(callable), options, where);
 }
 
+void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
+
 void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
   if (Impl* const impl = here()) impl->service.failures().add(failure, times, scope);
 }
+
+void Gateway::fail_always(const Failure& failure) { fail_always(failure, FailureScope()); }
 
 void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
   if (Impl* const impl = here()) impl->service.failures().add(failure, std::nullopt, scope);
@@ -236,9 +259,13 @@ void Gateway::on(const std::string& method, const std::string& path, OperationHa
   if (Impl* const impl = here()) impl->service.operations().mount(method, path, std::move(handler));
 }
 
+Verification Gateway::verify() const { return verify(RequestScope()); }
+
 Verification Gateway::verify(const RequestScope& scope) const {
   return asked().verifier.verify(scope, std::chrono::seconds{1});
 }
+
+Review Gateway::review() const { return review(RequestScope()); }
 
 Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();

@@ -5,21 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "../core/error.hpp"
 #include "../core/source_location.hpp"
-#include "../evidence/journal.hpp"
-#include "../evidence/review.hpp"
-#include "../evidence/verification.hpp"
-#include "../keys/key_store.hpp"
-#include "../model/connection_fault.hpp"
-#include "../model/failure.hpp"
-#include "../model/http_reply.hpp"
-#include "../model/operation.hpp"
-#include "../script/chaos.hpp"
-#include "../script/forced_failures.hpp"
-#include "chat_script.hpp"
-#include "options.hpp"
-#include "sweep.hpp"
+#include "forward.hpp"
 
 namespace mock_gateway {
 
@@ -37,7 +24,8 @@ namespace mock_gateway {
 class Gateway {
  public:
   /// Throws GatewayError when it cannot listen, saying why: the port is taken, the host is not ours.
-  explicit Gateway(const Options& options = {}, SourceLocation where = SourceLocation::current());
+  explicit Gateway(SourceLocation where = SourceLocation::current());
+  explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current());
   /// Stops, and then is the net under verify(): what it would find wrong, and nobody has looked at, becomes a failure
   /// of the running test where an adapter is in use, at the line that made the gateway; else it is printed to stderr,
   /// and the program aborts. While an exception is on its way it is printed only. Options::verify_on_destruction(false)
@@ -78,14 +66,17 @@ class Gateway {
   /// first gives the places. A place that a step did not come to is told by the step, not by verify(); what else is
   /// wrong is told as ever. Throws GatewayError for a reply with faults of its own and, from begin() or size(), when no
   /// request of the unbroken run got the reply; what the callable throws passes.
-  Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options = {},
+  Sweep sweep(const Reply& reply, std::function<void()> callable, SourceLocation where = SourceLocation::current());
+  Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
               SourceLocation where = SourceLocation::current());
 
   /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued.
   /// The scope is everything, an operation, for_key(id) or for_model(id). `times` at least 1, or GatewayError.
-  void fail_next(const Failure& failure, std::size_t times = 1, const FailureScope& scope = {});
+  void fail_next(const Failure& failure, std::size_t times = 1);
+  void fail_next(const Failure& failure, std::size_t times, const FailureScope& scope);
   /// Answers every request in the scope with a failure until clear_failures.
-  void fail_always(const Failure& failure, const FailureScope& scope = {});
+  void fail_always(const Failure& failure);
+  void fail_always(const Failure& failure, const FailureScope& scope);
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
@@ -115,7 +106,7 @@ class Gateway {
   /// connection's thread; what it throws becomes a 500 and a line in the exchange's decision. Mounting the same
   /// method and path again replaces the handler. Throws GatewayError for a method and path that the gateway serves
   /// itself; `DELETE /v1/models/{id}` is none.
-  void on(const std::string& method, const std::string& path, OperationHandler handler);
+  void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
   Journal journal() const;
 
@@ -123,9 +114,11 @@ class Gateway {
   /// are not as they should be, functions of the test that threw, faults that were never reached, waits that ran into
   /// their guard. Waits first, in real time, at most a second, until no exchange is under way. With a scope, only what
   /// concerns one of several tests: its requests, and the stubs that key_is or header_is gave to it.
-  Verification verify(const RequestScope& scope = {}) const;
+  Verification verify() const;
+  Verification verify(const RequestScope& scope) const;
   /// What the client did wrong, as far as the journal proves it. Waits like verify().
-  Review review(const RequestScope& scope = {}) const;
+  Review review() const;
+  Review review(const RequestScope& scope) const;
 
   /// The state of a scenario: "started" until a stub's then_state, or set_state, moved it.
   std::string state(const std::string& scenario) const;

@@ -1,4 +1,4 @@
-#include "sweep.hpp"
+#include "sweep_run.hpp"
 
 #include <algorithm>  // any_of, find_if, max, min, none_of, remove_if
 #include <chrono>
@@ -8,9 +8,14 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
+#include "../core/timeline.hpp"
+#include "../evidence/record.hpp"
+#include "../model/reply_data.hpp"
+#include "../script/script.hpp"
 
 namespace mock_gateway {
 
@@ -28,38 +33,47 @@ std::vector<Effect> sweep_effects() {
 
 SweepOptions splits() {
   SweepOptions options;
-  options.values_.splits = true;
+  options.edit().splits = true;
   return options;
 }
 
-SweepOptions::SweepOptions() = default;
+SweepOptions::SweepOptions() : data_(std::make_shared<detail::SweepPlan>()) {}
+
+detail::SweepPlan& SweepOptions::edit() { return detail::own(data_); }
+
+SweepOptions SweepOptions::with(std::initializer_list<Matcher> matchers) const {
+  SweepOptions changed = *this;
+  std::vector<Matcher>& all = changed.edit().matchers;
+  all.insert(all.end(), matchers.begin(), matchers.end());
+  return changed;
+}
 
 SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
-  if (values_.splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
+  if (data_->splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
   if (effects.empty()) throw GatewayError("a sweep needs at least one effect; without effects() it has the usual ones");
   SweepOptions changed = *this;
-  changed.values_.effects = std::move(effects);
+  changed.edit().effects = std::move(effects);
   return changed;
 }
 
 SweepOptions SweepOptions::every_byte() const {
-  if (values_.splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
+  if (data_->splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
   SweepOptions changed = *this;
-  changed.values_.every_byte = true;
+  changed.edit().every_byte = true;
   return changed;
 }
 
 SweepOptions SweepOptions::at_most(std::size_t steps) const {
   if (steps == 0) throw GatewayError("at_most(0) would sweep nothing; give at least 1 step");
   SweepOptions changed = *this;
-  changed.values_.at_most = steps;
+  changed.edit().at_most = steps;
   return changed;
 }
 
 SweepOptions SweepOptions::body_only() const {
-  if (!values_.splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
+  if (!data_->splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
   SweepOptions changed = *this;
-  changed.values_.body_only = true;
+  changed.edit().body_only = true;
   return changed;
 }
 
@@ -172,7 +186,7 @@ std::vector<Boundary> boundaries(const DeliveryTrace& trace, bool every_byte) {
 class SweepRun {
  public:
   SweepRun(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, bool manual, ReplyData reply,
-           std::function<void()> run, SweepOptions::Values options, SourceLocation where)
+           std::function<void()> run, SweepPlan options, SourceLocation where)
       : script_(std::move(script)),
         journal_(std::move(journal)),
         reply_(std::move(reply)),
@@ -221,7 +235,7 @@ class SweepRun {
   std::shared_ptr<JournalState> journal_;
   ReplyData reply_;
   std::function<void()> run_;
-  SweepOptions::Values options_;
+  SweepPlan options_;
   SourceLocation where_;
   std::vector<Effect> effects_;
   // What the unbroken run showed.
@@ -241,14 +255,14 @@ void SweepRun::run_unbroken() {
   traced.traced = true;
   const std::vector<Exchange> exchanges = run(std::move(traced), "the unbroken run of a sweep");
   const auto first = std::find_if(exchanges.begin(), exchanges.end(), [](const Exchange& exchange) {
-    return exchange.outcome(Duration::zero()) == Outcome::Kind::pending || exchange.record().progress.trace;
+    return exchange.outcome(Duration::zero()) == Outcome::Kind::pending || Access::record(exchange).progress.trace;
   });
   if (first == exchanges.end()) refuse(newest_before, exchanges.size());
   if (first->outcome(Duration::zero()) == Outcome::Kind::pending) {
     throw GatewayError("the unbroken run of a sweep left its exchange open: " + first->summary() +
                        "; the callable must return when the client has its answer, or has given up and closed");
   }
-  const DeliveryTrace& trace = *first->record().progress.trace;
+  const DeliveryTrace& trace = *Access::record(*first).progress.trace;
   for (const DeliveryTrace::Part& part : trace.parts) body_ += part.bytes.size();
   if (options_.splits) {
     bytes_ = first->bytes_sent();
@@ -382,7 +396,7 @@ SweepStep SweepRun::broken(const Pair& pair) {
   reply.faults.push_back(fault);
   std::vector<Exchange> exchanges = run(std::move(reply), name);
   const bool reached = std::any_of(exchanges.begin(), exchanges.end(), [](const Exchange& exchange) {
-    return exchange.record().progress.first_fault.load();
+    return Access::record(exchange).progress.first_fault.load();
   });
   return {std::move(name), fault, 0, std::move(exchanges), reached};
 }
@@ -400,17 +414,17 @@ SweepStep SweepRun::split(std::size_t byte) {
 Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where) {
   if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
-  if (!reply.data().faults.empty())
+  if (!Access::data(reply).faults.empty())
     throw GatewayError("sweep: it breaks the reply itself; give it one without fail(…)");
-  if (!reply.data().holds.empty())
+  if (!Access::data(reply).holds.empty())
     throw GatewayError("sweep: nobody opens a gate while the callable runs; give it a reply without hold(…)");
-  const Pace& pace = reply.data().pace;
+  const Pace& pace = Access::data(reply).pace;
   if (is_manual(clock) && (pace.first_token() || pace.gap() || pace.rate()))
     throw GatewayError(
         "sweep: nobody advances a manual clock while the callable runs; give it a reply without a pace, or the gateway "
         "an InstantClock");
-  return Sweep(std::make_shared<SweepRun>(std::move(script), std::move(journal), is_manual(clock), reply.data(),
-                                          std::move(run), options.values(), where));
+  return Sweep(std::make_shared<SweepRun>(std::move(script), std::move(journal), is_manual(clock), Access::data(reply),
+                                          std::move(run), Access::data(options), where));
 }
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <initializer_list>
 #include <iosfwd>
 #include <iterator>
 #include <memory>
@@ -11,15 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "../core/clock.hpp"
+#include "../core/duration.hpp"
 #include "../core/source_location.hpp"
 #include "../evidence/journal.hpp"
 #include "../model/plan.hpp"
 #include "../model/reply.hpp"
 #include "../script/matcher.hpp"
-#include "../script/script.hpp"
 
 namespace mock_gateway {
+
+namespace detail {
+
+struct Access;
+struct SweepPlan;
+
+}  // namespace detail
 
 /// What a sweep breaks a reply with unless told otherwise, and what a list of one's own may begin with:
 /// close_connection, reset_connection, half_close, truncate, garbage, stall of 10 ms, error_event of a server error,
@@ -47,25 +53,20 @@ class SweepOptions {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
                   "when(...) takes matchers, such as user_says(\"weather\")");
-    SweepOptions changed = *this;
-    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...))
-      (changed.values_.matchers.push_back(std::forward<Matchers>(matchers)), ...);
-    return changed;
+    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
+      return with({Matcher(std::forward<Matchers>(matchers))...});
+    } else {
+      return *this;
+    }
   }
 
-  struct Values {
-    bool splits = false;
-    std::optional<std::vector<Effect>> effects;
-    bool every_byte = false;
-    bool body_only = false;
-    std::optional<std::size_t> at_most;
-    std::vector<Matcher> matchers;
-  };
-  const Values& values() const { return values_; }
-
  private:
+  friend struct detail::Access;
   friend SweepOptions splits();
-  Values values_;
+  SweepOptions with(std::initializer_list<Matcher> matchers) const;
+  detail::SweepPlan& edit();
+
+  std::shared_ptr<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
 /// A sweep that breaks nothing: the reply comes whole, in two writes (Reply::split_write), the second after byte 1, 2
@@ -154,13 +155,5 @@ class [[nodiscard]] Sweep {
  private:
   std::shared_ptr<detail::SweepRun> run_;
 };
-
-namespace detail {
-
-/// Throws GatewayError for what cannot be swept.
-Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
-                 const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where);
-
-}  // namespace detail
 
 }  // namespace mock_gateway

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "../core/timeline.hpp"
+#include "../evidence/record.hpp"
 #include "workers.hpp"
 
 namespace mock_gateway {

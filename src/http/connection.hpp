@@ -12,8 +12,10 @@
 #include <string_view>
 
 #include "../core/clock.hpp"
+#include "../core/timeline.hpp"
 #include "../delivery/outlet.hpp"
 #include "../evidence/journal.hpp"
+#include "../evidence/record.hpp"
 #include "sockets.hpp"
 
 namespace mock_gateway {

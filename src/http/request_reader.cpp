@@ -6,7 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "../core/access.hpp"
 #include "../core/text.hpp"
+#include "../core/timeline.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -293,7 +295,7 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadJu
   const bool read_slowly = fault && fault->kind() == ConnectionFault::Kind::slow_body;
   if (!incoming.malformed && !incoming.is_answered_before_body()) {
     if (read_slowly) {
-      incoming.timeline = std::make_unique<Timeline>(clock.state(), connection.waker());
+      incoming.timeline = std::make_unique<Timeline>(Access::state(clock), connection.waker());
       connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
     }
     const bool over = arrived(request_reader::read_body(connection, incoming), "body");

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "../core/timeline.hpp"
 #include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
 #include "../model/received_request.hpp"

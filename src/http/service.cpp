@@ -6,13 +6,21 @@
 #include <iostream>
 
 #include "../answer/default_reply.hpp"
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
+#include "../core/timeline.hpp"
 #include "../delivery/delivery.hpp"
 #include "../evidence/diagnosis.hpp"
+#include "../evidence/judging.hpp"
+#include "../evidence/record.hpp"
 #include "../evidence/redaction.hpp"
 #include "../evidence/review.hpp"
+#include "../model/chat_parser.hpp"
+#include "../model/reply_data.hpp"
+#include "../model/request_error.hpp"
+#include "../script/chaos_plan.hpp"
 #include "response.hpp"
 
 namespace mock_gateway {
@@ -188,7 +196,7 @@ void Service::note_hit(Connection& connection, const ConnectionFault& fault) {
 void Service::answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position,
                                 std::shared_ptr<ExchangeRecord>& published) {
   const std::uint64_t epoch = journal_->epoch();
-  if (!incoming.timeline) incoming.timeline = std::make_unique<Timeline>(clock_.state(), connection.waker());
+  if (!incoming.timeline) incoming.timeline = std::make_unique<Timeline>(Access::state(clock_), connection.waker());
   Timeline& timeline = *incoming.timeline;
   const KeyStore::Presented presented =
       keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
@@ -380,7 +388,7 @@ Service::Answer Service::answer_chat(Asked& asked) {
   if (failed && !hits.empty()) {
     answer.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
     apply_chaos(hits, answer);
-    answer.pace = schedule(asked, answer.reply->data().pace);
+    answer.pace = schedule(asked, Access::data(*answer.reply).pace);
   }
   return answer;
 }
@@ -440,7 +448,7 @@ Service::Answer Service::answer_from_script(Asked& asked, const ChatCall& call,
   }
 
   apply_chaos(hits, answer);
-  const ReplyData& reply = answer.reply->data();
+  const ReplyData& reply = Access::data(*answer.reply);
   answer.interim += reply.early_hints;
   if (reply.failure) {
     Answer failed = fail(asked, *reply.failure, answer.decision.kind);
@@ -533,7 +541,7 @@ std::optional<std::vector<ChaosRules::Hit>> Service::strike(Asked& asked, const 
 void Service::apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer) {
   if (hits.empty()) return;
   Reply reply = *answer.reply;
-  answer.scripted_faults = reply.data().faults.size();
+  answer.scripted_faults = Access::data(reply).faults.size();
   for (const ChaosRules::Hit& hit : hits) {
     try {
       if (hit.fault) reply = reply.fail(hit.fault->trigger, hit.fault->effect);
@@ -678,8 +686,8 @@ void Service::report_delivery(ExchangeRecord& record, Answer& answer, const Deli
   std::size_t of_chaos = answer.scripted_faults;
   for (std::size_t i = 0; i < answer.chaos.size(); ++i)
     if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
-  if (answer.reply && !answer.reply->data().swept) {
-    const ReplyData& plan = answer.reply->data();
+  if (answer.reply && !Access::data(*answer.reply).swept) {
+    const ReplyData& plan = Access::data(*answer.reply);
     std::vector<ExchangeRecord::ScriptedFault> faults;
     const std::size_t count = answer.chaos.empty() ? plan.faults.size() : answer.scripted_faults;
     bool finish_was_sent = result == Delivery::Result::completed;
@@ -690,8 +698,8 @@ void Service::report_delivery(ExchangeRecord& record, Answer& answer, const Deli
     }
     record.mark_delivered(std::move(faults), finish_was_sent ? std::move(answer.unusual_finish) : std::string());
   }
-  if (result == Delivery::Result::completed && answer.reply && !answer.reply->data().swept) {
-    const ReplyData& plan = answer.reply->data();
+  if (result == Delivery::Result::completed && answer.reply && !Access::data(*answer.reply).swept) {
+    const ReplyData& plan = Access::data(*answer.reply);
     const auto report = [&](Problem::Kind kind, const std::string& what) {
       Problem problem;
       problem.kind = kind;
@@ -744,7 +752,7 @@ Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& in
     if (keep_alive && !incoming.http_1_1) answer.headers.add("Connection", "keep-alive");
   }
   const ReplyData plain;
-  const ReplyData& plan = answer.reply ? answer.reply->data() : plain;
+  const ReplyData& plan = answer.reply ? Access::data(*answer.reply) : plain;
   if (answer.stream && plan.sse.gzip && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
   Delivery delivery(plan, std::move(answer.pace), connection, asked.timeline, record.received, record.progress);
@@ -762,7 +770,7 @@ Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& in
     result = delivery.stream(head, events, framing == BodyFraming::chunked);
     answer.chunk_count = events.count();
   } else if (answer.stream) {
-    ChunkEvents events(*answer.reply->data().chunks);
+    ChunkEvents events(*Access::data(*answer.reply).chunks);
     result = delivery.stream(head, events, framing == BodyFraming::chunked);
   } else {
     const bool no_body = bodiless || asked.request.method == "HEAD";

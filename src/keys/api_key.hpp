@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../core/clock.hpp"
+#include "../core/duration.hpp"
 #include "../model/operation.hpp"
 
 namespace mock_gateway {

@@ -283,39 +283,4 @@ KeyStore::Entry& KeyStore::living_entry(const std::string& id, std::string_view 
 
 }  // namespace detail
 
-CreatedKey Keys::create(std::string description, const KeyOptions& options) const {
-  return store_->create(std::move(description), options.secret_, options.disabled_, options.models_,
-                        options.operations_, options.limit_);
-}
-
-void Keys::describe(const std::string& id, std::string description) const {
-  store_->describe(id, std::move(description));
-}
-
-void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState::disabled); }
-
-void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
-
-void Keys::remove(const std::string& id) const { store_->set_state(id, KeyState::deleted); }
-
-void Keys::limit_models(const std::string& id, std::vector<std::string> models) const {
-  store_->set_models(id, std::move(models));
-}
-
-void Keys::limit_operations(const std::string& id, std::vector<Operation> operations) const {
-  store_->set_operations(id, std::move(operations));
-}
-
-void Keys::limit_rate(const std::string& id, std::size_t requests, Duration window) const {
-  store_->set_limit(id, RateLimit{requests, window});
-}
-
-void Keys::unlimit_rate(const std::string& id) const { store_->set_limit(id, std::nullopt); }
-
-void Keys::limit_rate_for_all(std::size_t requests, Duration window) const {
-  store_->set_limit_for_all(RateLimit{requests, window});
-}
-
-void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
-
 }  // namespace mock_gateway

@@ -14,7 +14,9 @@
 #include <utility>
 
 #include "../core/text.hpp"
+#include "chat_parser.hpp"
 #include "failure.hpp"
+#include "request_error.hpp"
 
 namespace mock_gateway {
 namespace detail {

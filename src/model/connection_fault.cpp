@@ -4,6 +4,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "request_error.hpp"
 
 namespace mock_gateway {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "../core/clock.hpp"
+#include "../core/duration.hpp"
 #include "failure.hpp"
 #include "received_request.hpp"
 

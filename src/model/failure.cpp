@@ -9,6 +9,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "request_error.hpp"
 
 namespace mock_gateway {
 namespace detail {

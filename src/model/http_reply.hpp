@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "../core/error.hpp"
 #include "../core/json.hpp"
 #include "failure.hpp"
 #include "received_request.hpp"
@@ -28,7 +27,7 @@ inline constexpr bool is_body_text =
 class HttpReply {
  public:
   /// 200 with this JSON.
-  HttpReply(const Json& body) : body_(body.dump()) {}  // NOLINT: implicit, so that a handler returns JSON
+  HttpReply(const Json& body);  // NOLINT: implicit, so that a handler returns JSON
   /// 200 with this text as it stands, as below.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(const Text& body) : HttpReply(200, body) {}  // NOLINT: implicit, so that a handler returns text
@@ -38,34 +37,15 @@ class HttpReply {
   HttpReply(int status, const Text& body, std::string content_type = "text/plain; charset=utf-8")
       : HttpReply(Whole{status, std::string(std::string_view(body)), std::move(content_type)}) {}
   /// The same with JSON, in compact form.
-  HttpReply(int status, const Json& body, std::string content_type = "application/json")
-      : HttpReply(Whole{status, body.dump(), std::move(content_type)}) {}
-  HttpReply(Failure failure) : failure_(std::move(failure)) {}  // NOLINT: a failure is an answer
+  HttpReply(int status, const Json& body, std::string content_type = "application/json");
+  HttpReply(Failure failure);  // NOLINT: a failure is an answer
 
   /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
-  [[nodiscard]] HttpReply header(std::string name, std::string value) const {
-    detail::require_header_field(name, value);
-    HttpReply changed = *this;
-    if (changed.failure_) {
-      changed.failure_ = changed.failure_->header(std::move(name), std::move(value));
-    } else {
-      changed.headers_.set(std::move(name), std::move(value));
-    }
-    return changed;
-  }
+  [[nodiscard]] HttpReply header(std::string name, std::string value) const;
   /// Adds a response header beside those of the same name; see Failure::add_header.
-  [[nodiscard]] HttpReply add_header(std::string name, std::string value) const {
-    detail::require_header_field(name, value);
-    HttpReply changed = *this;
-    if (changed.failure_) {
-      changed.failure_ = changed.failure_->add_header(std::move(name), std::move(value));
-    } else {
-      changed.headers_.add(std::move(name), std::move(value));
-    }
-    return changed;
-  }
+  [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
-  int status() const { return failure_ ? failure_->status() : status_; }
+  int status() const;
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Those that were set or added here; a failure keeps its own.
@@ -79,13 +59,7 @@ class HttpReply {
     std::string content_type;
   };
 
-  explicit HttpReply(Whole whole)
-      : status_(whole.status), body_(std::move(whole.body)), content_type_(std::move(whole.content_type)) {
-    if (status_ < 200 || status_ > 599)
-      throw GatewayError("HttpReply: status " + std::to_string(status_) +
-                         " is no final status; give one from 200 to 599");
-    detail::require_header_field("Content-Type", content_type_);
-  }
+  explicit HttpReply(Whole whole);
 
   int status_ = 200;
   std::string body_;

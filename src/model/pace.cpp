@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/random.hpp"
 #include "../core/text.hpp"
 
 namespace mock_gateway {

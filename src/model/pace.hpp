@@ -9,11 +9,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "../core/clock.hpp"
-#include "../core/random.hpp"
+#include "../core/duration.hpp"
 
 namespace mock_gateway {
 namespace detail {
+
+class Random;
 
 /// Where a number comes from: always the same, drawn, or out of a list.
 struct Distribution {

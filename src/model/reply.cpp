@@ -5,9 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "connection_fault.hpp"
+#include "reply_data.hpp"
+#include "request_error.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -257,7 +260,7 @@ std::string why_never(const ReplyData& data, const Trigger& trigger, const Effec
 Reply join_choices(const std::vector<Reply>& replies) {
   ReplyData joined;
   for (const Reply& reply : replies) {
-    const ReplyData& part = reply.data();
+    const ReplyData& part = Access::data(reply);
     reply_check::require_part(part);
     joined.choices.insert(joined.choices.end(), part.choices.begin(), part.choices.end());
   }
@@ -361,34 +364,31 @@ StreamChunk StreamChunk::of_fields(std::string lines) {
   return chunk;
 }
 
-Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
-Reply::Reply(const Reply&) = default;
-Reply::Reply(Reply&&) noexcept = default;
-Reply& Reply::operator=(const Reply&) = default;
-Reply& Reply::operator=(Reply&&) noexcept = default;
-Reply::~Reply() = default;
+Reply::Reply(detail::ReplyData data) : data_(std::make_shared<detail::ReplyData>(std::move(data))) {}
+
+detail::ReplyData& Reply::edit() { return detail::own(data_); }
 
 Reply::Reply(const char* text) {
   if (text == nullptr) throw GatewayError("a reply's text is a null pointer");
-  data_.choices.emplace_back().text = detail::require_utf8(text, "text of a reply");
+  edit().choices.emplace_back().text = detail::require_utf8(text, "text of a reply");
 }
 
 Reply::Reply(std::string text) {
-  data_.choices.emplace_back().text = detail::require_utf8(std::move(text), "text of a reply");
+  edit().choices.emplace_back().text = detail::require_utf8(std::move(text), "text of a reply");
 }
 
-Reply::Reply(const Failure& failure) { data_.failure = failure; }
+Reply::Reply(const Failure& failure) { edit().failure = failure; }
 
 Reply Reply::thinking(std::string text) const {
   Reply changed = *this;
-  detail::reply_check::last_choice(changed.data_, "thinking").thinking +=
+  detail::reply_check::last_choice(changed.edit(), "thinking").thinking +=
       detail::require_utf8(std::move(text), "thinking of a reply");
   return changed;
 }
 
 Reply Reply::text(std::string text) const {
   Reply changed = *this;
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.data_, "text");
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "text");
   std::string addition = detail::require_utf8(std::move(text), "text of a reply");
   choice.text = choice.text ? *choice.text + addition : std::move(addition);
   return changed;
@@ -401,7 +401,7 @@ Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) 
 
 Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
   Reply changed = *this;
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.data_, "tool call");
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "tool call");
   choice.tool_calls.push_back({detail::require_utf8(std::move(name), "name of a tool call"),
                                detail::require_utf8(std::move(arguments), "text of a tool call's arguments"),
                                detail::require_utf8(std::move(id), "id of a tool call")});
@@ -410,35 +410,35 @@ Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::s
 
 Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
   Reply changed = malformed_tool_call(std::move(name), std::move(input), std::move(id));
-  changed.data_.choices.back().tool_calls.back().custom = true;
+  changed.edit().choices.back().tool_calls.back().custom = true;
   return changed;
 }
 
 Reply Reply::interleaved() const {
-  detail::reply_check::require_completion(data_, "interleaved tool calls");
+  detail::reply_check::require_completion(*data_, "interleaved tool calls");
   Reply changed = *this;
-  changed.data_.interleaved = true;
+  changed.edit().interleaved = true;
   return changed;
 }
 
 Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
   Reply changed = *this;
-  detail::reply_check::last_choice(changed.data_, "logprobs").logprobs = std::move(tokens);
+  detail::reply_check::last_choice(changed.edit(), "logprobs").logprobs = std::move(tokens);
   return changed;
 }
 
 Reply Reply::finish_reason(std::string reason) const {
   Reply changed = *this;
-  detail::reply_check::last_choice(changed.data_, "finish_reason");
+  detail::reply_check::last_choice(changed.edit(), "finish_reason");
   const std::string checked = detail::require_utf8(std::move(reason), "finish_reason of a reply");
-  for (detail::ScriptedChoice& choice : changed.data_.choices) choice.finish_reason = checked;
+  for (detail::ScriptedChoice& choice : changed.edit().choices) choice.finish_reason = checked;
   return changed;
 }
 
 Reply Reply::finish_in_last_chunk() const {
-  detail::reply_check::require_completion(data_, "finish_reason in its last chunk");
+  detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
   Reply changed = *this;
-  changed.data_.finish_in_last_chunk = true;
+  changed.edit().finish_in_last_chunk = true;
   return changed;
 }
 
@@ -447,72 +447,72 @@ Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) c
 }
 
 Reply Reply::usage(TokenUsage usage) const {
-  detail::reply_check::require_completion(data_, "usage");
+  detail::reply_check::require_completion(*data_, "usage");
   Reply changed = *this;
-  changed.data_.usage = usage;
-  changed.data_.usage_json.reset();
+  changed.edit().usage = usage;
+  changed.edit().usage_json.reset();
   return changed;
 }
 
 Reply Reply::with_usage_json(const Json& json) const {
-  detail::reply_check::require_completion(data_, "usage");
+  detail::reply_check::require_completion(*data_, "usage");
   Reply changed = *this;
-  changed.data_.usage.reset();
-  changed.data_.usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
+  changed.edit().usage.reset();
+  changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
   return changed;
 }
 
 Reply Reply::extra(const Json& patch) const {
-  detail::reply_check::require_completion(data_, "extra fields");
+  detail::reply_check::require_completion(*data_, "extra fields");
   Reply changed = *this;
-  changed.data_.extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
+  changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
   return changed;
 }
 
 Reply Reply::extra_message(const Json& patch) const {
-  detail::reply_check::require_completion(data_, "extra fields");
+  detail::reply_check::require_completion(*data_, "extra fields");
   Reply changed = *this;
-  changed.data_.extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
+  changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
   return changed;
 }
 
 Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
-  detail::reply_check::require_completion(data_, "extra fields");
+  detail::reply_check::require_completion(*data_, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
   Reply changed = *this;
-  changed.data_.extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
+  changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
   return changed;
 }
 
 Reply Reply::chunk(StreamChunk chunk) const {
-  if (!data_.chunks)
+  if (!data_->chunks)
     throw GatewayError("a chunk can only be added to chunks({…}); this reply is made of something else");
   Reply changed = *this;
-  changed.data_.chunks->push_back(std::move(chunk));
+  changed.edit().chunks->push_back(std::move(chunk));
   return changed;
 }
 
 Reply Reply::model(std::string id) const {
-  detail::reply_check::require_completion(data_, "model");
+  detail::reply_check::require_completion(*data_, "model");
   Reply changed = *this;
-  changed.data_.model = detail::require_utf8(std::move(id), "model of a reply");
+  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
   return changed;
 }
 
 Reply Reply::verbatim() const {
-  detail::reply_check::require_completion(data_, "verbatim text");
+  detail::reply_check::require_completion(*data_, "verbatim text");
   Reply changed = *this;
-  changed.data_.verbatim = true;
+  changed.edit().verbatim = true;
   return changed;
 }
 
 Reply Reply::header(std::string name, std::string value) const {
   detail::require_header_field(name, value);
   Reply changed = *this;
-  if (changed.data_.failure) {
-    changed.data_.failure = changed.data_.failure->header(std::move(name), std::move(value));
+  if (changed.edit().failure) {
+    changed.edit().failure = changed.edit().failure->header(std::move(name), std::move(value));
   } else {
-    changed.data_.headers.set(std::move(name), std::move(value));
+    changed.edit().headers.set(std::move(name), std::move(value));
   }
   return changed;
 }
@@ -520,17 +520,17 @@ Reply Reply::header(std::string name, std::string value) const {
 Reply Reply::add_header(std::string name, std::string value) const {
   detail::require_header_field(name, value);
   Reply changed = *this;
-  if (changed.data_.failure) {
-    changed.data_.failure = changed.data_.failure->add_header(std::move(name), std::move(value));
+  if (changed.edit().failure) {
+    changed.edit().failure = changed.edit().failure->add_header(std::move(name), std::move(value));
   } else {
-    changed.data_.headers.add(std::move(name), std::move(value));
+    changed.edit().headers.add(std::move(name), std::move(value));
   }
   return changed;
 }
 
 Reply Reply::early_hints(const Headers& fields) const {
   Reply changed = *this;
-  changed.data_.early_hints = mock_gateway::early_hints(fields).bytes();
+  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
   return changed;
 }
 
@@ -543,56 +543,56 @@ Reply Reply::tokens_per_second(Rate rate) const { return pace(Pace().tokens_per_
 Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
 
 Reply Reply::pace(const Pace& pace) const {
-  detail::reply_check::require_paceable(data_, pace);
+  detail::reply_check::require_paceable(*data_, pace);
   Reply changed = *this;
-  changed.data_.pace = pace.or_else(data_.pace);
+  changed.edit().pace = pace.or_else(data_->pace);
   return changed;
 }
 
 Reply Reply::fail(Trigger trigger, Effect effect) const {
-  detail::reply_check::require_possible(data_, trigger, effect);
+  detail::reply_check::require_possible(*data_, trigger, effect);
   Reply changed = *this;
-  changed.data_.faults.push_back(Fault{std::move(trigger), std::move(effect)});
+  changed.edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
   return changed;
 }
 
 Reply Reply::hold(Gate gate, Place place) const {
   if (place.number() == 0) throw GatewayError("events and tokens of a place count from 1");
-  if (data_.failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
-  if (data_.raw && place.kind() == Place::Kind::token)
+  if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
+  if (data_->raw && place.kind() == Place::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
   Reply changed = *this;
-  changed.data_.holds.push_back(Hold{std::move(gate), place});
+  changed.edit().holds.push_back(Hold{std::move(gate), place});
   return changed;
 }
 
 Reply Reply::sse(SseDialect dialect) const {
-  if (data_.failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
-  if (data_.raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
+  if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
+  if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type);
   Reply changed = *this;
-  changed.data_.sse = std::move(dialect);
+  changed.edit().sse = std::move(dialect);
   return changed;
 }
 
 Reply Reply::slice_writes(std::size_t bytes) const {
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
   Reply changed = *this;
-  changed.data_.writes = {Writes::Kind::sliced, bytes};
+  changed.edit().writes = {Writes::Kind::sliced, bytes};
   return changed;
 }
 
 Reply Reply::one_write() const {
   Reply changed = *this;
-  changed.data_.writes = {Writes::Kind::together, 0};
+  changed.edit().writes = {Writes::Kind::together, 0};
   return changed;
 }
 
 Reply Reply::split_write(std::size_t byte) const {
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
   Reply changed = *this;
-  changed.data_.writes = {Writes::Kind::split, byte};
+  changed.edit().writes = {Writes::Kind::split, byte};
   return changed;
 }
 

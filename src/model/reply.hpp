@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/clock.hpp"
+#include "../core/duration.hpp"
 #include "../core/json.hpp"
 #include "failure.hpp"
 #include "pace.hpp"
@@ -16,6 +18,8 @@
 #include "received_request.hpp"
 
 namespace mock_gateway {
+
+struct ChatRequest;
 
 /// What might have stood in a token's place, as `top_logprobs` lists it.
 struct TopLogprob {
@@ -110,65 +114,8 @@ class StreamChunk {
 
 namespace detail {
 
-struct ScriptedToolCall {
-  std::string name;
-  /// JSON text, unless it is malformed on purpose.
-  std::string arguments;
-  std::string id = {};  // empty: made up
-  bool custom = false;  // of a custom tool: the arguments are its input, which is any text
-};
-
-/// Fields that are merged into one chunk of a stream.
-struct ExtraChunk {
-  std::size_t number;  // counted from 1
-  Json patch;
-};
-
-struct ScriptedChoice {
-  std::optional<std::string> text;
-  std::string thinking;
-  std::optional<std::string> refusal;
-  std::vector<ScriptedToolCall> tool_calls;
-  std::vector<TokenLogprob> logprobs;        // of the first tokens of text and refusal
-  std::optional<std::string> finish_reason;  // nothing: what follows from the content
-};
-
-/// What is sent in place of a completion.
-struct RawReply {
-  int status = 200;
-  std::string body;
-  std::string content_type;
-};
-
-/// A completion, unless `failure`, `raw` or `chunks` is set; at most one of them is.
-struct ReplyData {
-  /// At least one of a completion. A request's `n` beyond their number repeats them in order.
-  std::vector<ScriptedChoice> choices;
-  std::optional<Failure> failure;
-  std::optional<RawReply> raw;
-  std::optional<std::vector<StreamChunk>> chunks;
-  std::string model;  // empty: the requested one
-  bool verbatim = false;
-  std::optional<TokenUsage> usage;
-  std::optional<std::string> usage_json;  // in place of usage, as it is sent
-  std::vector<Json> extra;                // merge patches of the body or each chunk, in order
-  std::vector<Json> extra_message;        // merge patches of each choice's message, in order
-  std::vector<ExtraChunk> extra_chunks;   // in order, after those
-  bool interleaved = false;
-  bool finish_in_last_chunk = false;
-  std::string early_hints;  // a whole interim response; empty: none
-  Pace pace;
-  std::vector<Fault> faults;
-  std::vector<Hold> holds;
-  SseDialect sse;
-  Writes writes;
-  Headers headers;
-  bool traced = false;  // its delivery writes down what left
-  bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
-};
-
-/// Why the fault can never happen in such a reply; empty when it may.
-std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
+struct Access;
+struct ReplyData;
 
 }  // namespace detail
 
@@ -184,12 +131,6 @@ class Reply {
   Reply(std::string text);        // NOLINT: likewise
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
   explicit Reply(detail::ReplyData data);
-  // Defined once, in the library: every test file that scripts would compile them again.
-  Reply(const Reply&);
-  Reply(Reply&&) noexcept;
-  Reply& operator=(const Reply&);
-  Reply& operator=(Reply&&) noexcept;
-  ~Reply();
 
   /// Adds reasoning, sent as reasoning_content before the content.
   [[nodiscard]] Reply thinking(std::string text) const;
@@ -291,13 +232,22 @@ class Reply {
   /// least 1, or GatewayError.
   [[nodiscard]] Reply split_write(std::size_t byte) const;
 
-  const detail::ReplyData& data() const { return data_; }
-
  private:
+  friend struct detail::Access;
   Reply with_usage_json(const Json& json) const;
+  detail::ReplyData& edit();
 
-  detail::ReplyData data_;
+  std::shared_ptr<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
+
+/// A reply made from the request. It runs on the connection's thread, of several requests at one time in several; what
+/// it throws becomes a 500 on the wire and a problem that verify() reports.
+using ReplyFunction = std::function<Reply(const ChatRequest&)>;
+
+/// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
+/// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
+struct NothingMore {};
+inline NothingMore then_nothing_more() { return {}; }
 
 Reply text(std::string text);
 /// A reply that reasons first: `thinking("…").text("…")`.

@@ -1,8 +1,10 @@
 #include "chaos.hpp"
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/json.hpp"
 #include "../model/reply.hpp"
+#include "chaos_plan.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -76,24 +78,24 @@ DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes,
 Chaos::Chaos(Trigger trigger, Effect effect) {
   // A completion, streamed or not, can break in every way in which any reply can.
   static_cast<void>(Reply("").fail(trigger, effect));
-  plan_.trigger = std::move(trigger);
-  plan_.effect = std::move(effect);
+  edit().trigger = std::move(trigger);
+  edit().effect = std::move(effect);
 }
 
 Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
   static_cast<void>(Reply("").fail(Trigger(trigger.kind(), trigger.most()), effect));
-  plan_.drawn = std::move(trigger);
-  plan_.effect = std::move(effect);
+  edit().drawn = std::move(trigger);
+  edit().effect = std::move(effect);
 }
 
-Chaos::Chaos(const Failure& failure) { plan_.failure = failure; }
+Chaos::Chaos(const Failure& failure) { edit().failure = failure; }
 
 Chaos::Chaos(const Pace& pace) {
   if (!pace.sets_anything())
     throw GatewayError("this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
     throw GatewayError("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
-  plan_.pace = pace;
+  edit().pace = pace;
 }
 
 Chaos::Chaos(const ConnectionFault& fault) {
@@ -104,7 +106,16 @@ Chaos::Chaos(const ConnectionFault& fault) {
                        "Gateway::next_connection makes it happen, and Chaos(before_headers(), reset_connection()) is "
                        "what comes closest to it here");
   }
-  plan_.interim = fault;
+  edit().interim = fault;
+}
+
+detail::ChaosPlan& Chaos::edit() { return detail::own(data_); }
+
+Chaos Chaos::with(std::initializer_list<Matcher> matchers) const {
+  Chaos changed = *this;
+  std::vector<Matcher>& all = changed.edit().matchers;
+  all.insert(all.end(), matchers.begin(), matchers.end());
+  return changed;
 }
 
 Chaos Chaos::probability(double probability) const {
@@ -114,28 +125,28 @@ Chaos Chaos::probability(double probability) const {
                        "; 0.1 strikes one in ten");
   }
   Chaos changed = *this;
-  changed.plan_.probability = probability;
+  changed.edit().probability = probability;
   return changed;
 }
 
 Chaos Chaos::every(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::every(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
   Chaos changed = *this;
-  changed.plan_.every = n;
+  changed.edit().every = n;
   return changed;
 }
 
 Chaos Chaos::first(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::first(0) would strike nothing; first(1) strikes each request once");
   Chaos changed = *this;
-  changed.plan_.first = n;
+  changed.edit().first = n;
   return changed;
 }
 
 std::string Chaos::to_string() const {
-  std::string text = detail::chaos_deed(plan_) + " (" + detail::chaos_frequency(plan_);
-  for (std::size_t i = 0; i < plan_.matchers.size(); ++i)
-    text += (i == 0 ? ", when " : " and ") + plan_.matchers[i].describe();
+  std::string text = detail::chaos_deed(*data_) + " (" + detail::chaos_frequency(*data_);
+  for (std::size_t i = 0; i < data_->matchers.size(); ++i)
+    text += (i == 0 ? ", when " : " and ") + data_->matchers[i].describe();
   return text + ")";
 }
 

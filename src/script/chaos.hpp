@@ -41,21 +41,8 @@ DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
 
-/// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
-/// and `drawn`.
-struct ChaosPlan {
-  std::optional<Trigger> trigger;
-  std::optional<DrawnTrigger> drawn;
-  std::optional<Effect> effect;
-  std::optional<Failure> failure;
-  std::optional<Pace> pace;
-  std::optional<ConnectionFault> interim;
-
-  std::optional<double> probability;
-  std::optional<std::size_t> every;
-  std::optional<std::size_t> first;
-  std::vector<Matcher> matchers;  // all must match
-};
+struct Access;
+struct ChaosPlan;
 
 }  // namespace detail
 
@@ -101,29 +88,22 @@ class Chaos {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
     static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
                   "when(...) takes matchers, such as user_says(\"weather\")");
-    Chaos changed = *this;
     if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
-      (changed.plan_.matchers.push_back(std::forward<Matchers>(matchers)), ...);
+      return with({Matcher(std::forward<Matchers>(matchers))...});
+    } else {
+      return *this;
     }
-    return changed;
   }
 
   /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
   std::string to_string() const;
 
-  const detail::ChaosPlan& plan() const { return plan_; }
-
  private:
-  detail::ChaosPlan plan_;
+  friend struct detail::Access;
+  Chaos with(std::initializer_list<Matcher> matchers) const;
+  detail::ChaosPlan& edit();
+
+  std::shared_ptr<detail::ChaosPlan> data_;  // copies share it until one of them is changed
 };
-
-namespace detail {
-
-/// What a rule does: "reset the connection after 2 tokens".
-std::string chaos_deed(const ChaosPlan& plan);
-/// How often: "probability 0.1, every 3"; "every time".
-std::string chaos_frequency(const ChaosPlan& plan);
-
-}  // namespace detail
 
 }  // namespace mock_gateway

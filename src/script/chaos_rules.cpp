@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/random.hpp"
+#include "chaos_plan.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -40,7 +42,7 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
   for (const auto& rule : *asking.rules) {
     asking.rule = rule.get();
     bool matches = true;
-    for (const Matcher& matcher : rule->chaos.plan().matchers) {
+    for (const Matcher& matcher : Access::data(rule->chaos).matchers) {
       asking.matcher = &matcher;
       Trail trail;
       matches = detail::decide(matcher, call, trail);
@@ -57,7 +59,7 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
 
 std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
                                                   std::uint64_t request) const {
-  const ChaosPlan& plan = rule->chaos.plan();
+  const ChaosPlan& plan = Access::data(rule->chaos);
   const std::uint64_t coming = rule->comings.next(request);
   Random random(fingerprint(
       "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(coming), request));

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "../answer/occurrences.hpp"
+#include "../core/access.hpp"
 #include "../model/plan.hpp"
 #include "chaos.hpp"
+#include "chaos_plan.hpp"
 #include "matcher.hpp"
 
 namespace mock_gateway {
@@ -54,7 +56,7 @@ class ChaosRules {
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
 
-    const ChaosPlan& plan() const { return rule->chaos.plan(); }
+    const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
   /// The matcher that is being asked, for whoever catches what it throws.
   struct Asking {

@@ -13,6 +13,7 @@
 #include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
 #include "../model/failure.hpp"
+#include "../model/request_error.hpp"
 #include "excerpts.hpp"
 
 namespace mock_gateway {

@@ -6,6 +6,7 @@
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
 #include "../model/failure.hpp"
+#include "../model/request_error.hpp"
 
 namespace mock_gateway {
 

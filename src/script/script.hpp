@@ -21,15 +21,6 @@
 
 namespace mock_gateway {
 
-/// A reply made from the request. It runs on the connection's thread, of several requests at one time in several; what
-/// it throws becomes a 500 on the wire and a problem that verify() reports.
-using ReplyFunction = std::function<Reply(const ChatRequest&)>;
-
-/// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
-/// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
-struct NothingMore {};
-inline NothingMore then_nothing_more() { return {}; }
-
 namespace detail {
 
 /// One element of a stub's sequence.

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "version.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// From a public handle or value to what it holds, which users do not see.
+struct Access {
+  template <class T>
+  static const auto& state(const T& handle) {
+    return handle.state_;
+  }
+  template <class T>
+  static const auto& record(const T& exchange) {
+    return *exchange.record_;
+  }
+  template <class T>
+  static const auto& data(const T& value) {
+    return *value.data_;
+  }
+};
+
+/// The value behind a pointer that copies share, for a change that they do not see.
+template <class T>
+T& own(std::shared_ptr<T>& shared) {
+  if (!shared) {
+    shared = std::make_shared<T>();  // it was moved from
+  } else if (shared.use_count() > 1) {
+    shared = std::make_shared<T>(*shared);
+  }
+  return *shared;
+}
+
+}  // namespace detail
+
+}  // namespace mock_gateway

@@ -1,0 +1,363 @@
+#include "record.hpp"
+
+#include <algorithm>  // any_of, count_if, find, find_if, min, none_of
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+#include "../keys/secrets.hpp"
+#include "../model/failure.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace journal {
+
+/// The memory of these besides their own size: of a short text there is none.
+std::size_t held(const std::string& text);
+/// What scopes are told by, the body left out.
+ReceivedRequest without_body(const ReceivedRequest& request);
+
+std::chrono::steady_clock::time_point deadline(Duration timeout) {
+  constexpr Duration year = std::chrono::hours{24 * 365};
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::min(timeout, year));
+}
+
+std::string scripted_wait(const ExchangeRecord& record) {
+  const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
+  return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
+}
+
+std::size_t held(const std::string& text) {
+  const std::size_t own = std::string().capacity();
+  return text.capacity() > own ? text.capacity() + 1 : 0;
+}
+
+std::size_t held(const Headers& headers) {
+  std::size_t total = 0;
+  for (const Header& header : headers) total += sizeof(Header) + held(header.name) + held(header.value);
+  return total;
+}
+
+std::size_t held(const ConnectionFault& fault) {
+  std::size_t total = held(fault.bytes());
+  if (const std::optional<Failure>& failure = fault.failure()) {
+    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
+             held(failure->headers(TimePoint{})) + held(failure->content_type());
+    if (failure->raw_body()) total += held(*failure->raw_body());
+  }
+  return total;
+}
+
+ReceivedRequest without_body(const ReceivedRequest& request) {
+  ReceivedRequest copy;
+  copy.method = request.method;
+  copy.target = request.target;
+  copy.headers = request.headers;
+  copy.key_id = request.key_id;
+  copy.key_description = request.key_description;
+  return copy;
+}
+
+}  // namespace journal
+
+std::size_t ExchangeRecord::weight() const {
+  using journal::held;
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  for (const std::string* text :
+       {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
+        &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
+    total += held(*text);
+  for (const Finding& finding : findings) {
+    total +=
+        sizeof(Finding) + finding.exchanges.size() * sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
+  }
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
+  if (connection_fault) total += held(*connection_fault);
+  return total;
+}
+
+std::unique_lock<std::mutex> ExchangeRecord::lock() const {
+  // Before publication nobody else knows the record.
+  return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
+}
+
+void ExchangeRecord::mark_connection(RealTime accepted) {
+  const auto locked = lock();
+  connected = accepted;
+}
+
+void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
+  const auto locked = lock();
+  if (first_byte) return;
+  first_byte = at;
+  answered = real;
+}
+
+void ExchangeRecord::mark_client_closed(const Departure& how) {
+  {
+    const auto locked = lock();
+    if (departure) return;
+    departure = how;
+    left = std::chrono::steady_clock::now();
+  }
+  if (signal) signal->changed.notify_all();
+}
+
+void ExchangeRecord::mark_forsaken(bool is) {
+  if (!signal) return;
+  {
+    const auto locked = lock();
+    if (forsaken == is) return;
+    forsaken = is;
+    is ? --signal->under_way : ++signal->under_way;
+  }
+  signal->changed.notify_all();
+}
+
+bool ExchangeRecord::has_guard_expired() const {
+  const auto locked = lock();
+  return guard_expired;
+}
+
+void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
+  const auto locked = lock();
+  chaos[strike].missed = true;
+}
+
+void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason) {
+  const auto locked = lock();
+  faults = std::move(scripted);
+  unusual_finish = std::move(finish_reason);
+}
+
+std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
+  const auto locked = lock();
+  return faults;
+}
+
+std::size_t ExchangeRecord::chaos_strikes() const {
+  if (chaos.empty()) return 0;
+  const auto locked = lock();
+  return static_cast<std::size_t>(
+      std::count_if(chaos.begin(), chaos.end(), [](const ChaosStrike& strike) { return !strike.missed; }));
+}
+
+void ExchangeRecord::mark_guard_expired() {
+  {
+    const auto locked = lock();
+    guard_expired = true;
+  }
+  if (signal) signal->changed.notify_all();
+}
+
+JournalState::JournalState(std::size_t max_entries, std::size_t max_bytes)
+    : max_entries_(max_entries), max_bytes_(max_bytes) {
+  if (max_entries == 0 || max_bytes == 0) {
+    throw GatewayError("journal_limits(entries, bytes) needs at least 1 of each; the newest exchange is always kept");
+  }
+}
+
+void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
+  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    record->id = ++added_;
+    record->signal = signal_;
+    record->recorded = std::chrono::steady_clock::now();
+    record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    // Under the lock: who sees the count finds the record.
+    if (record->stub) record->stub->count_recorded(record->id);
+    for (Finding& finding : record->findings) finding.exchanges = {record->id};
+    for (Problem& problem : record->problems) keep(*record, std::move(problem));
+    record->problems.clear();
+    bytes_ += record->weight();
+    records_.push_back(std::move(record));
+    while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
+      bytes_ -= records_.front()->weight();
+      out.push_back(std::move(records_.front()));
+      records_.pop_front();
+      ++evicted_;
+    }
+  }
+  signal_->changed.notify_all();
+}
+
+void JournalState::report(const ExchangeRecord& record, Problem problem) {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  keep(record, std::move(problem));
+}
+
+void JournalState::keep(const ExchangeRecord& record, Problem problem) {
+  if (record.epoch != epoch_) return;  // of an earlier test
+  Count& count = problem_counts_[record.request.key_id];
+  if (count.kept == max_problems_of_a_key) {
+    ++count.dropped;
+    return;
+  }
+  ++count.kept;
+  problem.exchange = record.id;
+  problem.text = text::printable_lines(problem.text);
+  problem.request = journal::without_body(record.request);
+  if (!problem.stub) problem.stub = record.stub;
+  problems_.push_back(std::move(problem));
+}
+
+std::vector<Problem> JournalState::problems() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return problems_;
+}
+
+std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_ids) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  std::size_t dropped = 0;
+  for (const auto& [key_id, count] : problem_counts_) {
+    if (key_ids.empty() || std::find(key_ids.begin(), key_ids.end(), key_id) != key_ids.end()) dropped += count.dropped;
+  }
+  return dropped;
+}
+
+void JournalState::forget_problems() {
+  std::vector<Problem> out;  // freed after the lock
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  out.swap(problems_);
+  problem_counts_.clear();
+  ++epoch_;
+}
+
+std::uint64_t JournalState::newest_id() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return added_;
+}
+
+void JournalState::began() {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  ++signal_->under_way;
+}
+
+void JournalState::dropped() {
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    --signal_->under_way;
+  }
+  signal_->changed.notify_all();
+}
+
+void JournalState::hit(ConnectionHit hit) {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  hits_.push_back(std::move(hit));
+  if (hits_.size() > max_entries_) hits_.pop_front();
+}
+
+std::vector<ConnectionHit> JournalState::hits() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return {hits_.begin(), hits_.end()};
+}
+
+void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    if (record.outcome != Outcome::Kind::pending) return;
+    record.outcome = outcome;
+    record.ended = at;
+    record.over = std::chrono::steady_clock::now();
+    if (!std::exchange(record.forsaken, false)) --signal_->under_way;
+  }
+  signal_->changed.notify_all();
+}
+
+std::vector<std::shared_ptr<ExchangeRecord>> JournalState::snapshot() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return {records_.begin(), records_.end()};
+}
+
+std::size_t JournalState::added() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return added_while_locked();
+}
+
+std::size_t JournalState::evicted() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return evicted_;
+}
+
+void JournalState::clear() {
+  std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    out.swap(records_);
+    hits_.clear();
+    bytes_ = 0;
+    cleared_ = added_;
+    evicted_ = 0;
+  }
+  signal_->changed.notify_all();
+}
+
+std::shared_ptr<ExchangeRecord> JournalState::last() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  if (!records_.empty()) return records_.back();
+  throw GatewayError(added_ == 0 ? "no exchange has been recorded yet; Journal::wait_for(1, timeout) waits for one"
+                                 : "no exchange has been recorded since the journal was cleared");
+}
+
+std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  const std::string name = "exchange " + std::to_string(id);
+  if (id == 0) throw GatewayError("exchanges count from 1");
+  if (id > added_) {
+    throw GatewayError("there is no " + name + " yet; " +
+                       (added_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(added_)));
+  }
+  if (id <= cleared_) throw GatewayError(name + " was forgotten when the journal was cleared");
+  // Ids are consecutive, and records leave from the front only.
+  const std::uint64_t oldest = records_.front()->id;
+  if (id < oldest) {
+    throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
+  }
+  return records_[static_cast<std::size_t>(id - oldest)];
+}
+
+bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
+  std::unique_lock<std::mutex> lock(signal_->mutex);
+  return signal_->changed.wait_until(lock, journal::deadline(timeout), condition);
+}
+
+void JournalState::wait_until_idle(const RequestScope& scope, Duration patience) const {
+  static_cast<void>(wait(patience, [&] { return open_while_locked(scope) == 0; }));
+}
+
+std::size_t JournalState::open(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return open_while_locked(scope);
+}
+
+std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
+  if (scope.whole()) return signal_->under_way;
+  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&scope](const auto& record) {
+    return record->outcome == Outcome::Kind::pending && !record->forsaken && scope.covers(record->request);
+  }));
+}
+
+std::string JournalState::scripted_waits() const {
+  constexpr std::size_t most = 3;
+  std::string all;
+  std::size_t waiting = 0;
+  for (const auto& record : snapshot()) {
+    const std::string wait = journal::scripted_wait(*record);
+    if (!wait.empty() && ++waiting <= most) all += wait;
+  }
+  return waiting > most ? all + "; and " + std::to_string(waiting - most) + " more wait as scripted" : all;
+}
+
+std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  const auto found = std::find_if(records_.rbegin(), records_.rend(),
+                                  [&stub](const auto& record) { return record->stub.get() == &stub; });
+  return found == records_.rend() ? nullptr : *found;
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,263 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../core/access.hpp"
+#include "../delivery/delivery.hpp"
+#include "../model/chat_parser.hpp"
+#include "../script/script.hpp"
+#include "journal.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// One for all records of a journal: an outcome is waited for at most by a test's few threads.
+struct JournalSignal {
+  std::mutex mutex;
+  std::condition_variable changed;
+  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
+  /// closed its side.
+  std::size_t under_way = 0;
+};
+
+/// What an answer told the client about trying again.
+struct RetryAdvice {
+  /// The error's code; empty when the answer was none of the gateway's error bodies.
+  std::string code;
+  /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
+  std::optional<Duration> after;
+  /// It was retry-after-ms.
+  bool in_milliseconds = false;
+  /// The moment that Retry-After, a date, names.
+  std::optional<TimePoint> not_before;
+  /// `x-should-retry`.
+  std::optional<bool> should_retry;
+};
+
+/// Where a secret stood that belongs into the Authorization header alone.
+struct Leaks {
+  bool in_target = false;
+  bool in_body = false;
+  /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
+  std::uint64_t credential = 0;
+};
+
+/// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
+struct Problem {
+  enum class Kind {
+    unmatched,
+    invalid,
+    callback_failed,
+    answer_failed,
+    fault_not_reached,
+    place_not_reached,
+    guard_expired
+  };
+  Kind kind = Kind::unmatched;
+  std::uint64_t exchange = 0;
+  /// Whole lines, without a secret.
+  std::string text;
+  /// Of the request: only what scopes are told by.
+  ReceivedRequest request;
+  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
+};
+
+/// What is known of one exchange. The first block is written before the record is published and never after;
+/// counters are atomic; the rest is guarded by the signal's mutex.
+struct ExchangeRecord {
+  /// A rule of chaos that struck it.
+  struct ChaosStrike {
+    std::string text;
+    /// It broke the reply, or would have.
+    bool fault = false;
+    /// The reply did not come to the fault. Guarded by the signal's mutex.
+    bool missed = false;
+  };
+
+  /// A fault that the reply of a stub was scripted with.
+  struct ScriptedFault {
+    Fault fault;
+    /// The reply came to its trigger.
+    bool reached = false;
+  };
+
+  std::uint64_t id = 0;
+  std::uint64_t connection_id = 0;
+  std::size_t position = 0;
+  ReceivedRequest request;
+  std::string raw_head;
+  std::string raw_body;  // only when it differs from request.body: a chunked one
+  Decision decision;
+  std::string refusal;              // the message of a failure of the documented rules, or of what is no HTTP
+  std::shared_ptr<StubState> stub;  // that answers; null when none does
+  int status = 0;
+  TimePoint received{};
+  bool chat = false;  // the body is a valid chat request
+  Acceptance acceptance;
+  ChatLimits limits;
+  std::vector<Finding> findings;
+  std::string root_url;
+  std::optional<ConnectionFault> connection_fault;
+  bool under_chaos = false;  // there were rules that could strike it
+  std::vector<ChaosStrike> chaos;
+  RetryAdvice advice;
+  Leaks leaks;
+  /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
+  /// after a change is no retry.
+  std::uint64_t changes = 0;
+  std::uint64_t epoch = 0;
+  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
+  std::uint64_t behind_stream = 0;
+  /// Of a request that no stub answered, and of others that verify() has to report.
+  std::vector<Problem> problems;
+
+  DeliveryProgress progress;
+  std::atomic<std::size_t> bytes{0};
+
+  std::shared_ptr<JournalSignal> signal;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  std::optional<Departure> departure;
+  bool guard_expired = false;
+  bool forsaken = false;              // it waits, and its client has closed its side: not under way
+  std::vector<ScriptedFault> faults;  // once the delivery is over
+  std::string unusual_finish;         // neither stop nor tool_calls, and sent; empty: none
+  std::optional<TimePoint> first_byte;
+  std::optional<TimePoint> ended;
+  // In real time, whatever the gateway's clock shows.
+  using RealTime = std::chrono::steady_clock::time_point;
+  RealTime connected{};              // its connection was accepted
+  RealTime recorded{};               // it was published, before any of its answer left
+  TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
+  std::optional<RealTime> answered;  // the answer began
+  std::optional<RealTime> left;      // the client left, or closed its side
+  RealTime over{};                   // it ended
+
+  /// What the record holds in memory, all that is its own; for the journal's bound. Does not change once it is
+  /// published.
+  std::size_t weight() const;
+
+  // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
+  void mark_connection(RealTime accepted);
+  /// Both moments are from before the byte left: its client may react before the sender goes on.
+  void mark_first_byte(TimePoint at, RealTime real);
+  /// The client sent FIN, reset, or could not be written to.
+  void mark_client_closed(const Departure& how);
+  /// Whether the exchange waits for nobody who could still be seen: see `forsaken`.
+  void mark_forsaken(bool forsaken);
+  void mark_guard_expired();
+  bool has_guard_expired() const;
+  void mark_chaos_missed(std::size_t strike);
+  /// What became of the reply's script, when its delivery is over.
+  void mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason);
+  std::vector<ScriptedFault> scripted_faults() const;
+  /// Without those that came to nothing.
+  std::size_t chaos_strikes() const;
+
+ private:
+  std::unique_lock<std::mutex> lock() const;
+};
+
+/// The record of one gateway's exchanges. Thread-safe.
+class JournalState {
+ public:
+  /// Throws GatewayError when a bound is 0.
+  JournalState(std::size_t max_entries, std::size_t max_bytes);
+
+  /// Publishes a record, giving it and its findings its id, and evicts the oldest beyond the bounds; the newest always
+  /// stays.
+  void add(std::shared_ptr<ExchangeRecord> record);
+  /// Keeps a problem of a published exchange; of too many with one key, the first.
+  void report(const ExchangeRecord& record, Problem problem);
+  /// Since the last forget_problems, oldest first; a clear keeps them.
+  std::vector<Problem> problems() const;
+  /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
+  std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
+  /// Also those of exchanges that are under way.
+  void forget_problems();
+  /// Counts forget_problems; a record carries what it was when its request was complete.
+  std::uint64_t epoch() const { return epoch_; }
+  /// The newest exchange's id; 0 when there was none.
+  std::uint64_t newest_id() const;
+  /// A request has begun to arrive; balanced by end() or dropped().
+  void began();
+  /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
+  void dropped();
+  /// Notes that a fault strikes a connection; of too many, the newest are kept.
+  void hit(ConnectionHit hit);
+  std::vector<ConnectionHit> hits() const;
+  /// Ends a published exchange; nothing happens the second time.
+  void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
+
+  std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
+  std::size_t added() const;
+  std::size_t evicted() const;
+  /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
+  void clear();
+  /// Throws GatewayError when there is none.
+  std::shared_ptr<ExchangeRecord> last() const;
+  /// Throws GatewayError, saying whether it was evicted, cleared or never there.
+  std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
+  /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
+  bool wait(Duration timeout, const std::function<bool()>& condition) const;
+  /// Waits until no exchange of the scope is under way. Of one of several tests only those count that are recorded:
+  /// what another test's client leaves open is not waited for.
+  void wait_until_idle(const RequestScope& scope, Duration patience) const;
+  /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
+  std::size_t open(const RequestScope& scope) const;
+  // For such conditions: the mutex is held already.
+  std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
+  std::size_t open_while_locked(const RequestScope& scope) const;
+  const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
+  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", of each that waits as its script wants, of many the
+  /// first; for the message of a wait that failed. Empty: none waits so.
+  std::string scripted_waits() const;
+  /// The newest record of a stub; null when there is none.
+  std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
+
+ private:
+  std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
+  std::size_t max_entries_;
+  std::size_t max_bytes_;
+  static constexpr std::size_t max_problems_of_a_key = 100;
+
+  void keep(const ExchangeRecord& record, Problem problem);  // expects the mutex to be held
+
+  std::deque<std::shared_ptr<ExchangeRecord>> records_;
+  std::deque<ConnectionHit> hits_;
+  std::vector<Problem> problems_;
+  struct Count {
+    std::size_t kept = 0;
+    std::size_t dropped = 0;
+  };
+  std::map<std::string, Count> problem_counts_;  // by key id
+  std::atomic<std::uint64_t> epoch_{0};          // changed under the lock
+  std::size_t bytes_ = 0;
+  std::uint64_t added_ = 0;
+  std::uint64_t cleared_ = 0;
+  std::size_t evicted_ = 0;
+};
+
+namespace journal {
+
+/// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
+std::chrono::steady_clock::time_point deadline(Duration timeout);
+/// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
+std::string scripted_wait(const ExchangeRecord& record);
+
+}  // namespace journal
+
+}  // namespace detail
+
+}  // namespace mock_gateway

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../answer/bodies.hpp"
+#include "../core/clock.hpp"
+#include "../evidence/journal.hpp"
+#include "../keys/api_key.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/pace.hpp"
+#include "options.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+struct InitialKey {
+  std::string description;
+  KeyOptions options;
+};
+
+/// What Options were set to.
+struct OptionValues {
+  std::string host = "127.0.0.1";
+  int port = 0;
+  std::vector<Model> models;
+  std::optional<std::string> api_key;
+  std::vector<InitialKey> keys;
+  std::optional<RateLimit> limit;
+  std::uint64_t seed = 1;
+  std::optional<Clock> clock;
+  Profile profile = Profile::documented;
+  std::optional<Acceptance> acceptance;
+  Tokenizer tokenizer;
+  Pace pace;
+  std::int64_t max_n = 128;
+  std::size_t max_body = std::size_t{16} << 20;
+  std::size_t max_head = std::size_t{64} << 10;
+  std::size_t journal_entries = 10'000;
+  std::size_t journal_bytes = std::size_t{64} << 20;
+  Duration read_timeout = std::chrono::seconds{30};
+  Duration write_timeout = std::chrono::seconds{30};
+  Duration idle_timeout = std::chrono::seconds{75};
+  std::optional<Duration> stall_guard = std::chrono::seconds{120};
+  Duration head_timeout = std::chrono::seconds{30};
+  Duration body_timeout = std::chrono::seconds{60};
+  Unmatched unmatched = Unmatched::fails_verification;
+  bool verify_on_destruction = true;
+  std::vector<std::string> without_findings;
+  std::function<void(const Exchange&)> on_exchange;
+  std::function<void(const ConnectionHit&)> on_connection_hit;
+};
+
+}  // namespace detail
+
+}  // namespace mock_gateway

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "../core/clock.hpp"
+#include "../evidence/record.hpp"
+#include "../script/script.hpp"
+#include "sweep.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+struct SweepPlan {
+  bool splits = false;
+  std::optional<std::vector<Effect>> effects;
+  bool every_byte = false;
+  bool body_only = false;
+  std::optional<std::size_t> at_most;
+  std::vector<Matcher> matchers;
+};
+
+/// Throws GatewayError for what cannot be swept.
+Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
+                 const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where);
+
+}  // namespace detail
+
+}  // namespace mock_gateway

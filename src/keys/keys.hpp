@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api_key.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+class KeyStore;
+
+}  // namespace detail
+
+/// The console's API Keys page. A handle: may outlive its gateway. A change applies to the first request that is sent
+/// after the call returned, from any thread; a request under way completes.
+class Keys {
+ public:
+  explicit Keys(std::shared_ptr<detail::KeyStore> store);
+
+  /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
+  CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
+  /// Changes the description. This and the calls below throw GatewayError for an unknown id and for a deleted key.
+  void describe(const std::string& id, std::string description) const;
+  /// 403 from now on. Nothing happens to a disabled key.
+  void disable(const std::string& id) const;
+  /// Accepted again. Nothing happens to an enabled key.
+  void enable(const std::string& id) const;
+  /// Deletes the key: 401 from now on. It cannot come back.
+  void remove(const std::string& id) const;
+  /// Limits the key to these models; none: all.
+  void limit_models(const std::string& id, std::vector<std::string> models) const;
+  /// Limits the key to these operations; none: all.
+  void limit_operations(const std::string& id, std::vector<Operation> operations) const;
+  /// Limits the key to `requests` per `window`, starting afresh. Both positive, or GatewayError.
+  void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
+  void unlimit_rate(const std::string& id) const;
+  /// A limit that all keys share, beside their own.
+  void limit_rate_for_all(std::size_t requests, Duration window) const;
+  void unlimit_rate_for_all() const;
+
+  /// Reports a deleted key too, as deleted. Throws GatewayError for an unknown id.
+  ApiKey find(const std::string& id) const;
+  /// Every key that is not deleted, in order of creation.
+  std::vector<ApiKey> list() const;
+
+ private:
+  std::shared_ptr<detail::KeyStore> store_;
+};
+
+}  // namespace mock_gateway

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "../model/operation.hpp"
+
+namespace mock_gateway {
+/// Which requests a forced failure answers.
+class FailureScope {
+ public:
+  enum class Kind { all, operation, key, model };
+
+  FailureScope() = default;
+  /// Of one operation, decided before the key is looked at.
+  FailureScope(
+      Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
+
+  Kind kind() const { return kind_; }
+  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
+  const std::string& name() const { return name_; }
+
+ private:
+  friend FailureScope for_key(std::string id);
+  friend FailureScope for_model(std::string id);
+  Kind kind_ = Kind::all;
+  std::string name_;
+};
+
+/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
+/// Throws GatewayError for something that looks like a secret.
+FailureScope for_key(std::string id);
+/// Every valid chat request for this model; before the script.
+FailureScope for_model(std::string id);
+
+}  // namespace mock_gateway
