@@ -41,13 +41,13 @@ TEST_CASE("an unmatched request is told with the closest stubs, matcher by match
   const CreatedKey key = gateway.keys().create("billing service");
   const Http http = Http(gateway).with_key(key.secret);
   const Stub greeting_stub = gateway.chat().named("greeting").at_most(1).reply("Hello.");
-  const int greeting = greeting_stub.state()->plan().where.line;
+  const int greeting = greeting_stub.where().line;
   http.chat();
   const Stub weather_stub = gateway.chat()
                                 .named("weather question")
                                 .when(has_tool("get_weather"), stream_is(true), user_says("weather"))
                                 .reply("Sunny.");
-  const int weather = weather_stub.state()->plan().where.line;
+  const int weather = weather_stub.where().line;
   http.stream({{"tools", tools("get_weather")}, {"messages", {user("weather")}}});
 
   const Response response = http.stream({{"tools", tools("get_weather")}, {"messages", {user("wether in Paris?")}}});
@@ -87,7 +87,7 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
   };
   SUBCASE("exhausted") {
     const Stub where_stub = gateway.chat().named("once").when(user_says("Hi")).at_most(2).reply("x");
-    const std::string where = at(where_stub.state()->plan().where.line);
+    const std::string where = at(where_stub.where().line);
     http.chat();
     http.chat();
     CHECK(diagnosis() == "  user: \"Hi\"\nclosest: \"once\" " + where + ", exhausted after 2 calls");
@@ -102,7 +102,7 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
   }
   SUBCASE("a scenario in another state") {
     const Stub where_stub = gateway.chat().named("later").in_state("login", "expired").reply("x");
-    const std::string where = at(where_stub.state()->plan().where.line);
+    const std::string where = at(where_stub.where().line);
     CHECK(diagnosis() ==
           "  user: \"Hi\"\nclosest: \"later\" " + where + ", scenario \"login\" is \"started\", not \"expired\"");
     gateway.set_state("login", "expired");
@@ -115,7 +115,7 @@ TEST_CASE("at most three stubs are told, the closest first, and how many more th
   for (const char* name : {"a", "b", "c", "d"}) gateway.chat().named(name).when(user_says(name)).reply("x");
   const std::string where = at(__LINE__ - 1);
   const Stub near_stub = gateway.chat().named("near").when(model_is("mock-model"), user_says("e")).reply("x");
-  const std::string near = at(near_stub.state()->plan().where.line);
+  const std::string near = at(near_stub.where().line);
   CHECK(Http(gateway).chat("z").status == 422);
   CHECK(gateway.journal().last().decision().detail ==
         "  user: \"z\"\n"
@@ -143,13 +143,13 @@ TEST_CASE("a predicate runs once while its stub is being decided, and never for 
     return request.messages.size() % 2 == 1;
   });
   const Stub first_stub = gateway.chat().named("first").when(!odd).reply("x");
-  const std::string first = at(first_stub.state()->plan().where.line);
+  const std::string first = at(first_stub.where().line);
   const Stub second_stub = gateway.chat().named("second").when(user_says("no"), odd).reply("x");
-  const std::string second = at(second_stub.state()->plan().where.line);
+  const std::string second = at(second_stub.where().line);
   const Matcher never_asked =
       matching("never asked", [](const ChatRequest&) -> bool { throw std::runtime_error("!"); });
   const Stub third_stub = gateway.chat().named("third").when(user_says("no") && never_asked).reply("x");
-  const std::string third = at(third_stub.state()->plan().where.line);
+  const std::string third = at(third_stub.where().line);
   CHECK(Http(gateway).chat().status == 422);
   CHECK(asked == 1);
   CHECK(gateway.journal().last().decision().detail ==
@@ -177,10 +177,10 @@ TEST_CASE("an expectation is met by that many calls, and told when it is not") {
   const Http http(gateway);
   gateway.chat().reply("other");
   const Stub twice = gateway.chat().named("twice").when(user_says("a")).expect(2).reply("x");
-  const std::string where = at(twice.state()->plan().where.line);
+  const std::string where = at(twice.where().line);
   CHECK(gateway.verify().message() ==
         "expectation not met  \"twice\" " + where + "  expected 2 calls, got 0\n" +
-            "never called: the stub at verify_test.cpp:" + std::to_string(twice.state()->plan().where.line - 1));
+            "never called: the stub at verify_test.cpp:" + std::to_string(twice.where().line - 1));
   http.ask("a");
   http.ask("b");
   CHECK(gateway.verify().message() == "expectation not met  \"twice\" " + where +
@@ -199,7 +199,7 @@ TEST_CASE("an expectation can be a range") {
   Gateway gateway;
   const Http http(gateway);
   const Stub where_stub = gateway.chat().named("some").expect(between(1, 2)).reply("x");
-  const std::string where = at(where_stub.state()->plan().where.line);
+  const std::string where = at(where_stub.where().line);
   CHECK(gateway.verify().message() == "expectation not met  \"some\" " + where + "  expected from 1 to 2 calls, got 0");
   http.chat();
   CHECK(gateway.verify());
@@ -216,10 +216,10 @@ TEST_CASE("a stub that was not called because another answered is told so") {
   Gateway gateway;
   const Http http(gateway);
   const Stub wanted_stub = gateway.chat().named("wanted").when(user_says("Hi")).expect(at_least(1)).reply("x");
-  const std::string wanted = at(wanted_stub.state()->plan().where.line);
+  const std::string wanted = at(wanted_stub.where().line);
   SUBCASE("a newer one") {
     const Stub where_stub = gateway.chat().named("catch-all").reply("y");
-    const std::string where = at(where_stub.state()->plan().where.line);
+    const std::string where = at(where_stub.where().line);
     http.chat();
     CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
                                             "  expected at least 1 call, got 0\n"
@@ -228,7 +228,7 @@ TEST_CASE("a stub that was not called because another answered is told so") {
   }
   SUBCASE("one of a higher priority") {
     const Stub where_stub = gateway.chat().named("first").priority(1).reply("y");
-    const std::string where = at(where_stub.state()->plan().where.line);
+    const std::string where = at(where_stub.where().line);
     http.chat();
     CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
                                             "  expected at least 1 call, got 0\n"
@@ -240,11 +240,11 @@ TEST_CASE("a stub that was not called because another answered is told so") {
 TEST_CASE("stubs that were never called or always hidden are told as notes, which fail nothing") {
   Gateway gateway;
   const Stub hidden_stub = gateway.chat().named("hidden").when(user_says("Hi")).reply("x");
-  const std::string hidden = at(hidden_stub.state()->plan().where.line);
+  const std::string hidden = at(hidden_stub.where().line);
   const Stub catch_all_stub = gateway.chat().named("catch-all").reply("y");
-  const std::string catch_all = at(catch_all_stub.state()->plan().where.line);
+  const std::string catch_all = at(catch_all_stub.where().line);
   const Stub unused_stub = gateway.chat().named("unused").when(user_says("bye")).reply("z");
-  const std::string unused = at(unused_stub.state()->plan().where.line);
+  const std::string unused = at(unused_stub.where().line);
   Http(gateway).chat();
   const Verification verification = gateway.verify();
   CHECK(verification);
@@ -259,7 +259,7 @@ TEST_CASE("a stub that must never be asked refuses, and is told") {
   Gateway gateway;
   gateway.chat().reply("fine");
   const Stub where_stub = gateway.chat().named("no old models").when(user_says("old")).never();
-  const std::string where = at(where_stub.state()->plan().where.line);
+  const std::string where = at(where_stub.where().line);
   const Http http(gateway);
   CHECK(http.ask("new") == "fine");
   CHECK(gateway.verify());
@@ -277,7 +277,7 @@ TEST_CASE("a request that breaks what it should be is answered all the same, and
   Gateway gateway;
   const Stub where_stub =
       gateway.chat().named("cool").should(temperature_is(between(0, 0.5)), stream_is(false)).reply("x");
-  const std::string where = at(where_stub.state()->plan().where.line);
+  const std::string where = at(where_stub.where().line);
   const Http http(gateway);
   CHECK(http.chat({{"temperature", 0.2}}).text() == "x");
   CHECK(gateway.verify());
@@ -299,7 +299,7 @@ TEST_CASE("a function of the test that threw is told, with what it said") {
   const Http http(gateway);
   const Stub where_stub = gateway.chat().named("clumsy").reply(
       [](const ChatRequest&) -> Reply { throw std::runtime_error("out of ideas"); });
-  const std::string where = at(where_stub.state()->plan().where.line);
+  const std::string where = at(where_stub.where().line);
   CHECK(http.chat().status == 500);
   CHECK(gateway.verify().message() ==
         "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
@@ -333,7 +333,7 @@ TEST_CASE("a fault that the reply never came to is told") {
   const Http http = Http(gateway).allow_incomplete();
   const Stub where_stub =
       gateway.chat().named("short").reply(text("one two three").fail(after_tokens(5), reset_connection()));
-  const std::string where = at(where_stub.state()->plan().where.line);
+  const std::string where = at(where_stub.where().line);
   CHECK(http.stream().joined_text() == "one two three");
   const Verification verification = gateway.verify();
   CHECK(kinds(verification) == std::vector<Kind>{Kind::fault_not_reached});
@@ -355,7 +355,7 @@ TEST_CASE("a place at which the reply was to be held or split, and to which it n
   Gate gate;
   const Stub where_stub = gateway.chat().named("short").reply(
       text("one two").hold(gate, before_token(2)).hold(gate, before_token(3)).hold(gate, before_event(9)));
-  const std::string where = at(where_stub.state()->plan().where.line);
+  const std::string where = at(where_stub.where().line);
   gate.open();
   const Response streamed = http.stream();
   CHECK(streamed.joined_text() == "one two");
@@ -486,9 +486,9 @@ TEST_CASE("the order of calls across stubs can be asked for") {
   Gateway gateway;
   const Http http(gateway);
   const Stub ask = gateway.chat().named("ask").when(user_says("ask")).reply("x");
-  const std::string ask_at = at(ask.state()->plan().where.line);
+  const std::string ask_at = at(ask.where().line);
   const Stub login = gateway.chat().named("login").when(user_says("login")).reply("x");
-  const std::string login_at = at(login.state()->plan().where.line);
+  const std::string login_at = at(login.where().line);
   CHECK(called_in_order(login, ask).message() == "2 problems\n\nout of order  \"login\" " + login_at +
                                                      " was not called\n\nout of order  \"ask\" " + ask_at +
                                                      " was not called");

@@ -48,6 +48,8 @@ class Stub {
   std::size_t peak_concurrency() const;
   /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
   std::string title() const;
+  /// The line of `gateway.chat()` that began it.
+  SourceLocation where() const;
 
   /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
   void remove() const;
