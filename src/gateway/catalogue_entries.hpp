@@ -202,7 +202,7 @@ inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_t
 std::string message_saying(std::string_view text);
 /// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
-                      const std::string& in_choice = {}, const std::string& in_body = {});
+                      const std::string& in_choice = "", const std::string& in_body = "");
 /// That of the usual answer.
 std::string usual_body();
 
