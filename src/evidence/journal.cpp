@@ -5,7 +5,6 @@
 #include <iterator>  // begin, end
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -219,12 +218,27 @@ std::string to_string(Decision::Kind kind) {
 
 std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
 
-std::ostream& operator<<(std::ostream& out, const Decision& decision) {
-  out << to_string(decision.kind);
-  if (decision.detail.empty()) return out;
+namespace detail {
+namespace journal {
+
+std::string text_of(const Decision& decision) {
+  if (decision.detail.empty()) return to_string(decision.kind);
   const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
-  const std::string detail = detail::text::printable_lines(decision.detail);
-  return plain_name ? out << " \"" << detail << '"' : out << " (" << detail << ')';
+  const std::string detail = text::printable_lines(decision.detail);
+  return to_string(decision.kind) + (plain_name ? " \"" + detail + '"' : " (" + detail + ')');
+}
+
+std::string text_of(const Outcome& outcome) {
+  // Of a whole answer the number says nothing; of a broken one it is the question.
+  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
+  return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
+}
+
+}  // namespace journal
+}  // namespace detail
+
+std::ostream& operator<<(std::ostream& out, const Decision& decision) {
+  return out << detail::journal::text_of(decision);
 }
 
 std::string to_string(Outcome::Kind kind) {
@@ -242,12 +256,7 @@ std::string to_string(Outcome::Kind kind) {
 
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
 
-std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
-  out << outcome.kind;
-  // Of a whole answer the number says nothing; of a broken one it is the question.
-  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return out;
-  return out << " after " << detail::text::counted(outcome.events, "event");
-}
+std::ostream& operator<<(std::ostream& out, const Outcome& outcome) { return out << detail::journal::text_of(outcome); }
 
 std::string to_string(Departure::How how) { return how == Departure::How::reset ? "reset" : "closed"; }
 
@@ -452,14 +461,15 @@ std::string Exchange::as_curl() const {
 std::string Exchange::summary() const {
   std::string decided = detail::journal::one_line(record_->decision.detail, 200);
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
-  std::ostringstream line;
-  line << '#' << record_->id << ' ' << detail::journal::one_line(record_->request.method, 20) << ' '
-       << detail::journal::one_line(record_->request.target, 200) << ' ' << record_->status << ' '
-       << Decision{record_->decision.kind, std::move(decided)} << ' ' << outcome(Duration::zero());
-  if (record_->connection_fault) line << "; connection fault " << record_->connection_fault->to_string();
-  for (const std::string& fault : faults()) line << "; fault " << detail::journal::one_line(fault, 200);
-  for (const std::string& strike : chaos()) line << "; chaos " << detail::journal::one_line(strike, 200);
-  return line.str();
+  const detail::ExchangeRecord& record = *record_;
+  std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
+                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
+                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
+                     detail::journal::text_of(outcome(Duration::zero()));
+  if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
+  for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);
+  for (const std::string& strike : chaos()) line += "; chaos " + detail::journal::one_line(strike, 200);
+  return line;
 }
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
