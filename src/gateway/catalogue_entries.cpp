@@ -1,7 +1,5 @@
 #include "catalogue_entries.hpp"
 
-#include <algorithm>  // sort
-
 #include "../core/text.hpp"
 
 namespace mock_gateway {
@@ -36,10 +34,7 @@ ScenarioData::ScenarioData(const char* its_group, const ScenarioRow& its_row)
 }
 
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
-  const std::size_t first = all.size();
   for (std::size_t i = 0; i < count; ++i) all.push_back(std::make_shared<const ScenarioData>(group, rows[i]));
-  std::sort(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(),
-            [](const auto& left, const auto& right) { return left->name < right->name; });
 }
 
 namespace catalogue_parts {

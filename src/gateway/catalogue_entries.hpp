@@ -19,100 +19,40 @@ namespace detail {
 /// The usual answer, which has characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-/// A scenario as it is written down. Setters return a changed copy, so that a table of rows is made by the compiler
-/// and costs its users no code. Both forms have the usual answer unless a row says otherwise.
+/// A scenario as it is written down. Everything is constexpr, so that a table of rows is made by the compiler and costs
+/// its users no code. Both forms have the usual answer unless a row says otherwise.
 struct ScenarioRow {
   constexpr ScenarioRow(const char* scenario, const char* line) : name(scenario), description(line) {}
 
-  constexpr ScenarioRow from(const char* references) const {
-    ScenarioRow row = *this;
-    row.reference = references;
-    return row;
-  }
-  constexpr ScenarioRow good(const char* line) const {
-    ScenarioRow row = *this;
-    row.good_client = line;
-    return row;
-  }
-  constexpr ScenarioRow only_error() const {
-    ScenarioRow row = *this;
-    row.expected = Scenario::Expected::error;
-    return row;
-  }
-  constexpr ScenarioRow error_too() const {
-    ScenarioRow row = *this;
-    row.expected = Scenario::Expected::answer_or_error;
-    return row;
-  }
-  constexpr ScenarioRow says(const char* whole) const {
-    ScenarioRow row = *this;
-    row.text = whole;
-    return row;
-  }
+  constexpr ScenarioRow& from(const char* references) { return reference = references, *this; }
+  constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
+  constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
+  constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
+  constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
   /// The text, said so often.
-  constexpr ScenarioRow times(std::size_t count) const {
-    ScenarioRow row = *this;
-    row.repeated = count;
-    return row;
-  }
-  constexpr ScenarioRow only_calls(std::vector<ToolCall> (*calls_made)()) const {
-    ScenarioRow row = says("");
-    row.tool_calls = calls_made;
-    return row;
+  constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
+  constexpr ScenarioRow& only_calls(std::vector<ToolCall> (*calls_made)()) {
+    return text = "", tool_calls = calls_made, *this;
   }
   /// A plain request gets the usual answer in good order.
-  constexpr ScenarioRow streams_only() const {
-    ScenarioRow row = *this;
-    row.needs_stream = true;
-    return row;
-  }
-  constexpr ScenarioRow endless() const {
-    ScenarioRow row = *this;
-    row.needs_timeout = true;
-    return row;
-  }
-  constexpr ScenarioRow on_second_call() const {
-    ScenarioRow row = *this;
-    row.calls = 2;
-    return row;
-  }
+  constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
+  constexpr ScenarioRow& endless() { return needs_timeout = true, *this; }
+  constexpr ScenarioRow& on_second_call() { return calls = 2, *this; }
   /// What a stream request gets.
-  constexpr ScenarioRow streamed(Reply (*make)()) const {
-    ScenarioRow row = *this;
-    row.stream = make;
-    return row;
-  }
+  constexpr ScenarioRow& streamed(Reply (*make)()) { return stream = make, *this; }
   /// What a plain request gets. Without it: the calls of the scenario, or the usual answer.
-  constexpr ScenarioRow unstreamed(Reply (*make)()) const {
-    ScenarioRow row = *this;
-    row.plain = make;
-    return row;
-  }
+  constexpr ScenarioRow& unstreamed(Reply (*make)()) { return plain = make, *this; }
   /// What either gets.
-  constexpr ScenarioRow reply(Reply (*make)()) const { return streamed(make).unstreamed(make); }
+  constexpr ScenarioRow& reply(Reply (*make)()) { return streamed(make).unstreamed(make); }
   /// The stream is written in a dialect changed so.
-  constexpr ScenarioRow dialect(void (*change)(SseDialect&)) const {
-    ScenarioRow row = *this;
-    row.change_dialect = change;
-    return row;
-  }
+  constexpr ScenarioRow& dialect(void (*change)(SseDialect&)) { return change_dialect = change, *this; }
   /// The reply is changed so: in both forms, unless the scenario shows in streams only. The function hears which.
-  constexpr ScenarioRow changed(Reply (*change)(const Reply& reply, bool streamed)) const {
-    ScenarioRow row = *this;
-    row.change_reply = change;
-    return row;
+  constexpr ScenarioRow& changed(Reply (*change)(const Reply& reply, bool streamed)) {
+    return change_reply = change, *this;
   }
   /// What the first of each two requests gets, streamed or not.
-  constexpr ScenarioRow first_reply(Reply (*make)()) const {
-    ScenarioRow row = *this;
-    row.first = make;
-    return row;
-  }
-  constexpr ScenarioRow connection(void (*queue)(Gateway&)) const {
-    ScenarioRow row = *this;
-    row.faults = queue;
-    return row;
-  }
+  constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
+  constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
 
   Reply stream_reply() const;
   Reply plain_reply() const;
@@ -152,7 +92,7 @@ struct ScenarioData {
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// Appends the scenarios of a group, sorted by name.
+/// Appends the scenarios of a group. Its rows are sorted by name.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 // What the replies are made of, as JSON text. Members stand without the braces around them.
