@@ -273,14 +273,15 @@ std::string Exchange::as_curl() const {
 std::string Exchange::summary() const {
   std::string decided = detail::journal::one_line(record_->decision.detail, 200);
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
-  std::ostringstream line;
-  line << '#' << record_->id << ' ' << detail::journal::one_line(record_->request.method, 20) << ' '
-       << detail::journal::one_line(record_->request.target, 200) << ' ' << record_->status << ' '
-       << Decision{record_->decision.kind, std::move(decided)} << ' ' << outcome(Duration::zero());
-  if (record_->connection_fault) line << "; connection fault " << record_->connection_fault->to_string();
-  for (const std::string& fault : faults()) line << "; fault " << detail::journal::one_line(fault, 200);
-  for (const std::string& strike : chaos()) line << "; chaos " << detail::journal::one_line(strike, 200);
-  return line.str();
+  const detail::ExchangeRecord& record = *record_;
+  std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
+                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
+                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
+                     detail::journal::text_of(outcome(Duration::zero()));
+  if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
+  for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);
+  for (const std::string& strike : chaos()) line += "; chaos " + detail::journal::one_line(strike, 200);
+  return line;
 }
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }

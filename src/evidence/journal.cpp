@@ -29,12 +29,27 @@ std::string to_string(Decision::Kind kind) {
 
 std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
 
-std::ostream& operator<<(std::ostream& out, const Decision& decision) {
-  out << to_string(decision.kind);
-  if (decision.detail.empty()) return out;
+namespace detail {
+namespace journal {
+
+std::string text_of(const Decision& decision) {
+  if (decision.detail.empty()) return to_string(decision.kind);
   const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
-  const std::string detail = detail::text::printable_lines(decision.detail);
-  return plain_name ? out << " \"" << detail << '"' : out << " (" << detail << ')';
+  const std::string detail = text::printable_lines(decision.detail);
+  return to_string(decision.kind) + (plain_name ? " \"" + detail + '"' : " (" + detail + ')');
+}
+
+std::string text_of(const Outcome& outcome) {
+  // Of a whole answer the number says nothing; of a broken one it is the question.
+  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
+  return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
+}
+
+}  // namespace journal
+}  // namespace detail
+
+std::ostream& operator<<(std::ostream& out, const Decision& decision) {
+  return out << detail::journal::text_of(decision);
 }
 
 std::string to_string(Outcome::Kind kind) {
@@ -52,12 +67,7 @@ std::string to_string(Outcome::Kind kind) {
 
 std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
 
-std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
-  out << outcome.kind;
-  // Of a whole answer the number says nothing; of a broken one it is the question.
-  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return out;
-  return out << " after " << detail::text::counted(outcome.events, "event");
-}
+std::ostream& operator<<(std::ostream& out, const Outcome& outcome) { return out << detail::journal::text_of(outcome); }
 
 std::string to_string(Departure::How how) { return how == Departure::How::reset ? "reset" : "closed"; }
 

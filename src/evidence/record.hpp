@@ -255,6 +255,9 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
 std::string scripted_wait(const ExchangeRecord& record);
+/// As its operator<< prints it.
+std::string text_of(const Decision& decision);
+std::string text_of(const Outcome& outcome);
 
 }  // namespace journal
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -541,9 +540,7 @@ std::string Review::message() const {
     const std::vector<const Finding*>& others = alike[{finding.code, finding.message}];
     if (others.front() != &finding) continue;
     if (!lines.empty()) lines += '\n';
-    std::ostringstream line;
-    line << finding;
-    lines += line.str();
+    lines += detail::text_of(finding);
     if (others.size() > 1) {
       lines += " (" + std::to_string(others.size() - 1) + " more like it, the last in exchange " +
                std::to_string(others.back()->exchanges.back()) + ")";

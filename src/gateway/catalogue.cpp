@@ -10,6 +10,7 @@
 #include "../evidence/record.hpp"
 #include "../script/excerpts.hpp"
 #include "../script/matchers.hpp"
+#include "../script/json_comparison.hpp"
 #include "catalogue_entries.hpp"
 #include "chat_script.hpp"
 
@@ -28,12 +29,9 @@ bool is_left_of(std::string_view part, std::string_view whole) {
 
 /// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
 bool same_arguments(const std::string& left, const std::string& right) {
-  const auto json = [](const std::string& text) {
-    return nlohmann::json::parse(text.empty() ? "{}" : text, nullptr, false);
-  };
   if (left == right) return true;
-  const nlohmann::json value = json(left);  // sorted: the order of keys means nothing
-  return !value.is_discarded() && value == json(right);
+  const Json value = ToolCall{"", "", left.empty() ? "{}" : left}.json();
+  return !value.is_null() && json_comparison::same(value, ToolCall{"", "", right.empty() ? "{}" : right}.json());
 }
 
 enum class Comparison { whole, less, other };
@@ -66,7 +64,7 @@ Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
   const Comparison calls = compare_calls(outcome.tool_calls, data.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
   if (text == Comparison::less || calls == Comparison::less) return Verdict::Kind::silent_data_loss;
-  return data.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
+  return data.row.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
 }
 
 bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
@@ -96,6 +94,9 @@ std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
 }  // namespace judging
 
 namespace catalogue_search {
+
+/// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
+void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
 /// How many characters to insert, delete or replace to make one of the other.
 std::size_t distance(std::string_view left, std::string_view right) {
@@ -175,41 +176,37 @@ const std::string& Scenario::group() const { return data_->group; }
 const std::string& Scenario::description() const { return data_->description; }
 const std::string& Scenario::reference() const { return data_->reference; }
 const std::string& Scenario::good_client() const { return data_->good_client; }
-Scenario::Expected Scenario::expected() const { return data_->expected; }
+Scenario::Expected Scenario::expected() const { return data_->row.expected; }
 const std::string& Scenario::text() const { return data_->text; }
 const std::vector<ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
-bool Scenario::needs_stream() const { return data_->needs_stream; }
-bool Scenario::needs_timeout() const { return data_->needs_timeout; }
-int Scenario::calls() const { return data_->calls; }
+bool Scenario::needs_stream() const { return data_->row.needs_stream; }
+bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
+int Scenario::calls() const { return data_->row.calls; }
 
 Options Scenario::options(Options base) const { return base.verify_on_destruction(false); }
 
 void Scenario::mount(Gateway& gateway) const {
-  if (data_->faults) data_->faults(gateway);
-  const detail::ScenarioReplies replies =
-      data_->replies
-          ? data_->replies()
-          : detail::ScenarioReplies{detail::catalogue_parts::usual_stream(), detail::catalogue_parts::usual_plain()};
+  if (data_->row.faults) data_->row.faults(gateway);
   const auto stub = [&](const char* which) {
     StubBuilder builder = gateway.chat().named(data_->name + which);
-    if (data_->first) return std::move(builder).then_state(data_->name, "started");
+    if (data_->row.first) return std::move(builder).then_state(data_->name, "started");
     return builder;
   };
-  stub("").reply(replies.plain);
-  stub(", streamed").when(stream_is(true)).reply(replies.streamed);
-  if (!data_->first) return;
+  stub("").reply(data_->row.plain_reply());
+  stub(", streamed").when(stream_is(true)).reply(data_->row.stream_reply());
+  if (!data_->row.first) return;
   gateway.chat()
       .named(data_->name + ", first")
       .in_state(data_->name, "started")
       .then_state(data_->name, "failed once")
-      .reply(data_->first());
+      .reply(data_->row.first());
 }
 
 bool Scenario::befell(const Exchange& exchange) const {
-  if (data_->faults || exchange.decision() != Decision::Kind::stub) return false;
+  if (data_->row.faults || exchange.decision() != Decision::Kind::stub) return false;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == data_->name + which; };
-  const bool its_own = data_->first ? is(", first") : is(", streamed") || (!data_->needs_stream && is(""));
+  const bool its_own = data_->row.first ? is(", first") : is(", streamed") || (!data_->row.needs_stream && is(""));
   if (!its_own) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
@@ -218,12 +215,12 @@ bool Scenario::befell(const Exchange& exchange) const {
 
 Verdict Scenario::judge(const ClientOutcome& outcome) const {
   const Verdict::Kind kind = detail::judging::kind_of(outcome, *data_);
-  const bool acceptable = detail::judging::is_acceptable(kind, data_->expected);
+  const bool acceptable = detail::judging::is_acceptable(kind, data_->row.expected);
   std::string message = data_->name + ": " + to_string(kind);
   if (!acceptable) {
     const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
     const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
-    message += ", expected " + to_string(data_->expected) + "\n  it said     " + got + "\n  the reply   " + whole;
+    message += ", expected " + to_string(data_->row.expected) + "\n  it said     " + got + "\n  the reply   " + whole;
     // Of long texts only the beginning is shown.
     if (got == whole && outcome.text != data_->text)
       message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
@@ -234,14 +231,16 @@ Verdict Scenario::judge(const ClientOutcome& outcome) const {
 
 const std::vector<Scenario>& catalogue() {
   static const std::vector<Scenario> all = [] {
-    std::vector<Scenario> scenarios;
-    for (const auto& group :
-         {detail::catalogue_of_chunks(), detail::catalogue_of_tool_calls(), detail::catalogue_of_errors(),
-          detail::catalogue_of_retries(), detail::catalogue_of_framing(), detail::catalogue_of_breaks(),
-          detail::catalogue_of_pace(), detail::catalogue_of_connections()}) {
-      for (const std::shared_ptr<detail::ScenarioData>& data : group) scenarios.emplace_back(data);
-    }
-    return scenarios;
+    detail::Scenarios rows;
+    detail::add_chunks(rows);
+    detail::add_tool_calls(rows);
+    detail::add_errors(rows);
+    detail::add_retries(rows);
+    detail::add_framing(rows);
+    detail::add_breaks(rows);
+    detail::add_pace(rows);
+    detail::add_connections(rows);
+    return std::vector<Scenario>(rows.begin(), rows.end());
   }();
   return all;
 }
@@ -261,19 +260,28 @@ Scenario scenario(std::string_view name) {
 
 Json describe(const Scenario& scenario) {
   Json calls = Json::array();
-  for (const ToolCall& call : scenario.tool_calls())
-    calls.push_back({{"name", call.name}, {"arguments", call.arguments}});
-  return {{"name", scenario.name()},
-          {"group", scenario.group()},
-          {"description", scenario.description()},
-          {"reference", scenario.reference()},
-          {"good_client", scenario.good_client()},
-          {"expected", to_string(scenario.expected())},
-          {"text", scenario.text()},
-          {"tool_calls", std::move(calls)},
-          {"needs_stream", scenario.needs_stream()},
-          {"needs_timeout", scenario.needs_timeout()},
-          {"calls", scenario.calls()}};
+  for (const ToolCall& call : scenario.tool_calls()) {
+    Json described;
+    detail::catalogue_search::put(described, "name", call.name);
+    detail::catalogue_search::put(described, "arguments", call.arguments);
+    calls.push_back(std::move(described));
+  }
+  Json described;
+  const auto put = [&described](const char* name, Json value) {
+    detail::catalogue_search::put(described, name, std::move(value));
+  };
+  put("name", scenario.name());
+  put("group", scenario.group());
+  put("description", scenario.description());
+  put("reference", scenario.reference());
+  put("good_client", scenario.good_client());
+  put("expected", to_string(scenario.expected()));
+  put("text", scenario.text());
+  put("tool_calls", std::move(calls));
+  put("needs_stream", scenario.needs_stream());
+  put("needs_timeout", scenario.needs_timeout());
+  put("calls", scenario.calls());
+  return described;
 }
 
 }  // namespace mock_gateway

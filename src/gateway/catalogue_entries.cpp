@@ -1,92 +1,106 @@
 #include "catalogue_entries.hpp"
 
-#include <algorithm>  // sort
-#include <utility>
+#include "../core/text.hpp"
 
 namespace mock_gateway {
 namespace detail {
 
-ScenarioData& ScenarioGroup::add(std::string name, std::string description) {
-  auto entry = std::make_shared<ScenarioData>();
-  entry->name = std::move(name);
-  entry->group = name_;
-  entry->description = std::move(description);
-  entry->text = catalogue_parts::usual_text;
-  entries_.push_back(std::move(entry));
-  return *entries_.back();
+Reply ScenarioRow::stream_reply() const {
+  Reply reply = stream ? stream() : catalogue_parts::usual_stream();
+  if (change_dialect) {
+    SseDialect dialect;
+    change_dialect(dialect);
+    reply = reply.sse(std::move(dialect));
+  }
+  return change_reply ? change_reply(reply, true) : reply;
 }
 
-std::vector<std::shared_ptr<ScenarioData>> ScenarioGroup::take() {
-  std::sort(entries_.begin(), entries_.end(),
-            [](const auto& left, const auto& right) { return left->name < right->name; });
-  return std::move(entries_);
+Reply ScenarioRow::plain_reply() const {
+  const Reply reply = plain        ? plain()
+                      : tool_calls ? catalogue_parts::plain_calls(tool_calls())
+                                   : catalogue_parts::usual_plain();
+  return change_reply && !needs_stream ? change_reply(reply, false) : reply;
+}
+
+ScenarioData::ScenarioData(const char* its_group, const ScenarioRow& its_row)
+    : row(its_row),
+      name(row.name),
+      group(its_group),
+      description(row.description),
+      reference(row.reference),
+      good_client(row.good_client) {
+  for (std::size_t i = 0; i < row.repeated; ++i) text += row.text;
+  if (row.tool_calls) tool_calls = row.tool_calls();
+}
+
+void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) all.push_back(std::make_shared<const ScenarioData>(group, rows[i]));
 }
 
 namespace catalogue_parts {
 
-std::vector<std::string> usual_pieces() { return {"Zürich ", "21 °C, ", "東京 ", "9 °C."}; }
+Json parse(const std::string& text) { return Json::parse(text); }
 
-Json chunk_with(Json choices) {
-  Json chunk = {{"id", "chatcmpl-catalogue"},
-                {"object", "chat.completion.chunk"},
-                {"created", 1'767'225'600},
-                {"model", "mock-model"}};
-  chunk["choices"] = std::move(choices);
+std::string json_string(std::string_view value) {
+  std::string text;
+  text::append_json_string(text, value);
+  return text;
+}
+
+std::string json_of(const ChunkText& chunk) {
+  const std::string start =
+      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model")";
+  if (!chunk.members.empty()) return start + "," + chunk.members + "}";
+  const std::string finish = chunk.finish_reason.empty() ? "" : R"(,"finish_reason":)" + chunk.finish_reason;
+  return start + R"(,"choices":[{"index":)" + chunk.index + R"(,"delta":{)" + chunk.delta + "}" + finish +
+         chunk.in_choice + "}]" + chunk.in_chunk + "}";
+}
+
+ChunkText opening() { return {R"("role":"assistant","content":"")"}; }
+
+ChunkText silent_opening() { return {R"("role":"assistant","content":null)"}; }
+
+ChunkText saying(std::string_view text) { return {R"("content":)" + json_string(text)}; }
+
+ChunkText closing(std::string_view finish_reason) { return {"", json_string(finish_reason)}; }
+
+ChunkText chunk_with(std::string members) {
+  ChunkText chunk;
+  chunk.members = std::move(members);
   return chunk;
 }
 
-Json choice_of(Json delta, Json finish_reason, int index) {
-  Json choice = {{"index", index}};
-  choice["delta"] = std::move(delta);
-  choice["finish_reason"] = std::move(finish_reason);
-  return choice;
+ChunkTexts usual_chunks() {
+  return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-Json delta_chunk(Json delta, Json finish_reason) {
-  return chunk_with(Json::array({choice_of(std::move(delta), std::move(finish_reason))}));
-}
+StreamChunk element(const ChunkText& chunk) { return mock_gateway::chunk(parse(json_of(chunk))); }
 
-Json opening() { return delta_chunk({{"role", "assistant"}, {"content", ""}}); }
-
-Json saying(const std::string& text) { return delta_chunk({{"content", text}}); }
-
-Json closing(const std::string& finish_reason) { return delta_chunk(Json::object(), finish_reason); }
-
-std::vector<Json> usual_chunks() {
-  std::vector<Json> chunks = {opening()};
-  for (const std::string& piece : usual_pieces()) chunks.push_back(saying(piece));
-  chunks.push_back(closing());
-  return chunks;
-}
-
-Reply stream_of(const std::vector<Json>& chunks) {
+Reply stream_of(const ChunkTexts& chunks) {
   std::vector<StreamChunk> elements;
-  for (const Json& json : chunks) elements.push_back(chunk(json));
+  for (const ChunkText& chunk : chunks) elements.push_back(element(chunk));
   return mock_gateway::chunks(std::move(elements));
 }
 
-std::string event_of(const Json& chunk) { return "data: " + chunk.dump() + "\n\n"; }
+std::string event_of(const std::string& json) { return "data: " + json + "\n\n"; }
 
 std::string usual_events() {
   std::string events;
-  for (const Json& chunk : usual_chunks()) events += event_of(chunk);
+  for (const ChunkText& chunk : usual_chunks()) events += event_of(json_of(chunk));
   return events + "data: [DONE]\n\n";
 }
 
-Json usage() { return {{"prompt_tokens", 9}, {"completion_tokens", 5}, {"total_tokens", 14}}; }
+std::string message_saying(std::string_view text) { return R"("role":"assistant","content":)" + json_string(text); }
 
-Json body_with(Json message, Json finish_reason) {
-  Json choice = {{"index", 0}};
-  choice["message"] = std::move(message);
-  choice["finish_reason"] = std::move(finish_reason);
-  Json body = {
-      {"id", "chatcmpl-catalogue"}, {"object", "chat.completion"}, {"created", 1'767'225'600}, {"model", "mock-model"}};
-  body["choices"] = Json::array({std::move(choice)});
-  body["usage"] = usage();
-  return body;
+std::string body_with(const std::string& message, const std::string& finish_reason, const std::string& in_choice,
+                      const std::string& in_body) {
+  const std::string finish = finish_reason.empty() ? "" : R"(,"finish_reason":)" + finish_reason;
+  return R"({"id":"chatcmpl-catalogue","object":"chat.completion","created":1767225600,"model":"mock-model",)"
+         R"("choices":[{"index":0,"message":{)" +
+         message + "}" + finish + in_choice + "}]," + usage + in_body + "}";
 }
 
-Json usual_body() { return body_with({{"role", "assistant"}, {"content", usual_text}}); }
+std::string usual_body() { return body_with(message_saying(usual_scenario_text)); }
 
 Reply usual_stream() { return stream_of(usual_chunks()); }
 
@@ -94,29 +108,36 @@ Reply usual_plain() { return raw_reply(200, usual_body()); }
 
 ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
 
-Json calling(const std::vector<ToolCall>& calls) {
-  Json list = Json::array();
+ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
+
+std::vector<ToolCall> one_weather_call() { return {weather_call()}; }
+
+std::vector<ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+
+std::string calling(const std::vector<ToolCall>& calls, const std::string& content) {
+  std::string list;
   for (const ToolCall& call : calls) {
-    list.push_back(
-        {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+    list += (list.empty() ? "" : ",") + (R"({"id":)" + json_string(call.id)) + R"(,"type":"function","function":{)" +
+            function_of(call.name, call.arguments) + "}}";
   }
-  return {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", std::move(list)}};
+  return R"("role":"assistant","content":)" + content + R"(,"tool_calls":[)" + list + "]";
 }
 
-Json fragment(const Json& fields, const Json& function) {
-  Json element = fields;
-  element["function"] = function;
-  return element;
+std::string head_of(const char* index, const std::string& id) {
+  return std::string(R"("index":)") + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
 }
 
-Json calling_chunk(const Json& fragment) {
-  Json delta = Json::object();
-  delta["tool_calls"] = Json::array({fragment});
-  return delta_chunk(std::move(delta));
+std::string function_of(std::string_view name, std::string_view arguments) {
+  const std::string members = R"("arguments":)" + json_string(arguments);
+  return name.empty() ? members : R"("name":)" + json_string(name) + "," + members;
+}
+
+ChunkText fragment(const std::string& head, const std::string& function) {
+  return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
 }
 
 Reply plain_calls(const std::vector<ToolCall>& calls) {
-  return raw_reply(200, body_with(calling(calls), "tool_calls"));
+  return raw_reply(200, body_with(calling(calls), R"("tool_calls")"));
 }
 
 }  // namespace catalogue_parts

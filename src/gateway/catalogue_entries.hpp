@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../core/json.hpp"
 #include "../model/chat_request.hpp"
+#include "../model/plan.hpp"
 #include "../model/reply.hpp"
 #include "catalogue.hpp"
 #include "gateway.hpp"
@@ -14,118 +16,168 @@
 namespace mock_gateway {
 namespace detail {
 
-/// What a stream request gets, and what a plain one.
-struct ScenarioReplies {
-  Reply streamed;
-  Reply plain;
-};
+/// The usual answer, which has characters of two and three bytes.
+inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-/// A scenario as it is written down; setters return it, so that it is written in one expression.
-struct ScenarioData {
-  ScenarioData& from(std::string references) { return reference = std::move(references), *this; }
-  ScenarioData& good(std::string line) { return good_client = std::move(line), *this; }
-  ScenarioData& only_error() { return expected = Scenario::Expected::error, *this; }
-  ScenarioData& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
-  ScenarioData& says(std::string whole) { return text = std::move(whole), *this; }
-  ScenarioData& only_calls(std::vector<ToolCall> calls_made) {
-    return text.clear(), tool_calls = std::move(calls_made), *this;
+/// A scenario as it is written down. Everything is constexpr, so that a table of rows is made by the compiler and costs
+/// its users no code. Both forms have the usual answer unless a row says otherwise.
+struct ScenarioRow {
+  constexpr ScenarioRow(const char* scenario, const char* line) : name(scenario), description(line) {}
+
+  constexpr ScenarioRow& from(const char* references) { return reference = references, *this; }
+  constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
+  constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
+  constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
+  constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
+  /// The text, said so often.
+  constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
+  constexpr ScenarioRow& only_calls(std::vector<ToolCall> (*calls_made)()) {
+    return text = "", tool_calls = calls_made, *this;
   }
-  ScenarioData& streams_only() { return needs_stream = true, *this; }
-  ScenarioData& endless() { return needs_timeout = true, *this; }
-  ScenarioData& on_second_call() { return calls = 2, *this; }
-  ScenarioData& reply(ScenarioReplies (*make)()) { return replies = make, *this; }
+  /// A plain request gets the usual answer in good order.
+  constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
+  constexpr ScenarioRow& endless() { return needs_timeout = true, *this; }
+  constexpr ScenarioRow& on_second_call() { return calls = 2, *this; }
+  /// What a stream request gets.
+  constexpr ScenarioRow& streamed(Reply (*make)()) { return stream = make, *this; }
+  /// What a plain request gets. Without it: the calls of the scenario, or the usual answer.
+  constexpr ScenarioRow& unstreamed(Reply (*make)()) { return plain = make, *this; }
+  /// What either gets.
+  constexpr ScenarioRow& reply(Reply (*make)()) { return streamed(make).unstreamed(make); }
+  /// The stream is written in a dialect changed so.
+  constexpr ScenarioRow& dialect(void (*change)(SseDialect&)) { return change_dialect = change, *this; }
+  /// The reply is changed so: in both forms, unless the scenario shows in streams only. The function hears which.
+  constexpr ScenarioRow& changed(Reply (*change)(const Reply& reply, bool streamed)) {
+    return change_reply = change, *this;
+  }
   /// What the first of each two requests gets, streamed or not.
-  ScenarioData& first_reply(Reply (*make)()) { return first = make, *this; }
-  ScenarioData& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
+  constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
+  constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
 
-  std::string name;
-  std::string group;
-  std::string description;
-  std::string reference = {};
-  std::string good_client = {};
+  Reply stream_reply() const;
+  Reply plain_reply() const;
+
+  const char* name;
+  const char* description;
+  const char* reference = "";
+  const char* good_client = "";
   Scenario::Expected expected = Scenario::Expected::answer;
-  std::string text = {};
-  std::vector<ToolCall> tool_calls = {};
+  const char* text = usual_scenario_text;
+  std::size_t repeated = 1;
+  std::vector<ToolCall> (*tool_calls)() = nullptr;
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
-  ScenarioReplies (*replies)() = nullptr;  // null: the usual answer
+  Reply (*stream)() = nullptr;
+  Reply (*plain)() = nullptr;
+  void (*change_dialect)(SseDialect&) = nullptr;
+  Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
   Reply (*first)() = nullptr;
   void (*faults)(Gateway&) = nullptr;
 };
 
-/// The scenarios of one group.
-class ScenarioGroup {
- public:
-  explicit ScenarioGroup(std::string name) : name_(std::move(name)) {}
+/// A row, and what a Scenario hands out of it by reference.
+struct ScenarioData {
+  ScenarioData(const char* its_group, const ScenarioRow& its_row);
 
-  /// Begins one; its text is the usual answer's.
-  ScenarioData& add(std::string name, std::string description);
-  /// Sorted by name.
-  std::vector<std::shared_ptr<ScenarioData>> take();
-
- private:
-  std::string name_;
-  std::vector<std::shared_ptr<ScenarioData>> entries_;
+  ScenarioRow row;
+  std::string name;
+  std::string group;
+  std::string description;
+  std::string reference;
+  std::string good_client;
+  std::string text;
+  std::vector<ToolCall> tool_calls;
 };
 
+using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
+
+/// Appends the scenarios of a group. Its rows are sorted by name.
+void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
+
+// What the replies are made of, as JSON text. Members stand without the braces around them.
 namespace catalogue_parts {
 
-/// The usual answer, which has characters of two and three bytes.
-inline constexpr const char* usual_text = "Zürich 21 °C, 東京 9 °C.";
-/// Its deltas.
-std::vector<std::string> usual_pieces();
+/// A chunk of a stream.
+struct ChunkText {
+  /// The members of the delta.
+  std::string delta;
+  /// Empty: the choice has none.
+  std::string finish_reason = "null";
+  /// More members of the choice, each with a comma before it; and of the chunk.
+  std::string in_choice = {};
+  std::string in_chunk = {};
+  const char* index = "0";
+  /// Unless empty: all members of the chunk after its model, in place of one choice.
+  std::string members = {};
+};
+using ChunkTexts = std::vector<ChunkText>;
 
-/// A streamed chunk with these choices.
-Json chunk_with(Json choices);
-/// A choice of a chunk.
-Json choice_of(Json delta, Json finish_reason = nullptr, int index = 0);
-/// A chunk with one choice.
-Json delta_chunk(Json delta, Json finish_reason = nullptr);
+/// The one place where text of the catalogue becomes JSON.
+Json parse(const std::string& text);
+/// A string of JSON with this value.
+std::string json_string(std::string_view value);
+
+std::string json_of(const ChunkText& chunk);
 /// The chunk with the role.
-Json opening();
+ChunkText opening();
 /// A chunk with text.
-Json saying(const std::string& text);
+ChunkText saying(std::string_view text);
 /// The chunk that ends an answer.
-Json closing(const std::string& finish_reason = "stop");
+ChunkText closing(std::string_view finish_reason = "stop");
+/// Chunks whose members after the model are these.
+ChunkText chunk_with(std::string members);
 /// The usual answer's chunks: the role, four with text, the end.
-std::vector<Json> usual_chunks();
-Reply stream_of(const std::vector<Json>& chunks);
-/// A chunk, as an event of Server-Sent Events.
-std::string event_of(const Json& chunk);
+ChunkTexts usual_chunks();
+StreamChunk element(const ChunkText& chunk);
+Reply stream_of(const ChunkTexts& chunks);
+/// JSON as an event of Server-Sent Events.
+std::string event_of(const std::string& json);
 /// All events of the usual answer.
 std::string usual_events();
 
-/// A plain completion.
-Json body_with(Json message, Json finish_reason = "stop");
+inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
+
+/// The members of a message that says this.
+std::string message_saying(std::string_view text);
+/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
+std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
+                      const std::string& in_choice = "", const std::string& in_body = "");
 /// That of the usual answer.
-Json usual_body();
-Json usage();
+std::string usual_body();
 
 Reply usual_stream();
 Reply usual_plain();
 
-/// `get_weather({"city":"Zürich"})`.
+/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
 ToolCall weather_call();
-/// A message that makes calls.
-Json calling(const std::vector<ToolCall>& calls);
-/// An element of a chunk's tool_calls.
-Json fragment(const Json& fields, const Json& function);
-/// A chunk with one such element.
-Json calling_chunk(const Json& fragment);
+ToolCall other_weather_call();
+std::vector<ToolCall> one_weather_call();
+std::vector<ToolCall> two_weather_calls();
+
+/// The members of a message that makes calls.
+std::string calling(const std::vector<ToolCall>& calls, const std::string& content = "null");
+/// The head of a fragment: index, id and type.
+std::string head_of(const char* index, const std::string& id);
+/// The members of a fragment's function; without a name, the arguments alone.
+std::string function_of(std::string_view name, std::string_view arguments);
+/// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
+ChunkText fragment(const std::string& head, const std::string& function);
+/// The chunk with the role, which says nothing.
+ChunkText silent_opening();
 /// A plain reply with calls.
 Reply plain_calls(const std::vector<ToolCall>& calls);
 
 }  // namespace catalogue_parts
 
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_chunks();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_tool_calls();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_errors();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retries();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_framing();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_breaks();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_pace();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_connections();
+void add_chunks(Scenarios& all);
+void add_tool_calls(Scenarios& all);
+void add_errors(Scenarios& all);
+void add_retries(Scenarios& all);
+void add_framing(Scenarios& all);
+void add_breaks(Scenarios& all);
+void add_pace(Scenarios& all);
+void add_connections(Scenarios& all);
 
 }  // namespace detail
 }  // namespace mock_gateway

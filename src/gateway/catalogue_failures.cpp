@@ -1,6 +1,7 @@
 // What is no answer: errors in all their shapes, and those that go away when the client tries again.
 
 #include <chrono>
+#include <iterator>  // size
 #include <string>
 
 #include "catalogue_entries.hpp"
@@ -9,253 +10,251 @@ namespace mock_gateway {
 namespace detail {
 namespace catalogue_parts {
 
-ScenarioReplies both(const Reply& reply) { return {reply, reply}; }
+using namespace std::chrono_literals;
 
-/// An error body as OpenAI writes it.
-Json error_body(const std::string& message, const Json& code) {
-  return {{"error", {{"message", message}, {"type", "server_error"}, {"param", nullptr}, {"code", code}}}};
+/// An error body as OpenAI writes it. The code is JSON.
+std::string error_body(const char* message, const char* code) {
+  return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
+         "}}";
 }
+
+std::string overloaded_body() { return error_body("the model is overloaded", R"("overloaded")"); }
 
 /// The usual stream, with this event after two pieces of text in place of the rest.
 Reply broken_by(const StreamChunk& event) {
-  const std::vector<Json> usual = usual_chunks();
-  return chunks({chunk(usual[0]), chunk(usual[1]), chunk(usual[2]), event});
+  const ChunkTexts usual = usual_chunks();
+  return chunks({element(usual[0]), element(usual[1]), element(usual[2]), event});
 }
 
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
+inline constexpr ScenarioRow errors_rows[] = {
+    ScenarioRow("bad-request", "answers 400 with the documented error body")
+        .from("the documentation: error responses")
+        .good("reports code and message, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request("max_tokens is too large"); }),
+    ScenarioRow("choices-null", "answers 200 with choices null")
+        .from("langchain#32252")
+        .good("reports that there is no answer")
+        .only_error()
+        .says("")
+        .streamed([] { return stream_of({chunk_with(R"("choices":null)")}); })
+        .unstreamed([] {
+          return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
+                                            R"("created":1767225600,"model":"mock-model","choices":null,)") +
+                                    usage + "}");
+        }),
+    ScenarioRow("empty-200", "answers 200 with an empty body")
+        .from("AstrBot#403")
+        .good("reports that there is no answer")
+        .only_error()
+        .says("")
+        .streamed([] { return raw_reply(200, "", "text/event-stream; charset=utf-8"); })
+        .unstreamed([] { return raw_reply(200, ""); }),
+    ScenarioRow("error-as-html", "answers 400 with a proxy's HTML page")
+        .from("RFC 9110, section 15: the content of an error is for the user")
+        .good("reports the status, and does not fail over the body")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().body(page, "text/html"); }),
+    ScenarioRow("error-body-cut-short", "closes the connection inside the body of a 400")
+        .from("RFC 9112, section 8")
+        .good("reports the error all the same")
+        .only_error()
+        .says("")
+        .reply([] { return Reply(bad_request("max_tokens is too large")).fail(after_bytes(20), close_connection()); }),
+    ScenarioRow("error-code-numeric", "answers 400 with a number for error.code")
+        .from("go-openai#244")
+        .good("takes a code of any type, and reports the error")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().json_body(parse(error_body("context length exceeded", "400"))); }),
+    ScenarioRow("error-event-first", "opens a stream with 200 and sends an error as its first event")
+        .from("litellm#40578")
+        .good("reports the error of the event")
+        .only_error()
+        .streams_only()
+        .changed([](const Reply& reply, bool) {
+          return reply.fail(after_headers(), error_event(parse(overloaded_body())));
+        }),
+    ScenarioRow("error-event-in-stream", "sends an error as an event after some text, then [DONE]")
+        .from("litellm#40578, openai-python#2943")
+        .good("reports the error; the text so far is no answer")
+        .only_error()
+        .streams_only()
+        .changed([](const Reply& reply, bool) {
+          return reply.fail(after_tokens(2), error_event(parse(overloaded_body())));
+        }),
+    ScenarioRow("error-event-named", "sends an error after some text, in an event named error")
+        .from("OpenAI: streaming events, WHATWG HTML 9.2.6")
+        .good("reports the error, whatever the event's name")
+        .only_error()
+        .streams_only()
+        .streamed([] { return broken_by(raw_bytes("event: error\n" + event_of(overloaded_body()))); }),
+    ScenarioRow("error-is-a-string", "answers 400 with a string for error")
+        .from("fantasy#365")
+        .good("reports the string")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().json_body(parse(R"({"error":"the model is still loading"})")); }),
+    ScenarioRow("error-with-200", "answers 200 with an error body, as JSON")
+        .from("OpenRouter: errors")
+        .good("looks for error before choices, and reports it")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return raw_reply(200, error_body("no provider is available", "502")); }),
+    ScenarioRow("error-without-body", "answers 400 with no body")
+        .from("RFC 9110, section 15")
+        .good("reports the status")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().body(""); }),
+    ScenarioRow("html-with-200", "answers 200 with an HTML page: a login form has the port")
+        .from("RFC 6585, section 6: captive portals")
+        .good("reports that this is no answer")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return raw_reply(200, "<!DOCTYPE html><html><body>Sign in to the network</body></html>", "text/html");
+        }),
+    ScenarioRow("invalid-json", "sends a chunk, or a body, that breaks off inside its JSON")
+        .from("RFC 8259")
+        .good("reports it; never leaves the chunk out")
+        .only_error()
+        .streamed([] {
+          const ChunkTexts usual = usual_chunks();
+          const std::string event = event_of(json_of(usual[3]));
+          return chunks({element(usual[0]), element(usual[1]), element(usual[2]),
+                         raw_bytes(event.substr(0, event.size() - 22) + "\n\n"), element(usual[4]), element(usual[5])});
+        })
+        .unstreamed([] {
+          const std::string body = usual_body();
+          return raw_reply(200, body.substr(0, body.find("\"finish_reason\"")));
+        }),
+    ScenarioRow("key-disabled", "answers 403 unauthorized")
+        .from("the documentation: key states")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return forbidden(); }),
+    ScenarioRow("key-invalid", "answers 401 unauthorized")
+        .from("the documentation: authentication")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return unauthorized(); }),
+    ScenarioRow("model-not-found", "answers 404 model_not_found")
+        .from("OpenAI: error codes")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return failure(404, "model_not_found", "the model does not exist"); }),
+};
+
+inline constexpr ScenarioRow retries_rows[] = {
+    ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
+        .from("langchainjs#1929")
+        .good("reports it at once: credit does not come back by waiting")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota");
+        }),
+    ScenarioRow("overloaded-then-answer", "answers 529 overloaded to every first try")
+        .from("RFC 9110, section 15: an unknown 5xx is a 500")
+        .good("tries again after a while, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return overloaded(); }),
+    ScenarioRow("rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try")
+        .from("the documentation: rate limits")
+        .good("tries again after a second, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited(1s); }),
+    ScenarioRow("retry-after-date", "answers 429 with a date a second ahead in Retry-After to every first try")
+        .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
+        .good("tries again after that date, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after_date(1s); }),
+    ScenarioRow("retry-after-fraction", "answers 429 with Retry-After: 0.05 to every first try")
+        .from("openai-python, openai-node: seconds as a float")
+        .good("waits that long, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after("0.05"); }),
+    ScenarioRow("retry-after-garbage", "answers 429 with Retry-After: soon to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after("soon"); }),
+    ScenarioRow("retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after("Sun, 06 Nov 1994 08:49:37 GMT"); }),
+    ScenarioRow("retry-after-missing", "answers 429 without Retry-After to every first try")
+        .from("openai-node#1840, openai-python#3555")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited(); }),
+    ScenarioRow("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
+        .from("OpenAI's SDKs: retry-after-ms")
+        .good("waits that long, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after_ms(50ms); }),
+    ScenarioRow("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().header("Retry-After", "-1"); }),
+    ScenarioRow("retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try")
+        .from("openai-node#1840, openai-python#3555")
+        .good("reports it: nobody waits for an hour")
+        .error_too()
+        .endless()
+        .first_reply([]() -> Reply { return rate_limited(1h); }),
+    ScenarioRow("retry-after-zero", "answers 429 with Retry-After: 0 to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again, after a moment at least, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited(0s); }),
+    ScenarioRow("server-error-always", "answers 500 every time")
+        .from("RFC 9110, section 15.6.1")
+        .good("tries again a few times at most, then reports it")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return server_error(); }),
+    ScenarioRow("server-error-then-answer", "answers 500 to every first try")
+        .from("RFC 9110, section 15.6.1")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return server_error(); }),
+    ScenarioRow("should-retry-false", "answers 500 with x-should-retry: false to every first try")
+        .from("OpenAI's SDKs: x-should-retry")
+        .good("reports it at once")
+        .error_too()
+        .first_reply([]() -> Reply { return server_error().should_retry(false); }),
+    ScenarioRow("should-retry-true", "answers 400 with x-should-retry: true to every first try")
+        .from("OpenAI's SDKs: x-should-retry")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return bad_request().should_retry(true); }),
+    ScenarioRow("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
+        .from("RFC 9110, section 15.6.4")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return service_unavailable().retry_after(0s); }),
+};
+
 }  // namespace catalogue_parts
 
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_errors() {
-  using namespace catalogue_parts;
-  ScenarioGroup group("errors");
-  group.add("bad-request", "answers 400 with the documented error body")
-      .from("the documentation: error responses")
-      .good("reports code and message, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request("max_tokens is too large")); });
-  group.add("choices-null", "answers 200 with choices null")
-      .from("langchain#32252")
-      .good("reports that there is no answer")
-      .only_error()
-      .says("")
-      .reply([]() -> ScenarioReplies {
-        Json body = usual_body();
-        body["choices"] = nullptr;
-        return {stream_of({chunk_with(nullptr)}), raw_reply(200, body)};
-      });
-  group.add("empty-200", "answers 200 with an empty body")
-      .from("AstrBot#403")
-      .good("reports that there is no answer")
-      .only_error()
-      .says("")
-      .reply([]() -> ScenarioReplies {
-        return {raw_reply(200, "", "text/event-stream; charset=utf-8"), raw_reply(200, "")};
-      });
-  group.add("error-as-html", "answers 400 with a proxy's HTML page")
-      .from("RFC 9110, section 15: the content of an error is for the user")
-      .good("reports the status, and does not fail over the body")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request().body(page, "text/html")); });
-  group.add("error-body-cut-short", "closes the connection inside the body of a 400")
-      .from("RFC 9112, section 8")
-      .good("reports the error all the same")
-      .only_error()
-      .says("")
-      .reply(
-          [] { return both(Reply(bad_request("max_tokens is too large")).fail(after_bytes(20), close_connection())); });
-  group.add("error-code-numeric", "answers 400 with a number for error.code")
-      .from("go-openai#244")
-      .good("takes a code of any type, and reports the error")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request().json_body(error_body("context length exceeded", 400))); });
-  group.add("error-event-first", "opens a stream with 200 and sends an error as its first event")
-      .from("litellm#40578")
-      .good("reports the error of the event")
-      .only_error()
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(after_headers(), error_event(error_body("the model is overloaded", "overloaded"))),
-                usual_plain()};
-      });
-  group.add("error-event-in-stream", "sends an error as an event after some text, then [DONE]")
-      .from("litellm#40578, openai-python#2943")
-      .good("reports the error; the text so far is no answer")
-      .only_error()
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(after_tokens(2), error_event(error_body("the model is overloaded", "overloaded"))),
-                usual_plain()};
-      });
-  group.add("error-event-named", "sends an error after some text, in an event named error")
-      .from("OpenAI: streaming events, WHATWG HTML 9.2.6")
-      .good("reports the error, whatever the event's name")
-      .only_error()
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {broken_by(raw_bytes("event: error\n" + event_of(error_body("the model is overloaded", "overloaded")))),
-                usual_plain()};
-      });
-  group.add("error-is-a-string", "answers 400 with a string for error")
-      .from("fantasy#365")
-      .good("reports the string")
-      .only_error()
-      .says("")
-      .reply([] {
-        return both(bad_request().json_body({{"error", "the model is still loading"}}));
-      });
-  group.add("error-with-200", "answers 200 with an error body, as JSON")
-      .from("OpenRouter: errors")
-      .good("looks for error before choices, and reports it")
-      .only_error()
-      .says("")
-      .reply([] { return both(raw_reply(200, error_body("no provider is available", 502))); });
-  group.add("error-without-body", "answers 400 with no body")
-      .from("RFC 9110, section 15")
-      .good("reports the status")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request().body("")); });
-  group.add("html-with-200", "answers 200 with an HTML page: a login form has the port")
-      .from("RFC 6585, section 6: captive portals")
-      .good("reports that this is no answer")
-      .only_error()
-      .says("")
-      .reply([] {
-        return both(raw_reply(200, "<!DOCTYPE html><html><body>Sign in to the network</body></html>", "text/html"));
-      });
-  group.add("invalid-json", "sends a chunk, or a body, that breaks off inside its JSON")
-      .from("RFC 8259")
-      .good("reports it; never leaves the chunk out")
-      .only_error()
-      .reply([]() -> ScenarioReplies {
-        const std::vector<Json> usual = usual_chunks();
-        const std::string event = event_of(usual[3]);
-        const std::string body = usual_body().dump();
-        return {chunks({chunk(usual[0]), chunk(usual[1]), chunk(usual[2]),
-                        raw_bytes(event.substr(0, event.size() - 22) + "\n\n"), chunk(usual[4]), chunk(usual[5])}),
-                raw_reply(200, body.substr(0, body.find("\"finish_reason\"")))};
-      });
-  group.add("key-disabled", "answers 403 unauthorized")
-      .from("the documentation: key states")
-      .good("reports it, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(forbidden()); });
-  group.add("key-invalid", "answers 401 unauthorized")
-      .from("the documentation: authentication")
-      .good("reports it, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(unauthorized()); });
-  group.add("model-not-found", "answers 404 model_not_found")
-      .from("OpenAI: error codes")
-      .good("reports it, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(failure(404, "model_not_found", "the model does not exist")); });
-  return group.take();
+void add_errors(Scenarios& all) {
+  add_group(all, "errors", catalogue_parts::errors_rows, std::size(catalogue_parts::errors_rows));
 }
 
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retries() {
-  using namespace std::chrono_literals;
-  using namespace catalogue_parts;
-  ScenarioGroup group("retries");
-  group.add("insufficient-quota", "answers 429 insufficient_quota every time")
-      .from("langchainjs#1929")
-      .good("reports it at once: credit does not come back by waiting")
-      .only_error()
-      .says("")
-      .reply([] {
-        return both(failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota"));
-      });
-  group.add("overloaded-then-answer", "answers 529 overloaded to every first try")
-      .from("RFC 9110, section 15: an unknown 5xx is a 500")
-      .good("tries again after a while, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return overloaded(); });
-  group.add("rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try")
-      .from("the documentation: rate limits")
-      .good("tries again after a second, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited(1s); });
-  group.add("retry-after-date", "answers 429 with a date a second ahead in Retry-After to every first try")
-      .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
-      .good("tries again after that date, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after_date(1s); });
-  group.add("retry-after-fraction", "answers 429 with Retry-After: 0.05 to every first try")
-      .from("openai-python, openai-node: seconds as a float")
-      .good("waits that long, or takes its own time, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after("0.05"); });
-  group.add("retry-after-garbage", "answers 429 with Retry-After: soon to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after("soon"); });
-  group.add("retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after("Sun, 06 Nov 1994 08:49:37 GMT"); });
-  group.add("retry-after-missing", "answers 429 without Retry-After to every first try")
-      .from("openai-node#1840, openai-python#3555")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited(); });
-  group.add("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
-      .from("OpenAI's SDKs: retry-after-ms")
-      .good("waits that long, or takes its own time, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after_ms(50ms); });
-  group.add("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().header("Retry-After", "-1"); });
-  group.add("retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try")
-      .from("openai-node#1840, openai-python#3555")
-      .good("reports it: nobody waits for an hour")
-      .error_too()
-      .endless()
-      .first_reply([]() -> Reply { return rate_limited(1h); });
-  group.add("retry-after-zero", "answers 429 with Retry-After: 0 to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again, after a moment at least, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited(0s); });
-  group.add("server-error-always", "answers 500 every time")
-      .from("RFC 9110, section 15.6.1")
-      .good("tries again a few times at most, then reports it")
-      .only_error()
-      .says("")
-      .reply([] { return both(server_error()); });
-  group.add("server-error-then-answer", "answers 500 to every first try")
-      .from("RFC 9110, section 15.6.1")
-      .good("tries again, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return server_error(); });
-  group.add("should-retry-false", "answers 500 with x-should-retry: false to every first try")
-      .from("OpenAI's SDKs: x-should-retry")
-      .good("reports it at once")
-      .error_too()
-      .first_reply([]() -> Reply { return server_error().should_retry(false); });
-  group.add("should-retry-true", "answers 400 with x-should-retry: true to every first try")
-      .from("OpenAI's SDKs: x-should-retry")
-      .good("tries again, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return bad_request().should_retry(true); });
-  group.add("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
-      .from("RFC 9110, section 15.6.4")
-      .good("tries again, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return service_unavailable().retry_after(0s); });
-  return group.take();
+void add_retries(Scenarios& all) {
+  add_group(all, "retries", catalogue_parts::retries_rows, std::size(catalogue_parts::retries_rows));
 }
 
 }  // namespace detail

@@ -430,14 +430,12 @@ Service::Answer Service::answer_from_script(Asked& asked, const ChatCall& call,
     answer.decision = {Decision::Kind::stub, stub.describe()};
     answer.stub = choice->stub;
     answer.use = StubState::Use(choice->stub);
-    if (const auto* ready = std::get_if<std::shared_ptr<const Reply>>(&*choice->reply)) {
-      answer.reply = *ready;
+    if (choice->reply->reply) {
+      answer.reply = choice->reply->reply;
     } else {
       const service::Busy busy(asked.connection, "the reply function of " + stub.title());
-      const auto thrown = service::guarded([&] {
-        answer.reply =
-            std::make_shared<const Reply>((*std::get<std::shared_ptr<const ReplyFunction>>(*choice->reply))(chat));
-      });
+      const auto thrown =
+          service::guarded([&] { answer.reply = std::make_shared<const Reply>((*choice->reply->function)(chat)); });
       if (thrown) {
         Answer failed = callback_failed(asked, "the reply function of " + stub.title() + " threw: " + *thrown);
         failed.stub = choice->stub;

@@ -104,7 +104,7 @@ CreatedKey KeyStore::create(std::string description, std::optional<std::string> 
   by_id_.emplace(added->key.id, added);
   known_.add(added->secret);
   // A description is shown by list(): not even its author gets a secret into it.
-  secrets::mask(added->key.description, known_.beginnings(), [this](auto piece) { return known_.prefix(piece); });
+  known_.mask(added->key.description);
   ++changes_;
   entries_.push_back(std::move(created));
   return {added->key.id, added->secret, added->key.description};
@@ -248,18 +248,6 @@ std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint 
                left.value_or(Duration::zero())};
 }
 
-secrets::Masked KeyStore::mask(std::string& text, const secrets::Known& others) const {
-  std::string beginnings = others.beginnings();
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    beginnings += known_.beginnings();
-  }
-  return secrets::mask(text, beginnings, [&](std::string_view piece) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::max(known_.prefix(piece), others.prefix(piece));
-  });
-}
-
 KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
@@ -267,7 +255,7 @@ KeyStore::Entry& KeyStore::entry(const std::string& id) const {
     throw GatewayError("a key is named by its id, not by its secret; CreatedKey::id and Keys::list() show it");
   }
   std::string shown = id;
-  secrets::mask(shown, known_.beginnings(), [this](auto piece) { return known_.prefix(piece); });
+  known_.mask(shown);
   shown = text::excerpt(shown, 60);
   if (id.find("sk-") != std::string::npos) shown = "…";  // perhaps a secret, perhaps of another gateway
   throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");

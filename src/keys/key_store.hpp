@@ -83,10 +83,8 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now) const;
 
-  /// Masks every secret that this store ever knew, in any state, `others`, and what secrets::mask says besides. The
-  /// number of keys costs nothing, but for those that do not begin with `sk-`. The store is locked only where the text
-  /// has something that begins like a secret.
-  secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const;
+  /// Masks every secret that this store ever knew, in any state, and what Known::mask says besides.
+  secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
   struct Entry {
@@ -106,7 +104,7 @@ class KeyStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
-  secrets::Known known_;  // the same secrets, for masking
+  secrets::Known known_;  // the same secrets, for masking; has a mutex of its own
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::atomic<std::uint64_t> changes_{0};

@@ -2,42 +2,24 @@
 
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
-
-#include "../core/version.hpp"
 
 namespace mock_gateway {
 namespace detail {
 namespace secrets {
 
-/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed.
+/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed; and of any other,
+/// and of base64.
 inline constexpr std::string_view masked = "sk-***";
-/// The same for any other secret, and for base64.
 inline constexpr std::string_view masked_other = "***";
 
 /// Whether this has the form of a key: `sk-` and something after it.
 bool looks_like_key(std::string_view text);
-
 /// Whether a header of this name carries a credential by its nature: its value is masked wherever it is recorded.
 bool is_sensitive_header(std::string_view name);
-
-/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs.
-class Known {
- public:
-  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
-  /// searched for.
-  void add(std::string_view secret);
-  /// The first three bytes of every form but `sk-`, one form after the other. They tell where to ask for `prefix`.
-  const std::string& beginnings() const { return beginnings_; }
-  /// The length of the longest form with which `text` begins; 0 when it begins with none.
-  std::size_t prefix(std::string_view text) const;
-
- private:
-  std::set<std::string, std::less<>> forms_;
-  std::string beginnings_;
-};
 
 /// What was masked in a text.
 struct Masked {
@@ -47,11 +29,26 @@ struct Masked {
   bool has_key = false;
 };
 
-/// Masks what `prefix` says is secret, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
-/// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the other.
-/// `prefix` is asked only where the text has `sk-` or one of `beginnings`, so that long texts are cheap.
-Masked mask(std::string& text, const std::string& beginnings,
-            const std::function<std::size_t(std::string_view)>& prefix);
+/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs. For any thread.
+class Known {
+ public:
+  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
+  /// searched for.
+  void add(std::string_view secret);
+  /// Masks these secrets, `others`, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
+  /// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the
+  /// other. The number of secrets costs nothing, but for those that do not begin with `sk-`.
+  Masked mask(std::string& text, const Known& others = {}) const;
+
+ private:
+  friend struct Scanner;
+  std::string beginnings() const;
+  std::size_t prefix(std::string_view text) const;
+
+  mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> forms_;
+  std::string beginnings_;  // the first three bytes of every form but `sk-`, one after the other
+};
 
 }  // namespace secrets
 }  // namespace detail

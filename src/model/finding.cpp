@@ -10,13 +10,19 @@ std::string to_string(Severity severity) { return severity == Severity::error ? 
 
 std::ostream& operator<<(std::ostream& out, Severity severity) { return out << to_string(severity); }
 
-std::ostream& operator<<(std::ostream& out, const Finding& finding) {
-  out << finding.code;
+std::ostream& operator<<(std::ostream& out, const Finding& finding) { return out << detail::text_of(finding); }
+
+namespace detail {
+
+std::string text_of(const Finding& finding) {
+  std::string line = finding.code;
   for (std::size_t i = finding.exchanges.size(); i > 0; --i) {
     const bool newest = i == finding.exchanges.size();
-    out << (newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ") << finding.exchanges[i - 1];
+    line += newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ";
+    line += std::to_string(finding.exchanges[i - 1]);
   }
-  return out << (finding.exchanges.empty() ? ": " : "): ") << detail::text::printable(finding.message);
+  return line + (finding.exchanges.empty() ? ": " : "): ") + text::printable(finding.message);
 }
 
+}  // namespace detail
 }  // namespace mock_gateway

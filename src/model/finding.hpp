@@ -34,4 +34,11 @@ struct Finding {
 /// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
 std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
+namespace detail {
+
+/// What a finding prints.
+std::string text_of(const Finding& finding);
+
+}  // namespace detail
+
 }  // namespace mock_gateway

@@ -7,49 +7,85 @@
 #include "excerpts.hpp"
 
 namespace mock_gateway {
+namespace detail {
+namespace text_matching {
+
+bool has_part(const TextMatcherNode& node, std::string_view text) {
+  return text.find(node.operand) != std::string_view::npos;
+}
+
+bool asks_function(const TextMatcherNode& node, std::string_view text) { return node.function(text); }
+
+bool matches_both(const TextMatcherNode& node, std::string_view text) {
+  return node.parts[0].matches(text) && node.parts[1].matches(text);
+}
+
+std::string explain_first_mismatch(const TextMatcherNode& node, std::string_view text) {
+  const TextMatcher& first = node.parts[0];
+  return first.built_in() && first.matches(text) ? node.parts[1].explain(text) : first.explain(text);
+}
+
+bool matches_either(const TextMatcherNode& node, std::string_view text) {
+  return node.parts[0].matches(text) || node.parts[1].matches(text);
+}
+
+bool matches_not(const TextMatcherNode& node, std::string_view text) { return !node.parts[0].matches(text); }
+
+}  // namespace text_matching
+}  // namespace detail
 
 TextMatcher::TextMatcher(const char* part)
     : TextMatcher(part == nullptr ? throw GatewayError("a text matcher's text is a null pointer") : std::string(part)) {
 }
 
 TextMatcher::TextMatcher(std::string part) {
-  auto node = std::make_shared<Node>();
-  node->description = "contains " + detail::excerpts::quoted(part);
-  node->test = [part = std::move(part)](std::string_view text) { return text.find(part) != std::string_view::npos; };
-  node_ = std::move(node);
+  std::string description = "contains " + detail::excerpts::quoted(part);
+  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description)};
+  node.operand = std::move(part);
+  *this = TextMatcher(std::move(node));
 }
 
 TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test) {
   if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function to ask");
-  node_ = std::make_shared<Node>(Node{std::move(description), std::move(test), {}, false});
+  detail::TextMatcherNode node{detail::text_matching::asks_function, std::move(description)};
+  node.built_in = false;
+  node.function = std::move(test);
+  *this = TextMatcher(std::move(node));
 }
 
-TextMatcher::TextMatcher(Node node) : node_(std::make_shared<Node>(std::move(node))) {}
+TextMatcher::TextMatcher(detail::TextMatcherNode node)
+    : node_(std::make_shared<detail::TextMatcherNode>(std::move(node))) {}
+
+bool TextMatcher::matches(std::string_view text) const { return node_->test(*node_, text); }
+
+const std::string& TextMatcher::describe() const { return node_->description; }
 
 std::string TextMatcher::explain(std::string_view text) const {
-  return node_->explain ? node_->explain(text) : detail::excerpts::quoted(text);
+  return node_->explain ? node_->explain(*node_, text) : detail::excerpts::quoted(text);
 }
 
+bool TextMatcher::built_in() const { return node_->built_in; }
+
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
-  return TextMatcher(TextMatcher::Node{
-      "(" + a.describe() + " and " + b.describe() + ")",
-      [a, b](std::string_view text) { return a.matches(text) && b.matches(text); },
-      [a, b](std::string_view text) { return a.built_in() && a.matches(text) ? b.explain(text) : a.explain(text); },
-      a.built_in() && b.built_in()});
+  detail::TextMatcherNode node{detail::text_matching::matches_both, "(" + a.describe() + " and " + b.describe() + ")"};
+  node.explain = detail::text_matching::explain_first_mismatch;
+  node.built_in = a.built_in() && b.built_in();
+  node.parts = {a, b};
+  return TextMatcher(std::move(node));
 }
 
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
-  return TextMatcher(TextMatcher::Node{"(" + a.describe() + " or " + b.describe() + ")",
-                                       [a, b](std::string_view text) { return a.matches(text) || b.matches(text); },
-                                       {},
-                                       a.built_in() && b.built_in()});
+  detail::TextMatcherNode node{detail::text_matching::matches_either, "(" + a.describe() + " or " + b.describe() + ")"};
+  node.built_in = a.built_in() && b.built_in();
+  node.parts = {a, b};
+  return TextMatcher(std::move(node));
 }
 
 TextMatcher operator!(const TextMatcher& matcher) {
-  return TextMatcher(TextMatcher::Node{"not (" + matcher.describe() + ")",
-                                       [matcher](std::string_view text) { return !matcher.matches(text); },
-                                       {},
-                                       matcher.built_in()});
+  detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.describe() + ")"};
+  node.built_in = matcher.built_in();
+  node.parts = {matcher};
+  return TextMatcher(std::move(node));
 }
 
 const std::string& ChatCall::user_text() const {
@@ -176,7 +212,7 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
   if (matched) matched = !*matched;
   std::string actual;
   const MatcherNode& part = node.parts.front().node();
-  if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(call);
+  if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
   conditions.push_back({depth, verdict(matched), node.description, std::move(actual)});
   return matched;
 }
@@ -193,7 +229,7 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
     case MatcherNode::Kind::negation: return explanation::explain_negation(node, call, trail, depth, conditions);
   }
   const std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : trail.find(node);
-  std::string actual = matched == false && node.actual ? node.actual(call) : std::string();
+  std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
   conditions.push_back({depth, explanation::verdict(matched), node.description, std::move(actual)});
   return matched;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,10 +11,22 @@
 #include <vector>
 
 #include "../model/chat_request.hpp"
+#include "../model/range.hpp"
 #include "../model/received_request.hpp"
 #include "scope.hpp"
 
 namespace mock_gateway {
+namespace detail {
+
+namespace schema {
+
+struct Pattern;
+
+}  // namespace schema
+
+struct TextMatcherNode;
+
+}  // namespace detail
 
 /// A condition on a string. A bare string means *contains*, case and all.
 class TextMatcher {
@@ -23,26 +36,20 @@ class TextMatcher {
   /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
-  bool matches(std::string_view text) const { return node_->test(text); }
+  bool matches(std::string_view text) const;
   /// "contains \"weather\"".
-  const std::string& describe() const { return node_->description; }
+  const std::string& describe() const;
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
   /// Whether no function of the tester's is part of it, so that it may be asked again for a report.
-  bool built_in() const { return node_->built_in; }
+  bool built_in() const;
 
-  struct Node {
-    std::string description;
-    std::function<bool(std::string_view)> test;
-    std::function<std::string(std::string_view)> explain;  // empty: an excerpt
-    bool built_in = true;
-  };
   /// For matchers of the library.
-  explicit TextMatcher(Node node);
+  explicit TextMatcher(detail::TextMatcherNode node);
 
  private:
-  std::shared_ptr<const Node> node_;
+  std::shared_ptr<const detail::TextMatcherNode> node_;
 };
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
@@ -116,17 +123,71 @@ Matcher operator!(const Matcher& matcher);
 
 namespace detail {
 
+struct TextMatcherNode {
+  bool (*test)(const TextMatcherNode& node, std::string_view text);
+  std::string description;
+  /// Null: reports show an excerpt.
+  std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
+  bool built_in = true;
+  // What the two functions use.
+  std::string operand = {};
+  std::shared_ptr<const schema::Pattern> pattern = {};
+  std::vector<TextMatcher> parts = {};
+  /// The tester's.
+  std::function<bool(std::string_view)> function = {};
+};
+
+/// What a matcher of one field looks at: a field of the body, or how many there are of something.
+enum class ChatField {
+  model,
+  stream,
+  include_usage,
+  temperature,
+  top_p,
+  max_tokens,
+  n,
+  presence_penalty,
+  repetition_penalty,
+  seed,
+  stop,
+  tool_choice,
+  parallel_tool_calls,
+  response_format,
+  response_schema,
+  enable_thinking,
+  logprobs,
+  user_messages,
+  messages,
+  tools,
+};
+
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
+  /// Of a leaf: whether the request matches.
+  bool test(const ChatCall& call) const { return tests(*this, call); }
+
   // What choosing among many stubs reads comes first, in one line of the cache.
   Kind kind = Kind::leaf;
   /// Of a leaf: whether no function of the tester's is part of it.
   bool built_in = true;
-  /// Of a leaf.
-  std::function<bool(const ChatCall&)> test;
+  bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
+  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions. May be null.
+  std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
+
+  // What the two functions of a leaf use: what they look at, and what it should be.
+  std::optional<TextMatcher> text;
+  std::string operand;
+  ChatField field = ChatField::model;
+  bool by_call_id = false;
+  std::int64_t number = 0;
+  std::optional<Range> range;
+  Json json;
+  std::vector<std::string> path;
+  std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
+  /// The tester's.
+  std::function<bool(const ChatCall&)> function;
+
   std::string description;
-  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions.
-  std::function<std::string(const ChatCall&)> actual;
   /// Of all, any and negation.
   std::vector<Matcher> parts;
   /// Of a leaf that lets only the requests of one test through.

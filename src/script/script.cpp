@@ -166,9 +166,7 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& askin
   if (mounted->stubs.empty()) return std::nullopt;
 
   const std::vector<Entry>& entries = mounted->entries;
-  constexpr std::size_t ahead = 4;  // matchers lie scattered: fetched before their turn, they are there in time
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i + ahead < entries.size()) __builtin_prefetch(entries[i + ahead].first);
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "../core/source_location.hpp"
@@ -24,7 +23,14 @@ namespace mock_gateway {
 namespace detail {
 
 /// One element of a stub's sequence.
-using ReplyStep = std::variant<std::shared_ptr<const Reply>, std::shared_ptr<const ReplyFunction>>;
+struct ReplyStep {
+  ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
+  ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
+
+  /// One of the two is null.
+  std::shared_ptr<const Reply> reply;
+  std::shared_ptr<const ReplyFunction> function;
+};
 
 struct ScenarioState {
   std::string scenario;

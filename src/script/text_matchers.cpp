@@ -1,0 +1,126 @@
+#include <algorithm>  // min
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "../answer/schema_pattern.hpp"
+#include "../core/error.hpp"
+#include "excerpts.hpp"
+#include "matcher_leaf.hpp"
+#include "matchers.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace matchers {
+
+/// The longest text that a pattern is searched for in.
+inline constexpr std::size_t searched_bytes = 65536;
+
+TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
+                         std::string (*explain)(const TextMatcherNode&, std::string_view), std::string operand) {
+  TextMatcherNode node{test, std::move(description), explain};
+  node.operand = std::move(operand);
+  return TextMatcher(std::move(node));
+}
+
+bool is_equal(const TextMatcherNode& node, std::string_view text) { return text == node.operand; }
+
+std::string explain_equal(const TextMatcherNode& node, std::string_view text) {
+  const bool is_short = node.operand.size() <= excerpts::shown_bytes && text.size() <= excerpts::shown_bytes;
+  return is_short ? excerpts::quoted(text) : excerpts::difference(node.operand, text);
+}
+
+bool has_start(const TextMatcherNode& node, std::string_view text) {
+  return text.substr(0, node.operand.size()) == node.operand;
+}
+
+std::string explain_start(const TextMatcherNode& node, std::string_view text) {
+  // The excerpt shows as much as differs, unless the start itself is long.
+  return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
+             ? excerpts::quoted(text)
+             : excerpts::difference(node.operand, text);
+}
+
+std::string_view tail(const TextMatcherNode& node, std::string_view text) {
+  return text.substr(text.size() - std::min(text.size(), node.operand.size()));
+}
+
+bool has_end(const TextMatcherNode& node, std::string_view text) { return tail(node, text) == node.operand; }
+
+std::string explain_end(const TextMatcherNode& node, std::string_view text) {
+  const std::string_view actual = tail(node, text);
+  return node.operand.size() <= excerpts::shown_bytes || actual == node.operand
+             ? excerpts::quoted_end(text)
+             : excerpts::difference(node.operand, actual, text.size() - actual.size());
+}
+
+bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
+
+/// Whether the pattern occurs in the text; nothing when that takes too many steps.
+std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
+  schema::Budget budget;
+  try {
+    return schema::PatternRun(pattern, budget).search(text);
+  } catch (const schema::Unsupported&) {
+    return std::nullopt;
+  }
+}
+
+std::string explain_search(const schema::Pattern& pattern, std::string_view text) {
+  if (text.size() > searched_bytes) {
+    return "not searched: it has " + excerpts::grouped(text.size()) + " bytes, more than " +
+           excerpts::grouped(searched_bytes);
+  }
+  if (!search(pattern, text)) return "given up after " + excerpts::grouped(schema::work_limit) + " steps";
+  return excerpts::quoted(text);
+}
+
+bool has_pattern(const TextMatcherNode& node, std::string_view text) {
+  return text.size() <= searched_bytes && search(*node.pattern, text).value_or(false);
+}
+
+std::string explain_pattern(const TextMatcherNode& node, std::string_view text) {
+  return explain_search(*node.pattern, text);
+}
+
+}  // namespace matchers
+}  // namespace detail
+
+TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
+
+TextMatcher equals(std::string text) {
+  using namespace detail::matchers;
+  return text_matcher("is " + detail::excerpts::quoted(text), is_equal, explain_equal, text);
+}
+
+TextMatcher starts_with(std::string start) {
+  using namespace detail::matchers;
+  return text_matcher("starts with " + detail::excerpts::quoted(start), has_start, explain_start, start);
+}
+
+TextMatcher ends_with(std::string end) {
+  using namespace detail::matchers;
+  return text_matcher("ends with " + detail::excerpts::quoted(end), has_end, explain_end, end);
+}
+
+TextMatcher matches_regex(std::string pattern) {
+  using detail::schema::Pattern;
+  std::shared_ptr<const Pattern> parsed;
+  try {
+    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern, ""));
+  } catch (const detail::schema::Unsupported& unsupported) {
+    throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
+                       " TextMatcher(description, function) takes any other test of a text.");
+  }
+  detail::TextMatcherNode node{detail::matchers::has_pattern,
+                               "matches the pattern " + detail::excerpts::quoted(pattern),
+                               detail::matchers::explain_pattern};
+  node.pattern = std::move(parsed);
+  return TextMatcher(std::move(node));
+}
+
+TextMatcher any_text() {
+  return detail::matchers::text_matcher("is anything", detail::matchers::has_anything, nullptr, "");
+}
+
+}  // namespace mock_gateway
