@@ -700,9 +700,9 @@ TEST_CASE("a header with many values is shown in part") {
 }
 
 TEST_CASE("a stub with header_is or key_is belongs to the test with that header or key") {
-  CHECK(header_is("x-test", "7").node().scope == with_header("X-Test", "7"));
-  CHECK(key_is("billing").node().scope == RequestScope("billing"));
-  CHECK_FALSE(has_header("x-test", equals("7")).node().scope.has_value());
+  CHECK(mock_gateway::detail::Access::node(header_is("x-test", "7")).scope == with_header("X-Test", "7"));
+  CHECK(mock_gateway::detail::Access::node(key_is("billing")).scope == RequestScope("billing"));
+  CHECK_FALSE(mock_gateway::detail::Access::node(has_header("x-test", equals("7"))).scope.has_value());
 }
 
 TEST_CASE("what is no header, or a secret instead of a key's name, is refused") {

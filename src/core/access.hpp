@@ -18,6 +18,10 @@ struct Access {
     return *exchange.record_;
   }
   template <class T>
+  static const auto& node(const T& matcher) {
+    return *matcher.node_;
+  }
+  template <class T>
   static const auto& data(const T& value) {
     return *value.data_;
   }

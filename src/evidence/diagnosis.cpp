@@ -10,6 +10,7 @@
 #include "../model/request_error.hpp"
 #include "../script/chaos_rules.hpp"
 #include "../script/excerpts.hpp"
+#include "../script/matcher_node.hpp"
 
 namespace mock_gateway {
 namespace detail {

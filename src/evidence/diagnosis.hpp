@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../script/matcher_node.hpp"
 #include "../script/script.hpp"
 #include "record.hpp"
 

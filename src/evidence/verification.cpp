@@ -10,6 +10,7 @@
 #include "../keys/key_store.hpp"
 #include "../model/operation.hpp"
 #include "../script/excerpts.hpp"
+#include "../script/matcher_node.hpp"
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
 #include "record.hpp"

@@ -9,8 +9,8 @@
 #include "../core/text.hpp"
 #include "../evidence/record.hpp"
 #include "../script/excerpts.hpp"
-#include "../script/matchers.hpp"
 #include "../script/json_comparison.hpp"
+#include "../script/matchers.hpp"
 #include "catalogue_entries.hpp"
 #include "chat_script.hpp"
 

@@ -21,6 +21,7 @@
 #include "../model/reply_data.hpp"
 #include "../model/request_error.hpp"
 #include "../script/chaos_plan.hpp"
+#include "../script/matcher_node.hpp"
 #include "response.hpp"
 
 namespace mock_gateway {

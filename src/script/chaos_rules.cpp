@@ -5,6 +5,7 @@
 #include "../core/access.hpp"
 #include "../core/random.hpp"
 #include "chaos_plan.hpp"
+#include "matcher_node.hpp"
 
 namespace mock_gateway {
 namespace detail {

@@ -9,6 +9,7 @@
 #include "excerpts.hpp"
 #include "json_comparison.hpp"
 #include "matcher_leaf.hpp"
+#include "matcher_node.hpp"
 #include "matchers.hpp"
 
 namespace mock_gateway {

@@ -2,9 +2,11 @@
 
 #include <algorithm>  // find_if
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "excerpts.hpp"
+#include "matcher_node.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -105,8 +107,8 @@ Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, con
   MatcherNode node;
   node.kind = kind;
   for (const Matcher& side : {a, b}) {
-    if (side.node().kind == kind) {
-      node.parts.insert(node.parts.end(), side.node().parts.begin(), side.node().parts.end());
+    if (Access::node(side).kind == kind) {
+      node.parts.insert(node.parts.end(), Access::node(side).parts.begin(), Access::node(side).parts.end());
     } else {
       node.parts.push_back(side);
     }
@@ -129,7 +131,7 @@ Matcher operator||(const Matcher& a, const Matcher& b) {
 
 Matcher operator!(const Matcher& matcher) {
   using Kind = detail::MatcherNode::Kind;
-  const Kind kind = matcher.node().kind;
+  const Kind kind = Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
   // These have their parentheses.
@@ -149,7 +151,7 @@ std::optional<bool> Trail::find(const MatcherNode& node) const {
 }
 
 bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
-  const MatcherNode& node = matcher.node();
+  const MatcherNode& node = Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
@@ -211,7 +213,7 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
   std::optional<bool> matched = explain(node.parts.front(), call, trail, depth, inner);
   if (matched) matched = !*matched;
   std::string actual;
-  const MatcherNode& part = node.parts.front().node();
+  const MatcherNode& part = Access::node(node.parts.front());
   if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
   conditions.push_back({depth, verdict(matched), node.description, std::move(actual)});
   return matched;
@@ -221,7 +223,7 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
 
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
                             std::vector<ExplainedCondition>& conditions) {
-  const MatcherNode& node = matcher.node();
+  const MatcherNode& node = Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all: return explanation::explain_all(node, call, trail, depth, conditions);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "matcher.hpp"
+#include "matcher_node.hpp"
 
 // A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
 // and std::function a second one.

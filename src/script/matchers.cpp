@@ -13,6 +13,7 @@
 #include "../model/request_error.hpp"
 #include "excerpts.hpp"
 #include "matcher_leaf.hpp"
+#include "matcher_node.hpp"
 
 namespace mock_gateway {
 namespace detail {

@@ -5,8 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "excerpts.hpp"
+#include "matcher_node.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -18,7 +20,7 @@ void require_consistent(const StubPlan& plan);
 
 /// Of every matcher that isolates and must match.
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
-  const MatcherNode& node = matcher.node();
+  const MatcherNode& node = Access::node(matcher);
   if (node.scope) scopes.push_back(*node.scope);
   if (node.kind != MatcherNode::Kind::all) return;
   for (const Matcher& part : node.parts) add_scopes(part, scopes);
@@ -103,7 +105,7 @@ StubState::Use::~Use() {
 void Script::Snapshot::add(std::shared_ptr<StubState> stub) {
   const StubPlan& plan = stub->plan();
   const bool always = !plan.at_most && !plan.nothing_more && plan.in_states.empty();
-  entries.push_back({stub.get(), plan.matchers.empty() ? nullptr : &plan.matchers.front().node(), always});
+  entries.push_back({stub.get(), plan.matchers.empty() ? nullptr : &Access::node(plan.matchers.front()), always});
   isolated = isolated || !stub->scopes().empty();
   stubs.push_back(std::move(stub));
 }

@@ -17,6 +17,7 @@
 #include "../model/range.hpp"
 #include "../model/reply.hpp"
 #include "matcher.hpp"
+#include "matcher_node.hpp"
 
 namespace mock_gateway {
 

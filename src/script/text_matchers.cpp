@@ -7,6 +7,7 @@
 #include "../core/error.hpp"
 #include "excerpts.hpp"
 #include "matcher_leaf.hpp"
+#include "matcher_node.hpp"
 #include "matchers.hpp"
 
 namespace mock_gateway {
