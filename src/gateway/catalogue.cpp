@@ -1,10 +1,12 @@
 #include "catalogue.hpp"
 
-#include <algorithm>  // min, stable_sort
+#include <algorithm>  // equal, min, stable_sort
 #include <ostream>
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/json_pointer.hpp"
+#include "../core/json_reader.hpp"
 #include "../core/text.hpp"
 #include "../script/excerpts.hpp"
 #include "catalogue_entries.hpp"
@@ -22,14 +24,25 @@ bool is_left_of(std::string_view part, std::string_view whole) {
   return at == part.size();
 }
 
+/// The order of keys means nothing.
+bool same_value(const Json& left, const Json& right) {
+  if (!left.is_structured()) return left == right;
+  if (left.type() != right.type() || left.size() != right.size()) return false;
+  if (left.is_array()) return std::equal(left.begin(), left.end(), right.begin(), same_value);
+  for (const auto& [name, value] : left.get_ref<const Json::object_t&>()) {
+    const Json* const other = json_pointer::child(right, name);
+    if (other == nullptr || !same_value(value, *other)) return false;
+  }
+  return true;
+}
+
 /// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
 bool same_arguments(const std::string& left, const std::string& right) {
-  const auto json = [](const std::string& text) {
-    return nlohmann::json::parse(text.empty() ? "{}" : text, nullptr, false);
-  };
+  const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
-  const nlohmann::json value = json(left);  // sorted: the order of keys means nothing
-  return !value.is_discarded() && value == json(right);
+  const std::optional<Json> value = json(left);
+  const std::optional<Json> other = json(right);
+  return value && other && same_value(*value, *other);
 }
 
 enum class Comparison { whole, less, other };
