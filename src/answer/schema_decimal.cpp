@@ -176,7 +176,9 @@ std::optional<Json> to_json(const Decimal& decimal) {
   if (decimal.is_integer() && decimal.magnitude() <= 20) {
     literal = (decimal.is_negative() ? "-" : "") + (decimal.is_zero() ? "0" : decimal.scaled(0));
   }
-  return read_json_if_valid(literal);
+  Json number = read_json_if_valid(literal);
+  if (!number.is_number()) return std::nullopt;
+  return number;
 }
 
 std::optional<Decimal> common_multiple(const Decimal& left, const Decimal& right) {

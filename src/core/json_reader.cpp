@@ -62,8 +62,8 @@ class Reader {
       if (!options_.comments || next() != '/') return;
       const bool line = text_.substr(at_, 2) == "//";
       if (!line && text_.substr(at_, 2) != "/*") return;
-      const std::size_t end = text_.find(line ? "\n" : "*/", at_ + 2);
-      at_ = end == std::string_view::npos ? text_.size() : end + (line ? 1 : 2);
+      const std::size_t end = line ? text_.find_first_of("\r\n", at_) : text_.find("*/", at_ + 2);
+      at_ = end == std::string_view::npos ? text_.size() : end + (line ? 0 : 2);
       if (end == std::string_view::npos && !line) fail_expected("the end of a comment");
     }
   }
@@ -319,11 +319,11 @@ Json read_json(std::string_view text, const JsonReadOptions& options) {
   return json_reading::Reader(text, options).read();
 }
 
-std::optional<Json> read_json_if_valid(std::string_view text) {
+Json read_json_if_valid(std::string_view text) {
   try {
     return read_json(text);
   } catch (const JsonError&) {
-    return std::nullopt;
+    return Json(Json::value_t::discarded);
   }
 }
 

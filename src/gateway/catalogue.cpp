@@ -40,9 +40,9 @@ bool same_value(const Json& left, const Json& right) {
 bool same_arguments(const std::string& left, const std::string& right) {
   const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
-  const std::optional<Json> value = json(left);
-  const std::optional<Json> other = json(right);
-  return value && other && same_value(*value, *other);
+  const Json value = json(left);
+  const Json other = json(right);
+  return !value.is_discarded() && !other.is_discarded() && same_value(value, other);
 }
 
 enum class Comparison { whole, less, other };

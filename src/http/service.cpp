@@ -118,7 +118,7 @@ bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& r
   if (text::equals_ignoring_case(type, "application/json"))
     return semicolon == std::string::npos || acceptance.content_type_parameters;
   return acceptance.json_as_form && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
-         read_json_if_valid(request.body);
+         !read_json_if_valid(request.body).is_discarded();
 }
 
 }  // namespace service

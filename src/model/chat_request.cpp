@@ -28,7 +28,10 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }  // namespace detail
 
-Json ToolCall::json() const { return detail::read_json_if_valid(arguments).value_or(Json()); }
+Json ToolCall::json() const {
+  Json value = detail::read_json_if_valid(arguments);
+  return value.is_discarded() ? Json() : value;
+}
 
 std::string Message::text() const {
   if (content.is_string()) return content.get_ref<const std::string&>();
