@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/json_reader.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../model/reply_data.hpp"
@@ -370,6 +371,13 @@ std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
   return only_calls ? R"({"role":"assistant","content":null})" : R"({"role":"assistant","content":""})";
 }
 
+/// Reads what was written here. A script's values in it may nest as deep as they like.
+Json read_own(const std::string& json) {
+  JsonReadOptions options;
+  options.max_depth = std::numeric_limits<std::size_t>::max();
+  return read_json(json, options);
+}
+
 }  // namespace completions
 
 Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
@@ -464,7 +472,7 @@ std::string Completion::body() const {
 }
 
 void Completion::merge_extra(std::string& json, const char* message) const {
-  Json value = Json::parse(json);
+  Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
     if (!choice[message].contains("role")) continue;  // a later delta
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
@@ -504,7 +512,7 @@ bool CompletionEvents::next(StreamEvent& event) {
   if (has_extra_) completion_.merge_extra(event.data, "delta");
   for (const ExtraChunk& extra : completion_.extra_chunks()) {
     if (extra.number != count_) continue;
-    Json chunk = Json::parse(event.data);
+    Json chunk = completions::read_own(event.data);
     chunk.merge_patch(extra.patch);
     event.data = chunk.dump();
   }

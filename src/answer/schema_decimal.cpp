@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../core/json_reader.hpp"
+
 namespace mock_gateway {
 namespace detail {
 namespace schema {
@@ -174,7 +176,7 @@ std::optional<Json> to_json(const Decimal& decimal) {
   if (decimal.is_integer() && decimal.magnitude() <= 20) {
     literal = (decimal.is_negative() ? "-" : "") + (decimal.is_zero() ? "0" : decimal.scaled(0));
   }
-  Json number = Json::parse(literal, nullptr, false);
+  Json number = read_json_if_valid(literal);
   if (!number.is_number()) return std::nullopt;
   return number;
 }

@@ -1,5 +1,6 @@
 #include "text.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -70,6 +71,17 @@ std::size_t valid_utf8_prefix(std::string_view text) {
 
 bool is_valid_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
 
+std::size_t incomplete_utf8_prefix(std::string_view text) {
+  char32_t ignored = 0;
+  for (std::size_t length = std::min<std::size_t>(text.size(), 3); length > 0; --length) {
+    // The bytes that may follow are a range that begins with 0x80 or ends with 0xbf.
+    const std::string begin(text.substr(0, length));
+    if (decode_utf8(begin + "\x80\x80\x80", 0, ignored) > length) return length;
+    if (decode_utf8(begin + "\xbf\xbf\xbf", 0, ignored) > length) return length;
+  }
+  return 0;
+}
+
 std::size_t next_code_point(std::string_view text, std::size_t offset) {
   if (offset >= text.size()) return 0;
   char32_t ignored = 0;
@@ -81,6 +93,12 @@ std::size_t code_points(std::string_view text) {
   std::size_t count = 0;
   for (std::size_t offset = 0; offset < text.size(); offset += next_code_point(text, offset)) ++count;
   return count;
+}
+
+Position position_in(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const auto line_ends = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  return Position{line_ends + 1, code_points(before.substr(before.rfind('\n') + 1)) + 1};
 }
 
 void append_utf8(std::string& out, char32_t code_point) {

@@ -21,10 +21,22 @@ std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& cod
 /// else the offset of the first offending byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
+/// The number of leading bytes, at most 3, that can begin a character, of a text that does not begin with a whole one.
+std::size_t incomplete_utf8_prefix(std::string_view text);
+
 bool is_valid_utf8(std::string_view text);
 
 /// The number of characters (code points). An invalid byte counts as one.
 std::size_t code_points(std::string_view text);
+
+/// A place in a text. Both count from 1; a column is a character.
+struct Position {
+  std::size_t line;
+  std::size_t column;
+};
+
+/// The position of the byte at `offset`.
+Position position_in(std::string_view text, std::size_t offset);
 
 /// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
 std::size_t next_code_point(std::string_view text, std::size_t offset);

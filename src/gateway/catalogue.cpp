@@ -1,11 +1,12 @@
 #include "catalogue.hpp"
 
-#include <algorithm>  // min, stable_sort
+#include <algorithm>  // equal, min, stable_sort
 #include <ostream>
 #include <utility>
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/json_reader.hpp"
 #include "../core/text.hpp"
 #include "../evidence/record.hpp"
 #include "../script/excerpts.hpp"
@@ -29,9 +30,11 @@ bool is_left_of(std::string_view part, std::string_view whole) {
 
 /// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
 bool same_arguments(const std::string& left, const std::string& right) {
+  const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
-  const Json value = ToolCall{"", "", left.empty() ? "{}" : left}.json();
-  return !value.is_null() && json_comparison::same(value, ToolCall{"", "", right.empty() ? "{}" : right}.json());
+  const Json value = json(left);
+  const Json other = json(right);
+  return !value.is_discarded() && !other.is_discarded() && json_comparison::same(value, other);
 }
 
 enum class Comparison { whole, less, other };

@@ -8,6 +8,7 @@
 #include "../answer/default_reply.hpp"
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/json_reader.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
@@ -126,7 +127,7 @@ bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& r
   if (text::equals_ignoring_case(type, "application/json"))
     return semicolon == std::string::npos || acceptance.content_type_parameters;
   return acceptance.json_as_form && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
-         Json::accept(request.body);
+         !read_json_if_valid(request.body).is_discarded();
 }
 
 }  // namespace service

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "../core/json.hpp"
+
+// What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
+// came.
+
+namespace mock_gateway {
+namespace detail {
+namespace chat_fields {
+
+/// The place of a value in the body; spelled out only when an error names it.
+class Path {
+ public:
+  explicit Path(std::string_view name) : name_(name) {}
+  Path(const Path& parent, std::string_view name) : parent_(&parent), name_(name) {}
+  Path(const Path& parent, std::size_t index) : parent_(&parent), index_(index) {}
+
+  /// "messages[0].content".
+  std::string to_string() const;
+
+ private:
+  const Path* parent_ = nullptr;
+  std::string_view name_;  // empty: an element
+  std::size_t index_ = 0;
+};
+/// "a string (\"hot\")", for the "got" of a message.
+std::string describe(const Json& value);
+/// "\"a\", \"b\"".
+std::string quoted_list(std::initializer_list<std::string_view> values);
+[[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);
+[[noreturn]] void fail_type(const Path& path, const std::string& expected, const Json& actual);
+[[noreturn]] void fail_value(const Path& path, const std::string& expected, const Json& actual);
+[[noreturn]] void fail_missing(const Path& path, const std::string& expected);
+
+const std::string& require_string(const Json& value, const Path& path);
+const std::string& require_filled_string(const Json& value, const Path& path);
+bool require_boolean(const Json& value, const Path& path);
+double require_number(const Json& value, const Path& path);
+double require_number(const Json& value, const Path& path, double least, double most);
+std::int64_t require_integer(const Json& value, const Path& path, std::int64_t least, std::int64_t most);
+const Json::object_t& require_object(const Json& value, const Path& path);
+const Json::array_t& require_array(const Json& value, const Path& path);
+
+/// The member, or null without it. Not Json::find, which for a string_view would make a string.
+const Json* member(const Json::object_t& object, std::string_view name);
+/// The member, or RequestError.
+const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
+
+}  // namespace chat_fields
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,197 @@
+#include "chat_reader.hpp"
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "../core/text.hpp"
+#include "failure.hpp"
+#include "request_error.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace chat_fields {
+
+void Reader::read_messages(const Json& value, const Path& path) {
+  const Json::array_t& array = require_array(value, path);
+  if (array.empty()) fail_value(path, "at least one message", value);
+  request_.messages.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) read_message(array[index], Path(path, index));
+}
+
+std::string Reader::expected_role() const {
+  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role ? "tool" : "",
+                                  acceptance_.developer_role ? "developer" : ""});
+}
+
+void Reader::read_message(const Json& value, const Path& path) {
+  const Json::object_t& object = require_object(value, path);
+  Message& message = request_.messages.emplace_back();
+
+  const Path role_path(path, "role");
+  const Json* role = member(object, "role");
+  if (role == nullptr) fail_missing(role_path, expected_role());
+  if (!role->is_string()) fail_type(role_path, "a string", *role);
+  message.role = role->get_ref<const std::string&>();
+  const bool assistant = message.role == "assistant";
+  const bool tool = acceptance_.tool_role && message.role == "tool";
+  const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
+                     (acceptance_.developer_role && message.role == "developer");
+  if (!known) fail_value(role_path, expected_role(), *role);
+
+  if (assistant) {
+    const Path calls_path(path, "tool_calls");
+    if (acceptance_.tool_calls_in_messages) {
+      if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
+    } else if (member(object, "tool_calls") != nullptr) {
+      const std::string place = calls_path.to_string();
+      throw RequestError{
+          failure(400, "unknown_parameter", place + ": not a documented field; leave it out").param(place)};
+    }
+  }
+  read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
+  if (const Json* name = optional_member(object, "name")) message.name = require_string(*name, Path(path, "name"));
+  if (tool) {
+    const Json& id = require_member(object, path, "tool_call_id", "a string");
+    message.tool_call_id = require_string(id, Path(path, "tool_call_id"));
+  }
+}
+
+void Reader::take_message(const Json& value) {
+  if (!value.is_object()) return;
+  const Json::object_t& object = value.get_ref<const Json::object_t&>();
+  const auto take_string = [&object](std::string_view name, std::string& target) {
+    const Json* string = member(object, name);
+    if (string != nullptr && string->is_string()) target = string->get_ref<const std::string&>();
+  };
+  Message& message = request_.messages.emplace_back();
+  take_string("role", message.role);
+  take_string("name", message.name);
+  take_string("tool_call_id", message.tool_call_id);
+  const Json* content = member(object, "content");
+  if (content != nullptr && (content->is_string() || content->is_array())) message.content = *content;
+  if (const Json* calls = member(object, "tool_calls")) {
+    try {
+      read_tool_calls(*calls, Path("tool_calls"), message);
+    } catch (const RequestError&) {
+      message.tool_calls.clear();
+    }
+  }
+}
+
+bool Reader::needs_no_content(const Json::object_t& object, const Message& message) const {
+  if (!acceptance_.null_content_with_tool_calls) return false;
+  if (!message.tool_calls.empty()) return true;
+  if (!limits_.openai || message.role != "assistant") return false;
+  // OpenAI sends these in place of content, and clients send them back.
+  for (const std::string_view name : {"refusal", "audio", "function_call"}) {
+    const Json* value = member(object, name);
+    if (value != nullptr && !value->is_null()) return true;
+  }
+  return false;
+}
+
+void Reader::read_content(const Json* value, const Path& path, bool may_be_null, Message& message) {
+  const bool parts = acceptance_.text_parts || acceptance_.other_parts;
+  const char* expected = parts ? "a string or an array of parts" : "a string";
+  if (value == nullptr || value->is_null()) {
+    if (may_be_null) return;
+    if (value == nullptr) fail_missing(path, expected);
+    fail_type(path, expected, *value);
+  }
+  if (parts && value->is_array()) {
+    if (value->empty()) fail_value(path, "at least one part", *value);
+    check_parts(value->get_ref<const Json::array_t&>(), path);
+  } else if (!value->is_string()) {
+    fail_type(path, expected, *value);
+  }
+  message.content = *value;
+}
+
+void Reader::check_parts(const Json::array_t& parts, const Path& path) {
+  for (std::size_t index = 0; index < parts.size(); ++index) {
+    const Path part_path(path, index);
+    const Json::object_t& part = require_object(parts[index], part_path);
+    const Path type_path(part_path, "type");
+    const Json& type = require_member(part, part_path, "type", "a string");
+    const std::string& kind = require_string(type, type_path);
+    const bool is_text = kind == "text";
+    if (is_text ? !acceptance_.text_parts : !acceptance_.other_parts) {
+      fail_value(type_path, is_text ? "another type than \"text\"" : "\"text\"", type);
+    }
+    if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
+    if (!limits_.openai || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
+    const Path content_path(part_path, kind);
+    const Json::object_t& content = require_object(require_member(part, part_path, kind, "an object"), content_path);
+    const auto require_text = [&](std::string_view name) {
+      require_string(require_member(content, content_path, name, "a string"), Path(content_path, name));
+    };
+    if (kind == "image_url") require_text("url");
+    if (kind == "input_audio") {
+      require_text("data");
+      require_text("format");
+    }
+  }
+}
+
+void Reader::read_tool_calls(const Json& value, const Path& path, Message& message) {
+  const Json::array_t& array = require_array(value, path);
+  message.tool_calls.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    const Path call_path(path, index);
+    const Json::object_t& call = require_object(array[index], call_path);
+    ToolCall& target = message.tool_calls.emplace_back();
+    target.id = require_string(require_member(call, call_path, "id", "a string"), Path(call_path, "id"));
+    target.custom = read_tool_type(call, call_path);
+    const std::string_view kind = target.custom ? "custom" : "function";
+    const std::string_view arguments = target.custom ? "input" : "arguments";
+    const Path function_path(call_path, kind);
+    const Json::object_t& function = require_object(require_member(call, call_path, kind, "an object"), function_path);
+    target.name =
+        require_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
+    target.arguments =
+        require_string(require_member(function, function_path, arguments, "a string"), Path(function_path, arguments));
+  }
+}
+
+void Reader::check_tool_messages() {
+  const std::vector<Message>& messages = request_.messages;
+  const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
+  const auto quoted = [](const std::string& id) {
+    std::string literal;
+    text::append_json_string(literal, text::excerpt(id, 60));
+    return literal;
+  };
+  std::unordered_set<std::string_view> known;
+  for (std::size_t index = 0; index < messages.size(); ++index) {
+    const Message& message = messages[index];
+    if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
+      add_finding("tool_result_unknown_id",
+                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
+                      ". Send the call's own id, and keep the assistant's message with the call.",
+                  Severity::error);
+    }
+    if (message.tool_calls.empty()) continue;
+    std::unordered_set<std::string_view> answered;
+    std::size_t end = index + 1;
+    for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
+    std::string missing;
+    std::size_t count = 0;
+    for (const ToolCall& call : message.tool_calls) {
+      known.insert(call.id);
+      if (!answered.insert(call.id).second) continue;
+      if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);
+    }
+    if (count == 0) continue;
+    if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
+    add_finding("tool_call_unanswered",
+                place(index) + ".tool_calls: no tool message " +
+                    (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
+                    missing + ". Send each call's result right after the call.",
+                Severity::error);
+  }
+}
+
+}  // namespace chat_fields
+}  // namespace detail
+}  // namespace mock_gateway

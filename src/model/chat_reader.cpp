@@ -1,0 +1,371 @@
+#include "chat_reader.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "../core/text.hpp"
+#include "failure.hpp"
+#include "request_error.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace chat_fields {
+
+inline constexpr std::array<std::string_view, field_count> field_names = {"model",
+                                                                          "messages",
+                                                                          "stream",
+                                                                          "stream_options",
+                                                                          "temperature",
+                                                                          "top_p",
+                                                                          "max_tokens",
+                                                                          "max_completion_tokens",
+                                                                          "presence_penalty",
+                                                                          "n",
+                                                                          "seed",
+                                                                          "stop",
+                                                                          "tools",
+                                                                          "tool_choice",
+                                                                          "parallel_tool_calls",
+                                                                          "response_format",
+                                                                          "enable_thinking",
+                                                                          "repetition_penalty",
+                                                                          "logprobs",
+                                                                          "top_logprobs"};
+
+/// What OpenAI documents beyond these (API reference, "Create chat completion"). Here they have no effect.
+inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
+                                                                   "frequency_penalty",
+                                                                   "function_call",
+                                                                   "functions",
+                                                                   "logit_bias",
+                                                                   "metadata",
+                                                                   "modalities",
+                                                                   "moderation",
+                                                                   "prediction",
+                                                                   "prompt_cache_key",
+                                                                   "prompt_cache_options",
+                                                                   "prompt_cache_retention",
+                                                                   "reasoning_effort",
+                                                                   "safety_identifier",
+                                                                   "service_tier",
+                                                                   "store",
+                                                                   "user",
+                                                                   "verbosity",
+                                                                   "web_search_options",
+                                                                   "stream_options.include_obfuscation"};
+
+/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
+inline constexpr std::size_t max_findings = 100;
+
+void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
+  if (!duplicates.empty()) check_duplicates(duplicates);
+  const Path root("body");
+  collect(require_object(request_.body, root));
+  if (acceptance_.anything_with_model_and_messages) {
+    read_what_fits();
+  } else {
+    read_all();
+  }
+  check_tool_messages();
+  if (request_.temperature && request_.top_p) {
+    add_finding("temperature_and_top_p", "temperature and top_p are both given; set one of them.");
+  }
+  if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
+    request_.tool_choice.mode = ToolChoice::Mode::automatic;
+  }
+}
+
+const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
+  const Json* value = member(object, name);
+  return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
+}
+
+void Reader::add_finding(const char* code, std::string message, Severity severity) {
+  if (request_.findings.size() < max_findings) {
+    request_.findings.push_back(Finding{code, std::move(message), severity});
+  }
+}
+
+void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
+  for (const JsonDuplicate& duplicate : duplicates) {
+    const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
+    const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
+    if (!acceptance_.unknown_fields) {
+      throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
+    }
+    add_finding("duplicate_key", what + "; the last one counts. Send it once.");
+  }
+}
+
+void Reader::collect(const Json::object_t& body) {
+  for (const auto& [key, value] : body) {
+    const auto name = std::find(field_names.begin(), field_names.end(), key);
+    const auto field = static_cast<std::size_t>(name - field_names.begin());
+    if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
+      if (!is_known_to_openai(key)) unknown_field(text::excerpt(key, 60), key);
+    } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
+      fields_[field] = &value;
+    }
+  }
+}
+
+bool Reader::is_known_to_openai(std::string_view name) const {
+  return limits_.openai && acceptance_.unknown_fields &&
+         std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
+}
+
+void Reader::unknown_field(const std::string& path, std::string_view name) {
+  const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
+                             : name == "max_completion_tokens" ? "use max_tokens instead"
+                                                               : "leave it out";
+  const std::string message = path + ": not a documented field; " + advice;
+  if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
+  add_finding("unknown_field", message + ".");
+}
+
+void Reader::read_all() {
+  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
+  request_.model = require_filled_string(*fields_[model], Path("model"));
+  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
+  read_messages(*fields_[messages], Path("messages"));
+  for (std::size_t field = stream; field < field_count; ++field) {
+    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
+  }
+}
+
+void Reader::read_what_fits() {
+  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
+  request_.model = require_string(*fields_[model], Path("model"));
+  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
+  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  for (std::size_t field = stream; field < field_count; ++field) {
+    if (fields_[field] == nullptr) continue;
+    try {
+      read_field(static_cast<Field>(field), *fields_[field]);
+    } catch (const RequestError&) {
+      fields_[field] = nullptr;  // as if it were absent
+    }
+  }
+}
+
+void Reader::read_field(Field field, const Json& value) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  const Path path(field_names[field]);
+  switch (field) {
+    case stream: request_.stream = require_boolean(value, path); break;
+    case stream_options: read_stream_options(value, path); break;
+    case temperature: read_temperature(value, path); break;
+    case top_p: request_.top_p = require_number(value, path, 0, 1); break;
+    case max_tokens: request_.max_tokens = require_integer(value, path, 1, largest); break;
+    case max_completion_tokens: read_max_completion_tokens(value, path); break;
+    case presence_penalty: request_.presence_penalty = require_number(value, path, -2, 2); break;
+    case n: request_.n = require_integer(value, path, 1, limits_.max_n); break;
+    case seed: request_.seed = require_integer(value, path, std::numeric_limits<std::int64_t>::min(), largest); break;
+    case stop: read_stop(value, path); break;
+    case tools: read_tools(value, path); break;
+    case tool_choice: read_tool_choice(value, path); break;
+    case parallel_tool_calls: request_.parallel_tool_calls = require_boolean(value, path); break;
+    case response_format: read_response_format(value, path); break;
+    case enable_thinking: request_.enable_thinking = require_boolean(value, path); break;
+    case repetition_penalty: request_.repetition_penalty = require_number(value, path); break;
+    case logprobs: request_.logprobs = require_boolean(value, path); break;
+    case top_logprobs: read_top_logprobs(value, path); break;
+    case model:
+    case messages:
+    case field_count: break;
+  }
+}
+
+void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
+  if (fields_[max_tokens] != nullptr) {
+    // OpenAI's own words.
+    throw RequestError{failure(400, "invalid_parameter_combination",
+                               "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+                           .param("max_tokens")};
+  }
+  request_.max_tokens = require_integer(value, path, 1, std::numeric_limits<std::int64_t>::max());
+}
+
+void Reader::read_stream_options(const Json& value, const Path& path) {
+  const Json::object_t& options = require_object(value, path);
+  if (const Json* include_usage = optional_member(options, "include_usage")) {
+    request_.include_usage = require_boolean(*include_usage, Path(path, "include_usage"));
+  }
+  for (const auto& option : options) {
+    if (option.first != "include_usage") {
+      if (is_known_to_openai("stream_options." + option.first)) continue;
+      unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), option.first);
+    }
+  }
+  if (!request_.stream) {
+    if (!acceptance_.stream_options_without_stream) {
+      fail("invalid_value", path, "nothing unless stream is true", "an object");
+    }
+    add_finding("stream_options_without_stream",
+                "stream_options: without stream they have no effect; leave them out or set stream to true.");
+  }
+}
+
+void Reader::read_temperature(const Json& value, const Path& path) {
+  if (limits_.openai) {
+    request_.temperature = require_number(value, path, 0, 2);
+    return;
+  }
+  request_.temperature = require_number(value, path);
+  if (*request_.temperature < 0 || *request_.temperature > 2) {
+    add_finding("temperature_out_of_range",
+                "temperature: " + value.dump() + " is outside 0 to 2, which other servers reject; stay within it.");
+  }
+}
+
+void Reader::read_stop(const Json& value, const Path& path) {
+  if (value.is_string() && acceptance_.stop_as_string) {
+    request_.stop.push_back(require_filled_string(value, path));
+    if (!limits_.openai)
+      add_finding("stop_as_string", "stop: documented as an array; send [\"…\"] in place of the string.");
+    return;
+  }
+  if (!value.is_array()) {
+    fail_type(path, acceptance_.stop_as_string ? "an array of strings or a string" : "an array of strings", value);
+  }
+  const Json::array_t& array = value.get_ref<const Json::array_t&>();
+  std::vector<std::string> sequences;
+  sequences.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    sequences.push_back(require_filled_string(array[index], Path(path, index)));
+  }
+  request_.stop = std::move(sequences);
+}
+
+std::string Reader::expected_tool_type() const {
+  return acceptance_.custom_tools ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+}
+
+bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
+  const Path type_path(path, "type");
+  const Json* type = member(object, "type");
+  if (type == nullptr) fail_missing(type_path, expected_tool_type());
+  const std::string& kind = require_string(*type, type_path);
+  const bool custom = acceptance_.custom_tools && kind == "custom";
+  if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
+  return custom;
+}
+
+void Reader::read_tools(const Json& value, const Path& path) {
+  const Json::array_t& array = require_array(value, path);
+  std::vector<Tool> tools;
+  tools.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    const Path tool_path(path, index);
+    const Json::object_t& object = require_object(array[index], tool_path);
+    const bool custom = read_tool_type(object, tool_path);
+    const std::string_view kind = custom ? "custom" : "function";
+    const Path function_path(tool_path, kind);
+    const Json::object_t& function =
+        require_object(require_member(object, tool_path, kind, "an object"), function_path);
+
+    Tool& tool = tools.emplace_back();
+    tool.custom = custom;
+    tool.name =
+        require_filled_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
+    if (const Json* description = optional_member(function, "description")) {
+      tool.description = require_string(*description, Path(function_path, "description"));
+    }
+    if (custom) {
+      if (const Json* format = optional_member(function, "format"))
+        require_object(*format, Path(function_path, "format"));
+      continue;
+    }
+    if (const Json* parameters = optional_member(function, "parameters")) {
+      require_object(*parameters, Path(function_path, "parameters"));
+      tool.parameters = *parameters;
+    }
+    if (const Json* strict = optional_member(function, "strict")) {
+      tool.strict = require_boolean(*strict, Path(function_path, "strict"));
+    }
+  }
+  request_.tools = std::move(tools);
+}
+
+void Reader::read_tool_choice(const Json& value, const Path& path) {
+  ToolChoice choice;
+  if (value.is_string()) {
+    const std::string& mode = value.get_ref<const std::string&>();
+    if (mode == "none") {
+      choice.mode = ToolChoice::Mode::none;
+    } else if (mode == "auto") {
+      choice.mode = ToolChoice::Mode::automatic;
+    } else if (mode == "required" && acceptance_.tool_choice_required) {
+      choice.mode = ToolChoice::Mode::required;
+      if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
+    } else {
+      fail_value(path,
+                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required ? "required" : ""}) +
+                     " or an object that names a function",
+                 value);
+    }
+  } else if (value.is_object()) {
+    const Json::object_t& object = value.get_ref<const Json::object_t&>();
+    const bool custom = read_tool_type(object, path);
+    const std::string_view kind = custom ? "custom" : "function";
+    const Path function_path(path, kind);
+    const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
+    const Path name_path(function_path, "name");
+    const Json& name = require_member(function, function_path, "name", "a string");
+    choice.mode = ToolChoice::Mode::named;
+    choice.name = require_filled_string(name, name_path);
+    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const Tool& tool) {
+      return tool.name == choice.name && tool.custom == custom;
+    });
+    if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
+  } else {
+    fail_type(path, "a string or an object", value);
+  }
+  request_.tool_choice = std::move(choice);
+}
+
+void Reader::read_response_format(const Json& value, const Path& path) {
+  const Json::object_t& object = require_object(value, path);
+  const Path type_path(path, "type");
+  const Json& type = require_member(object, path, "type", "a string");
+  const std::string& kind = require_string(type, type_path);
+  ResponseFormat format;
+  if (kind == "text") {
+    format.kind = ResponseFormat::Kind::text;
+  } else if (kind == "json_object") {
+    format.kind = ResponseFormat::Kind::json_object;
+  } else if (kind == "json_schema") {
+    format.kind = ResponseFormat::Kind::json_schema;
+    const Path schema_path(path, "json_schema");
+    const Json::object_t& description =
+        require_object(require_member(object, path, "json_schema", "an object"), schema_path);
+    format.name =
+        require_filled_string(require_member(description, schema_path, "name", "a string"), Path(schema_path, "name"));
+    const Json& schema = require_member(description, schema_path, "schema", "an object");
+    require_object(schema, Path(schema_path, "schema"));
+    format.schema = schema;
+    const Json* strict = member(description, "strict");
+    if (strict != nullptr && !strict->is_null()) {
+      format.strict = require_boolean(*strict, Path(schema_path, "strict"));
+    }
+    if (const Json* about = optional_member(description, "description")) {
+      require_string(*about, Path(schema_path, "description"));
+    }
+  } else {
+    fail_value(type_path, "one of " + quoted_list({"text", "json_object", "json_schema"}), type);
+  }
+  request_.response_format = std::move(format);
+}
+
+void Reader::read_top_logprobs(const Json& value, const Path& path) {
+  const std::int64_t count = require_integer(value, path, 0, 20);
+  if (!request_.logprobs) fail("invalid_value", path, "nothing unless logprobs is true", value.dump());
+  request_.top_logprobs = count;
+}
+
+}  // namespace chat_fields
+}  // namespace detail
+}  // namespace mock_gateway

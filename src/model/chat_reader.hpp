@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../core/json_reader.hpp"
+#include "chat_fields.hpp"
+#include "chat_request.hpp"
+#include "chat_parser.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace chat_fields {
+
+/// The documented fields and the extensions, in the order in which they are checked.
+enum Field : std::size_t {
+  model,
+  messages,
+  stream,
+  stream_options,
+  temperature,
+  top_p,
+  max_tokens,
+  max_completion_tokens,
+  presence_penalty,
+  n,
+  seed,
+  stop,
+  tools,
+  tool_choice,
+  parallel_tool_calls,
+  response_format,
+  enable_thinking,
+  repetition_penalty,
+  logprobs,
+  top_logprobs,
+  field_count
+};
+/// Reads one body into one request.
+class Reader {
+ public:
+  Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
+      : acceptance_(acceptance.anything_with_model_and_messages ? Acceptance::lenient() : acceptance),
+        limits_(limits),
+        request_(request) {}
+
+  void read(const std::vector<JsonDuplicate>& duplicates);
+
+ private:
+  void check_duplicates(const std::vector<JsonDuplicate>& duplicates);
+  void collect(const Json::object_t& body);
+  void unknown_field(const std::string& path, std::string_view name);
+  /// Whether a field without effect is taken, and no finding: OpenAI is the service and documents it.
+  bool is_known_to_openai(std::string_view name) const;
+  void read_all();
+  /// As read_all, but what has the wrong shape is left out.
+  void read_what_fits();
+
+  void read_messages(const Json& value, const Path& path);
+  void read_message(const Json& value, const Path& path);
+  void take_message(const Json& value);
+  void read_content(const Json* value, const Path& path, bool may_be_null, Message& message);
+  void check_parts(const Json::array_t& parts, const Path& path);
+  /// Whether a message may go without content.
+  bool needs_no_content(const Json::object_t& object, const Message& message) const;
+  void read_tool_calls(const Json& value, const Path& path, Message& message);
+  void read_field(Field field, const Json& value);
+  void read_max_completion_tokens(const Json& value, const Path& path);
+  void read_stream_options(const Json& value, const Path& path);
+  void read_temperature(const Json& value, const Path& path);
+  void read_stop(const Json& value, const Path& path);
+  void read_tools(const Json& value, const Path& path);
+  void read_tool_choice(const Json& value, const Path& path);
+  void read_response_format(const Json& value, const Path& path);
+  void read_top_logprobs(const Json& value, const Path& path);
+
+  /// The member unless it is null and null counts as absent.
+  const Json* optional_member(const Json::object_t& object, std::string_view name) const;
+  std::string expected_role() const;
+  std::string expected_tool_type() const;
+  /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
+  bool read_tool_type(const Json::object_t& object, const Path& path) const;
+  /// Whether each tool call is answered, and each tool message an answer.
+  void check_tool_messages();
+  void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
+
+  const Acceptance acceptance_;
+  const ChatLimits& limits_;
+  ChatRequest& request_;
+  std::array<const Json*, field_count> fields_{};
+};
+
+}  // namespace chat_fields
+}  // namespace detail
+}  // namespace mock_gateway

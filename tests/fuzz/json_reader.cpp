@@ -1,0 +1,98 @@
+// The reader of JSON: it takes what nlohmann's parser takes, and makes the same of it, with comments and without; and
+// the place of each value holds that value's text. An input that begins with "c" may have comments; the rest of it is
+// the text.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json_reader.hpp"
+#include "finding.hpp"
+
+namespace fuzz {
+
+using namespace mock_gateway;
+
+constexpr double seconds = 3;
+
+/// Nothing for a text that is refused, whose error must then be fit to be sent.
+std::optional<Json> read(std::string_view text, const detail::JsonReadOptions& options) {
+  const TimeLimit limit(seconds, "reading JSON");
+  try {
+    return detail::read_json(text, options);
+  } catch (const detail::JsonError& error) {
+    require(detail::text::is_valid_utf8(error.what()), "an error is not UTF-8: " + std::string(error.what()));
+    require(error.reason.size() < 100, "an error quotes its text: " + error.reason);
+    require(error.position.line >= 1 && error.position.column >= 1, "an error is nowhere: " + error.reason);
+    return std::nullopt;
+  }
+}
+
+std::size_t count_values(const Json& value) {
+  std::size_t count = 1;
+  if (value.is_structured()) {
+    for (const Json& part : value) count += count_values(part);
+  }
+  return count;
+}
+
+/// Equal in types and digits, not only as == has it.
+bool identical(const Json& left, const Json& right) {
+  return left.type() == right.type() && left.dump() == right.dump();
+}
+
+void require_places(std::string_view text, const Json& whole, bool comments) {
+  std::vector<detail::JsonPlace> places;
+  std::vector<detail::JsonDuplicate> duplicates;
+  detail::JsonReadOptions options;
+  options.comments = comments;
+  options.places = &places;
+  options.duplicates = &duplicates;
+  require(read(text, options) == whole, "places change what is read");
+  options.places = nullptr;
+  if (duplicates.empty()) {
+    require(places.size() == count_values(whole), "there are " + std::to_string(places.size()) + " places");
+  }
+  for (const detail::JsonPlace& place : places) {
+    require(place.key <= place.begin && place.begin < place.end && place.end <= text.size(), "a place is none");
+    if (!duplicates.empty()) continue;
+    const std::optional<Json> value = read(text.substr(place.begin, place.end - place.begin), options);
+    require(value && identical(*value, whole.at(Json::json_pointer(place.pointer))), "another place: " + place.pointer);
+    if (place.key == place.begin) continue;
+    const std::string member = "{" + std::string(text.substr(place.key, place.end - place.key)) + "}";
+    require(read(member, options).value_or(Json()).size() == 1, "a key is elsewhere: " + member);
+  }
+}
+
+void attack(std::string_view text, bool comments) {
+  detail::JsonReadOptions options;
+  options.comments = comments;
+  const std::optional<Json> limited = read(text, options);
+  options.max_depth = std::numeric_limits<std::size_t>::max();
+  const std::optional<Json> any = read(text, options);
+  require(!limited || limited == any, "the limit of depth changes what is read");
+  if (limited) require_places(text, *limited, comments);
+
+  // nlohmann's parser takes a NUL byte for the end, and any bytes in a comment.
+  if (text.find('\0') != std::string_view::npos) {
+    require(comments || !any, "a NUL byte is taken");
+    return;
+  }
+  if (comments && !detail::text::is_valid_utf8(text)) return require(!any, "bytes that are not UTF-8 are taken");
+  const Json expected = Json::parse(text, nullptr, false, comments);
+  require(any.has_value() != expected.is_discarded(), any ? "no JSON is taken" : "JSON is refused");
+  if (any) require(identical(*any, expected), "JSON is misread: " + any->dump());
+}
+
+}  // namespace fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const bool comments = !input.empty() && input.front() == 'c';
+  fuzz::attack(comments ? input.substr(1) : input, comments);
+  return 0;
+}
