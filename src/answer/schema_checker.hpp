@@ -1,47 +1,95 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
+#include <map>
 #include <string>
-#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "../core/json.hpp"
-#include "schema_budget.hpp"
-#include "schema_program.hpp"
+#include "schema_pattern.hpp"
 #include "schema_value.hpp"
 
-// Values checked against a schema.
+// A schema, read once, and values checked against it.
 
 namespace mock_gateway {
 namespace detail {
 namespace schema {
 
-/// Says whether values satisfy subschemas. The program and the budget must outlive it.
+/// The types of values, as a set. "number" is integers and fractions.
+enum TypeBit : unsigned {
+  null_bit = 1,
+  boolean_bit = 2,
+  integer_bit = 4,
+  fraction_bit = 8,
+  string_bit = 16,
+  array_bit = 32,
+  object_bit = 64,
+  all_bits = 127
+};
+
+inline constexpr std::size_t max_instance_depth = 64;     ///< Levels of the values in a schema, and of instances.
+inline constexpr std::size_t unbounded_height = 1000000;  ///< Of what has no finite instance.
+
+/// One subschema.
+struct Node {
+  /// The value of a keyword; null when it is absent.
+  const Json* operator[](const char* keyword) const;
+  /// A size, or what holds without the keyword.
+  std::size_t size(const char* keyword, std::size_t otherwise) const;
+  /// What it says about an array's item; null when nothing.
+  const Json* item(std::size_t index) const;
+
+  const Json* json = nullptr;
+  std::string path;
+  unsigned types = all_bits;
+  unsigned hinted = 0;  // the types that the keywords are about
+  const Format* format = nullptr;
+  std::vector<Node*> all_of;  // the reference too
+  std::vector<Node*> any_of;
+  std::vector<Node*> one_of;
+  Node* negated = nullptr;
+  std::size_t height = unbounded_height;  // at least so many levels has every instance
+  std::size_t active = 0;                 // how many values that it applies to are being made
+};
+
+/// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
 class Checker {
  public:
-  Checker(const Program& program, Budget& budget) : program_(program), budget_(budget) {}
+  /// Throws Unsupported, as all functions do when the work becomes too much.
+  Checker(const Json& root, Budget& budget);
 
-  /// Whether a value satisfies a subschema, given by its number in the program.
-  Verdict verdict(std::size_t index, const Json& value);
-  /// Whether a number satisfies the keywords about numbers.
+  Node& root() { return nodes_.front(); }
+  /// The node of a subschema, which is part of the schema.
+  Node& at(const Json& schema) { return *index_.at(&schema); }
+  /// A pattern; `path` is where it stands.
+  const Pattern& pattern(const std::string& source, const std::string& path = "");
+
+  /// Whether a value satisfies a subschema.
+  Verdict verdict(const Node& node, const Json& value);
+  /// Whether it satisfies the keywords about numbers, or about texts.
   Verdict number_verdict(const Node& node, const Json& value);
-  /// Whether a string satisfies the keywords about strings.
-  Verdict string_verdict(const Node& node, const std::string& value);
-
-  /// Whether a pattern, given by its number in the program, occurs in a text.
-  bool matches(std::size_t pattern, std::string_view value) {
-    return PatternRun(program_.pattern(pattern), budget_).search(value);
-  }
+  Verdict text_verdict(const Node& node, const std::string& value);
+  /// Whether a pattern occurs in a text.
+  bool matches(const std::string& source, const std::string& text);
+  /// What a subschema says about a property.
+  std::vector<const Json*> property(const Node& node, const std::string& name);
 
  private:
-  static unsigned type_of(const Json& value);
-  Verdict value_verdict(const Node& node, const Json& value);
-  Verdict any_verdict(const Node& node, const Json& value);
-  Verdict one_verdict(const Node& node, const Json& value);
+  Node& intern(const Json& schema, const std::string& path);
+  void read(Node& node, const std::string& name, const Json& value);
+  Node& resolve(const std::string& reference, const std::string& path);
+  std::size_t height_of(const Node& node);
+  Verdict choice_verdict(const Node& node, const Json& value);
   Verdict array_verdict(const Node& node, const Json& value);
   Verdict object_verdict(const Node& node, const Json& value);
 
-  const Program& program_;
+  const Json& root_;
   Budget& budget_;
+  std::deque<Node> nodes_;
+  std::unordered_map<const Json*, Node*> index_;
+  std::map<std::string, Pattern> patterns_;
 };
 
 }  // namespace schema
