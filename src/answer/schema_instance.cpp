@@ -107,6 +107,7 @@ class Maker {
 
   /// Adds a subschema and all that it applies to the same value.
   void expand(Demand& demand, Node& node) {
+    const Budget::Frame frame(budget_);
     budget_.spend(8 + demand.nodes.size() / 4);
     if (std::find(demand.nodes.begin(), demand.nodes.end(), &node) != demand.nodes.end()) return;
     demand.nodes.push_back(&node);
@@ -128,7 +129,9 @@ class Maker {
   }
 
   /// Whether a value of a subschema would lie inside of another one of it.
-  static bool is_recursive(const Node& node) {
+  bool is_recursive(const Node& node) {
+    const Budget::Frame frame(budget_);
+    budget_.spend(1);
     if (node.active > 0) return true;
     for (const auto* parts : {&node.all_of, &node.any_of, &node.one_of}) {
       for (const Node* part : *parts) {
@@ -330,7 +333,7 @@ class Maker {
              std::all_of(demand.nodes.begin(), demand.nodes.end(),
                          [&](const Node* node) { return checker_.text_verdict(*node, text) == Verdict::yes; });
     };
-    std::string text = format == nullptr ? words_of(least, most, attempt) : usual_text(*format, *random_);
+    std::string text = format == nullptr ? words_of(least, most, attempt) : usual_text(*format, least, *random_);
     if (fits(text)) return Json(text);
     std::vector<const Pattern*> patterns;
     for (const std::string& source : sources) patterns.push_back(&checker_.pattern(source));
@@ -444,23 +447,20 @@ class Maker {
     const std::size_t least = demand.least("minProperties");
     std::set<std::string> required;
     for (const Json* names : demand.all("required")) required.insert(names->begin(), names->end());
-    const Parts declared = demand.all("properties");
-    for (const Json* properties : declared) {
-      for (auto item = properties->begin(); item != properties->end(); ++item) {
-        // Later attempts are for schemas that forbid combinations: fewer properties, then any selection.
-        const bool optional = generous && (attempt == 0 || (attempt > 1 && below(2) == 0));
-        const bool needed = required.count(item.key()) != 0;
-        if (!needed && (!optional || are_recursive(property_parts(demand, item.key())))) continue;
-        if (!add(demand, made, item.key()) && needed) return std::nullopt;
-      }
-    }
     for (const std::string& name : required) {
       if (!add(demand, made, name)) return std::nullopt;
     }
-    for (const Json* properties : declared) {
-      for (auto item = properties->begin(); item != properties->end() && made.size() < least; ++item) {
-        add(demand, made, item.key());
-      }
+    std::vector<std::string> declared;
+    for (const Json* properties : demand.all("properties")) {
+      for (auto item = properties->begin(); item != properties->end(); ++item) declared.push_back(item.key());
+    }
+    for (const std::string& name : declared) {
+      // Later attempts are for schemas that forbid combinations: fewer properties, then any selection.
+      const bool wanted = generous && (attempt == 0 || (attempt > 1 && below(2) == 0));
+      if (wanted && !made.contains(name) && !are_recursive(property_parts(demand, name))) add(demand, made, name);
+    }
+    for (const std::string& name : declared) {
+      if (made.size() < least) add(demand, made, name);
     }
     std::size_t goal = least;
     for (const Json* additional : demand.all("additionalProperties")) {
@@ -471,11 +471,15 @@ class Maker {
     constexpr std::size_t patience = 20;
     for (std::size_t round = 0; made.size() < goal && round < patience + 2 * goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
-      const auto declares = [&](const Json* properties) { return properties->contains(*name); };
-      if (name && std::none_of(declared.begin(), declared.end(), declares)) add(demand, made, *name);
+      if (name && std::find(declared.begin(), declared.end(), *name) == declared.end()) add(demand, made, *name);
     }
     if (made.size() < least) return fail(demand, "Not enough properties could be found.");
-    return made;
+    Json sorted = Json::object();  // as they are declared, then the others
+    for (const std::string& name : declared) {
+      if (made.contains(name)) sorted[name] = made[name];
+    }
+    sorted.update(made);
+    return sorted;
   }
 
   /// A name for patternProperties and for additionalProperties by turns.

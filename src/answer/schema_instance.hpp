@@ -18,7 +18,7 @@ namespace mock_gateway {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t request_work_limit = 250000;  ///< Steps for all schemas of a request together.
+inline constexpr std::size_t request_work_limit = 100000;  ///< Steps for all schemas of a request together.
 
 class Maker;
 

@@ -349,62 +349,73 @@ Pattern parse_pattern(const std::string& source) {
   return parse_pattern(source, "", budget, false);
 }
 
-bool PatternRun::close(States& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
-  ++generation_;
-  pending_ = std::move(states);
-  states.clear();
-  bool matched = false;
-  std::size_t visited = 0;
-  for (; !pending_.empty(); ++visited) {
-    const std::size_t index = pending_.back();
-    pending_.pop_back();
-    if (seen_[index] == generation_) continue;
-    seen_[index] = generation_;
-    const PatternState& state = pattern_.states[index];
-    bool passes = true;
-    switch (state.kind) {
-      case StateKind::split: pending_.push_back(state.other); break;
-      case StateKind::jump: break;
-      case StateKind::begin: passes = at_start; break;
-      case StateKind::end: passes = at_end; break;
-      case StateKind::ahead:
-      case StateKind::not_ahead:
-        if (text == nullptr) break;
-        budget_.spend(pattern_.states.size() / 8);
-        passes =
-            PatternRun(pattern_, budget_).run(state.other, *text, offset, true) == (state.kind == StateKind::ahead);
-        break;
-      case StateKind::match:
-      case StateKind::set:
-        passes = false;
+namespace patterns {
+
+using States = std::vector<std::size_t>;
+
+/// Follows a pattern's automaton, all states at once.
+class Run {
+ public:
+  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
+
+  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
+  bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
+    const Budget::Frame frame(budget_);
+    States states{start};
+    for (;;) {
+      if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
+      if (offset >= text.size() || (anchored && states.empty())) return false;
+      char32_t character = 0xfffd;
+      offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
+      States next;
+      for (const std::size_t index : states) {
+        const PatternState& state = pattern_.states[index];
+        if (contains(pattern_.sets[state.other], character)) next.push_back(state.next);
+      }
+      if (!anchored) next.push_back(start);
+      states = std::move(next);
+    }
+  }
+
+  /// Replaces states by those that can be reached from them without a character: those that read one, and the match.
+  /// Says whether the match is among them. `text`: what lookaheads see at `offset`; null: they pass.
+  bool close(States& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+    ++generation_;
+    pending_ = std::move(states);
+    states.clear();
+    bool matched = false;
+    std::size_t visited = 0;
+    for (; !pending_.empty(); ++visited) {
+      const std::size_t index = pending_.back();
+      pending_.pop_back();
+      if (seen_[index] == generation_) continue;
+      seen_[index] = generation_;
+      const PatternState& state = pattern_.states[index];
+      const bool positive = state.kind == StateKind::ahead;
+      if (state.kind == StateKind::split) pending_.push_back(state.other);
+      if (state.kind == StateKind::set || state.kind == StateKind::match) {
         matched = matched || state.kind == StateKind::match;
         states.push_back(index);
+        continue;
+      }
+      if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
+      if (text != nullptr && (positive || state.kind == StateKind::not_ahead)) {
+        budget_.spend(pattern_.states.size() / 64);
+        if (Run(pattern_, budget_).run(state.other, *text, offset, true) != positive) continue;
+      }
+      pending_.push_back(state.next);
     }
-    if (passes) pending_.push_back(state.next);
+    budget_.spend(1 + std::max(states.size(), visited / 4));
+    return matched;
   }
-  budget_.spend(1 + std::max(states.size(), visited / 4));
-  return matched;
-}
 
-bool PatternRun::run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
-  const Budget::Frame frame(budget_);
-  States states{start};
-  for (;;) {
-    if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
-    if (offset >= text.size() || (anchored && states.empty())) return false;
-    char32_t character = 0xfffd;
-    offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
-    States next;
-    for (const std::size_t index : states) {
-      const PatternState& state = pattern_.states[index];
-      if (patterns::contains(pattern_.sets[state.other], character)) next.push_back(state.next);
-    }
-    if (!anchored) next.push_back(start);
-    states = std::move(next);
-  }
-}
-
-namespace patterns {
+ private:
+  const Pattern& pattern_;
+  Budget& budget_;
+  States seen_;  // by state: the generation that saw it last
+  States pending_;
+  std::size_t generation_ = 0;
+};
 
 /// Walks the automata of several patterns together, a character at a time.
 class Walk {
@@ -442,10 +453,8 @@ class Walk {
   }
 
  private:
-  using States = PatternRun::States;  // of each pattern one
-
   struct Entry {  // where a text of some length can lead, and one way there
-    States at;
+    States at;    // of each pattern one
     std::size_t before;
     States read;  // the states that read the last character
   };
@@ -535,10 +544,14 @@ class Walk {
   Random& random_;
   Budget& budget_;
   std::vector<std::map<std::size_t, States>> reached_;
-  std::deque<PatternRun> runs_;
+  std::deque<Run> runs_;
 };
 
 }  // namespace patterns
+
+bool occurs(const Pattern& pattern, std::string_view text, Budget& budget) {
+  return patterns::Run(pattern, budget).run(0, text, 0, false);
+}
 
 std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
                                    std::size_t most, std::size_t spare, Random& random, Budget& budget) {

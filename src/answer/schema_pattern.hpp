@@ -89,30 +89,8 @@ Pattern parse_pattern(const std::string& source, const std::string& path, Budget
 /// Reads a pattern of matches_regex, which has no lookahead.
 Pattern parse_pattern(const std::string& source);
 
-/// Follows a pattern's automaton, all states at once.
-class PatternRun {
- public:
-  using States = std::vector<std::size_t>;
-
-  PatternRun(const Pattern& pattern, Budget& budget)
-      : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
-
-  /// Whether the pattern occurs anywhere in the text.
-  bool search(std::string_view text) { return run(0, text, 0, false); }
-
-  /// Replaces states by those that can be reached from them without a character: those that read one, and the match.
-  /// Says whether the match is among them. `text`: what lookaheads see at `offset`; null: they pass.
-  bool close(States& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset);
-
- private:
-  bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored);
-
-  const Pattern& pattern_;
-  Budget& budget_;
-  std::vector<std::size_t> seen_;
-  States pending_;
-  std::size_t generation_ = 0;
-};
+/// Whether the pattern occurs anywhere in the text.
+bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
 /// Proposes a text that matches all of several patterns, of `least` to `most` characters and at most `spare` more than
 /// necessary. `whole`: they match it from end to end instead of somewhere in it. It may fail a pattern's lookaheads.

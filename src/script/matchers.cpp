@@ -74,7 +74,7 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
-    return schema::PatternRun(pattern, budget).search(text);
+    return schema::occurs(pattern, text, budget);
   } catch (const schema::Unsupported&) {
     return std::nullopt;
   }
