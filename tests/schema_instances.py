@@ -3,7 +3,7 @@
 
     schema_corpus.py | schema_instances.py PROGRAM | schema_check.py
 
-Reads schemas, one a line, and prints JSON lines {"schema": ..., "instance": ...} as schema_check.py reads them. PROGRAM
+Reads schemas, one a line, also as {"name": ..., "schema": ...}, and prints JSON lines {"schema": ..., "instance": ...} as schema_check.py reads them. PROGRAM
 is mock-gateway. Exits with 1 at the first schema that is refused. Python's standard library only.
 """
 
@@ -33,6 +33,8 @@ def main():
         connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=30)
         for number, line in enumerate(sys.stdin, 1):
             schema = json.loads(line)
+            if isinstance(schema, dict) and set(schema) == {"name", "schema"}:
+                schema = schema["schema"]
             if isinstance(schema, bool):  # no schema for the field, which takes an object
                 schema = {"allOf": [schema]}
             request = {

@@ -1,7 +1,9 @@
 #include "default_reply.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,15 +21,27 @@ namespace mock_gateway {
 namespace detail {
 namespace default_replies {
 
-/// An instance of a schema that stands at `place` in the request, a JSON path.
-Json instance_of(const Json& schema, const std::string& place, Random& random) {
-  try {
-    return schema::instance(schema, random);
-  } catch (const schema::Unsupported& unsupported) {
-    const std::string path = place + unsupported.path;
-    throw RequestError{failure(400, "unsupported_schema", path + ": " + unsupported.reason).param(path)};
+/// The instances of a request's schemas, which share a bounded amount of work.
+class SchemaTexts {
+ public:
+  explicit SchemaTexts(const std::atomic<bool>* stopped) : budget_(schema::request_work_limit, stopped) {}
+
+  /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
+  std::string text_of(const Json& schema, const std::string& place, Random& random) {
+    try {
+      auto known = instances_.find(place);
+      if (known == instances_.end()) known = instances_.try_emplace(place, schema, budget_).first;
+      return known->second.text(random);
+    } catch (const schema::Unsupported& unsupported) {
+      const std::string path = place + unsupported.path;
+      throw RequestError{failure(400, "unsupported_schema", path + ": " + unsupported.reason).param(path)};
+    }
   }
-}
+
+ private:
+  schema::Budget budget_;
+  std::map<std::string, schema::Instances> instances_;
+};
 
 /// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
 Json object_schema(const Json& parameters) {
@@ -53,29 +67,29 @@ ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Ra
   return {request.tools[tool].name, words::sentence_text(random), "", true};
 }
 
-ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, Random& random) {
+ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, SchemaTexts& schemas, Random& random) {
   if (request.tools[tool].custom) return custom_call_of(request, tool, random);
   const std::string place = "tools[" + std::to_string(tool) + "].function.parameters";
   const Json schema = object_schema(request.tools[tool].parameters);
-  return {request.tools[tool].name, instance_of(schema, place, random).dump()};
+  return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
 /// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
 /// takes several at once and has several tools.
-std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, Random& random) {
+std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
   if (request.tool_choice.mode == ToolChoice::Mode::named) {
     std::size_t tool = 0;
     while (tool < tools && request.tools[tool].name != request.tool_choice.name) ++tool;
     if (tool == tools) return {{request.tool_choice.name, "{}"}};
-    calls.push_back(call_of(request, tool, random));
+    calls.push_back(call_of(request, tool, schemas, random));
   } else if (request.tool_choice.mode == ToolChoice::Mode::required && tools > 0) {
     const std::size_t first = static_cast<std::size_t>(random.below(tools));
-    calls.push_back(call_of(request, first, random));
+    calls.push_back(call_of(request, first, schemas, random));
     if (request.parallel_tool_calls.value_or(false) && tools > 1) {
       const std::size_t step = 1 + static_cast<std::size_t>(random.below(tools - 1));
-      calls.push_back(call_of(request, (first + step) % tools, random));
+      calls.push_back(call_of(request, (first + step) % tools, schemas, random));
     }
   }
   return calls;
@@ -88,14 +102,14 @@ Json object_of_words(Random& random) {
   return object;
 }
 
-std::string text_of(const ChatRequest& request, Random& random) {
+std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   if (!request.response_format || request.response_format->kind == ResponseFormat::Kind::text) {
     return words::sentence_text(random);
   }
   const bool has_schema =
       request.response_format->kind == ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
   if (!has_schema) return object_of_words(random).dump();
-  return instance_of(request.response_format->schema, "response_format.json_schema.schema", random).dump();
+  return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
 std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
@@ -120,14 +134,15 @@ std::uint64_t fingerprint_of(const Json& value, std::uint64_t basis) {
 
 }  // namespace default_replies
 
-Reply default_reply(const ChatRequest& request, std::uint64_t seed) {
+Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped) {
   Random random(seed);
+  default_replies::SchemaTexts schemas(stopped);
   ReplyData reply;
   for (std::int64_t index = 0; index < request.n; ++index) {
     ScriptedChoice choice;
     if (request.enable_thinking.value_or(false)) choice.thinking = words::sentence_text(random);
-    choice.tool_calls = default_replies::demanded_calls(request, random);
-    if (choice.tool_calls.empty()) choice.text = default_replies::text_of(request, random);
+    choice.tool_calls = default_replies::demanded_calls(request, schemas, random);
+    if (choice.tool_calls.empty()) choice.text = default_replies::text_of(request, schemas, random);
     reply.choices.push_back(std::move(choice));
   }
   return Reply(std::move(reply));

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <iterator>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,75 +17,58 @@ namespace mock_gateway {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t max_pattern_states = 20000;
-inline constexpr std::size_t max_pattern_nesting = 100;
-inline constexpr std::size_t max_automaton_states = 5000;
-inline constexpr std::size_t max_automaton_entries = 1500000;
+namespace patterns {
 
-void CharacterSet::normalize() {
-  std::sort(ranges_.begin(), ranges_.end());
-  std::vector<std::pair<char32_t, char32_t>> merged;
-  for (const auto& range : ranges_) {
-    if (!merged.empty() && range.first <= merged.back().second + 1) {
-      merged.back().second = std::max(merged.back().second, range.second);
-    } else {
-      merged.push_back(range);
-    }
+inline constexpr std::size_t max_states = 20000;
+inline constexpr std::size_t max_nesting = 100;
+
+CharacterRanges normal(CharacterRanges ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  CharacterRanges merged;
+  for (const auto& range : ranges) {
+    const bool touches = !merged.empty() && range.first <= merged.back().second + 1;
+    if (!touches) merged.push_back(range);
+    merged.back().second = std::max(merged.back().second, range.second);
   }
-  ranges_ = std::move(merged);
+  return merged;
 }
 
-void CharacterSet::invert() {
-  normalize();
-  std::vector<std::pair<char32_t, char32_t>> inverted;
+CharacterRanges inverse(const CharacterRanges& ranges) {
+  CharacterRanges inverted;
   char32_t next = 0;
-  for (const auto& range : ranges_) {
+  for (const auto& range : normal(ranges)) {
     if (range.first > next) inverted.emplace_back(next, range.first - 1);
     next = range.second + 1;
   }
   if (next <= 0x10ffff) inverted.emplace_back(next, 0x10ffff);
-  ranges_ = std::move(inverted);
+  return inverted;
 }
 
-bool CharacterSet::contains(char32_t character) const {
-  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), character,
+bool contains(const CharacterRanges& ranges, char32_t character) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), character,
                                       [](char32_t value, const auto& range) { return value < range.first; });
-  return after != ranges_.begin() && character <= std::prev(after)->second;
+  return after != ranges.begin() && character <= std::prev(after)->second;
 }
 
-namespace patterns {
-
-enum class TermKind { set, begin, end, sequence, alternatives, repeat };
-
-struct Term {
-  TermKind kind = TermKind::sequence;
-  std::size_t set = none;
-  std::vector<std::size_t> parts;
-  std::size_t least = 0;
-  std::size_t most = none;
-};
-
-class PatternParser {
+/// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
+/// behind its last, so that it can be moved and repeated.
+class Parser {
  public:
-  /// `path` is where in the schema the pattern stands.
-  PatternParser(const std::string& source, const std::string& path) : path_(path) {
-    for (std::size_t offset = 0; offset < source.size();) {
+  Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
+      : path_(path), budget_(budget), lookahead_(lookahead) {
+    for (std::size_t offset = 0, length = 0; offset < source.size(); offset += length) {
       char32_t character = 0;
-      const std::size_t length = text::decode_utf8(source, offset, character);
+      length = text::decode_utf8(source, offset, character);
       if (length == 0) refuse("is not UTF-8");
       source_.push_back(character);
-      offset += length;
     }
   }
 
   Pattern parse() {
-    const std::size_t root = alternatives(0);
+    alternatives(0);
     if (!at_end()) refuse("has a ')' without a '('");
-    Pattern pattern;
-    pattern.sets = std::move(sets_);
-    pattern.states.push_back(PatternState{});
-    pattern.start = emit(pattern, root, 0);
-    return pattern;
+    insert(size(), StateKind::match);
+    return std::move(made_);
   }
 
  private:
@@ -102,61 +86,88 @@ class PatternParser {
     return true;
   }
 
-  std::size_t add(Term term) {
-    terms_.push_back(std::move(term));
-    return terms_.size() - 1;
-  }
-  std::size_t add_set(CharacterSet set) {
-    set.normalize();
-    sets_.push_back(std::move(set));
-    Term term;
-    term.kind = TermKind::set;
-    term.set = sets_.size() - 1;
-    return add(std::move(term));
-  }
+  std::size_t size() const { return made_.states.size(); }
 
-  std::size_t alternatives(std::size_t nesting) {
-    if (nesting > max_pattern_nesting) refuse("nests its groups too deeply");
-    Term term;
-    term.kind = TermKind::alternatives;
-    do {
-      term.parts.push_back(sequence(nesting));
-    } while (take(U'|'));
-    return term.parts.size() == 1 ? term.parts.front() : add(std::move(term));
+  /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
+  void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
+    if (size() >= max_states) refuse("is too large");
+    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, place + 1, other});
+    move(place + 1, 1);
   }
-
-  std::size_t sequence(std::size_t nesting) {
-    Term term;
-    term.kind = TermKind::sequence;
-    while (!at_end() && peek() != U'|' && peek() != U')') term.parts.push_back(quantified(nesting));
-    return term.parts.size() == 1 ? term.parts.front() : add(std::move(term));
-  }
-
-  std::size_t quantified(std::size_t nesting) {
-    const std::size_t part = atom(nesting);
-    Term term;
-    term.kind = TermKind::repeat;
-    if (take(U'*')) {
-      term.least = 0, term.most = none;
-    } else if (take(U'+')) {
-      term.least = 1, term.most = none;
-    } else if (take(U'?')) {
-      term.least = 0, term.most = 1;
-    } else if (take(U'{')) {
-      term.least = count();
-      term.most = term.least;
-      if (take(U',')) term.most = peek() == U'}' ? none : count();
-      if (!take(U'}')) refuse("has a '{' that is no quantifier; a literal one is written \\{");
-      if (term.most < term.least) refuse("has a quantifier whose bounds are out of order");
-    } else {
-      return part;
+  /// Corrects the states from `begin` on after they moved by `distance`.
+  void move(std::size_t begin, std::size_t distance) {
+    budget_.spend(1 + (size() - begin) / 4);
+    for (std::size_t place = begin; place < size(); ++place) {
+      made_.states[place].next += distance;
+      if (made_.states[place].kind != StateKind::set) made_.states[place].other += distance;
     }
-    if (terms_[part].kind == TermKind::begin || terms_[part].kind == TermKind::end) refuse("repeats an anchor");
+  }
+  /// Adds a copy of a block that began at `begin`.
+  void repeat(const std::vector<PatternState>& block, std::size_t begin) {
+    if (size() + block.size() > max_states) refuse("is too large");
+    const std::size_t copy = size();
+    made_.states.insert(made_.states.end(), block.begin(), block.end());
+    move(copy, copy - begin);
+  }
+
+  void add_set(const CharacterRanges& ranges) {
+    made_.sets.push_back(normal(ranges));
+    insert(size(), StateKind::set, made_.sets.size() - 1);
+  }
+
+  void alternatives(std::size_t nesting) {
+    if (nesting > max_nesting) refuse("nests its groups too deeply");
+    std::vector<std::size_t> jumps;
+    for (;;) {
+      const std::size_t begin = size();
+      while (!at_end() && peek() != U'|' && peek() != U')') quantified(nesting);
+      if (!take(U'|')) break;
+      insert(begin, StateKind::split);
+      jumps.push_back(size());
+      insert(size(), StateKind::jump);
+      made_.states[begin].other = size();
+    }
+    for (const std::size_t jump : jumps) made_.states[jump].next = size();
+  }
+
+  void quantified(std::size_t nesting) {
+    const std::size_t begin = size();
+    const bool anchor = peek() == U'^' || peek() == U'$';
+    atom(nesting);
+    std::size_t least = 0;
+    std::size_t most = none;
+    if (take(U'+')) {
+      least = 1;
+    } else if (take(U'?')) {
+      most = 1;
+    } else if (take(U'{')) {
+      least = most = count();
+      if (take(U',')) most = peek() == U'}' ? none : count();
+      if (!take(U'}')) refuse("has a '{' that is no quantifier; a literal one is written \\{");
+      if (most < least) refuse("has a quantifier whose bounds are out of order");
+    } else if (!take(U'*')) {
+      return;
+    }
+    if (anchor) refuse("repeats an anchor");
     take(U'?');  // lazy: the same texts match
     const char32_t next = peek();
     if (!at_end() && (next == U'*' || next == U'+' || next == U'?' || next == U'{')) refuse("has nothing to repeat");
-    term.parts.push_back(part);
-    return add(std::move(term));
+    const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          made_.states.end());
+    made_.states.resize(begin);
+    if (block.empty()) return;
+    for (std::size_t copy = 0; copy < least; ++copy) repeat(block, begin);
+    std::vector<std::size_t> splits;
+    for (std::size_t copy = least; copy < (most == none ? least + 1 : most); ++copy) {
+      splits.push_back(size());
+      insert(size(), StateKind::split);
+      repeat(block, begin);
+    }
+    if (most == none) {
+      insert(size(), StateKind::jump);
+      made_.states.back().next = splits[0];
+    }
+    for (const std::size_t split : splits) made_.states[split].other = size();
   }
 
   std::size_t count() {
@@ -169,64 +180,54 @@ class PatternParser {
     return value;
   }
 
-  std::size_t atom(std::size_t nesting) {
+  void atom(std::size_t nesting) {
     const char32_t character = source_[position_++];
-    CharacterSet set;
-    Term term;
     switch (character) {
-      case U'^': term.kind = TermKind::begin; return add(std::move(term));
-      case U'$': term.kind = TermKind::end; return add(std::move(term));
+      case U'^': return insert(size(), StateKind::begin);
+      case U'$': return insert(size(), StateKind::end);
       case U'(': return group(nesting);
       case U'[': return add_set(bracket());
       case U'\\': return add_set(escape(false));
-      case U'.':
-        for (const char32_t line_end : {U'\n', U'\r', U'\u2028', U'\u2029'}) set.add(line_end, line_end);
-        set.invert();
-        return add_set(std::move(set));
+      case U'.': return add_set(inverse({{U'\n', U'\n'}, {U'\r', U'\r'}, {U'\u2028', U'\u2029'}}));
       case U'*':
       case U'+':
       case U'?': --position_; refuse("has nothing to repeat");
       case U'{':
       case U'}':
       case U']': --position_; refuse("has a bare '{', '}' or ']'; a literal one is written with a backslash");
-      default: set.add(character, character); return add_set(std::move(set));
+      default: return add_set({{character, character}});
     }
   }
 
-  std::size_t group(std::size_t nesting) {
+  void group(std::size_t nesting) {
+    const std::size_t begin = size();
+    bool ahead = false;
     if (take(U'?')) {
       if (take(U'<')) {
         if (peek() == U'=' || peek() == U'!') refuse("uses lookbehind, which is not supported");
         while (!at_end() && peek() != U'>') ++position_;
         if (!take(U'>')) refuse("has a group whose name does not end");
       } else if (peek() == U'=' || peek() == U'!') {
-        refuse("uses lookahead, which is not supported");
+        if (!lookahead_) refuse("uses lookahead, which is not supported");
+        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead, begin + 1);
+        ahead = true;
       } else if (!take(U':')) {
         refuse("uses a kind of group that is not supported");
       }
     }
-    const std::size_t inner = alternatives(nesting + 1);
+    alternatives(nesting + 1);
     if (!take(U')')) refuse("has a '(' without a ')'");
-    // Wrapped, so that a quantifier after a group that holds only an anchor is not mistaken for a repeated anchor.
-    Term term;
-    term.kind = TermKind::sequence;
-    term.parts.push_back(inner);
-    return add(std::move(term));
+    if (!ahead) return;
+    insert(size(), StateKind::match);
+    made_.states[begin].next = size();
   }
 
   std::optional<char32_t> hexadecimal(std::size_t digits) {
     char32_t value = 0;
     for (std::size_t index = 0; index < digits; ++index) {
-      const char32_t digit = peek(index);
-      if (digit >= U'0' && digit <= U'9') {
-        value = value * 16 + (digit - U'0');
-      } else if (digit >= U'a' && digit <= U'f') {
-        value = value * 16 + (digit - U'a' + 10);
-      } else if (digit >= U'A' && digit <= U'F') {
-        value = value * 16 + (digit - U'A' + 10);
-      } else {
-        return std::nullopt;
-      }
+      const int hex = peek(index) < 0x80 ? text::hex_value(static_cast<char>(peek(index))) : -1;
+      if (hex < 0) return std::nullopt;
+      value = value * 16 + static_cast<char32_t>(hex);
     }
     position_ += digits;
     return value;
@@ -242,43 +243,31 @@ class PatternParser {
     }
     const std::optional<char32_t> value = hexadecimal(4);
     if (!value) refuse("has a malformed \\u escape");
-    if (*value >= 0xd800 && *value <= 0xdbff && peek() == U'\\' && peek(1) == U'u') {
-      const std::size_t back = position_;
-      position_ += 2;
-      const std::optional<char32_t> low = hexadecimal(4);
-      if (low && *low >= 0xdc00 && *low <= 0xdfff) return 0x10000 + ((*value - 0xd800) << 10) + (*low - 0xdc00);
-      position_ = back;
-    }
+    if (*value < 0xd800 || *value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return *value;
+    const std::size_t back = position_;
+    position_ += 2;
+    const std::optional<char32_t> low = hexadecimal(4);
+    if (low && *low >= 0xdc00 && *low <= 0xdfff) return 0x10000 + ((*value - 0xd800) << 10) + (*low - 0xdc00);
+    position_ = back;
     return *value;
   }
 
   /// What follows a backslash.
-  CharacterSet escape(bool in_class) {
+  CharacterRanges escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const char32_t character = source_[position_++];
-    CharacterSet set;
-    const auto single = [&set](char32_t value) {
-      set.add(value, value);
-      return set;
-    };
+    const auto single = [](char32_t value) { return CharacterRanges{{value, value}}; };
+    const CharacterRanges word{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
+    const CharacterRanges space{{0x09, 0x0d},     {0x20, 0x20},     {0xa0, 0xa0},     {0x1680, 0x1680},
+                                {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
+                                {0x3000, 0x3000}, {0xfeff, 0xfeff}};
     switch (character) {
-      case U'd':
-      case U'D': set.add(U'0', U'9'); break;
-      case U'w':
-      case U'W':
-        set.add(U'0', U'9');
-        set.add(U'A', U'Z');
-        set.add(U'_', U'_');
-        set.add(U'a', U'z');
-        break;
-      case U's':
-      case U'S':
-        set.add(0x09, 0x0d);
-        set.add(0x2000, 0x200a);
-        for (const char32_t space : {0x20u, 0xa0u, 0x1680u, 0x2028u, 0x2029u, 0x202fu, 0x205fu, 0x3000u, 0xfeffu}) {
-          set.add(space, space);
-        }
-        break;
+      case U'd': return {{U'0', U'9'}};
+      case U'D': return inverse({{U'0', U'9'}});
+      case U'w': return word;
+      case U'W': return inverse(word);
+      case U's': return space;
+      case U'S': return inverse(space);
       case U't': return single(U'\t');
       case U'n': return single(U'\n');
       case U'v': return single(U'\v');
@@ -287,18 +276,12 @@ class PatternParser {
       case U'0':
         if (peek() >= U'0' && peek() <= U'9') refuse("uses an octal escape, which is not supported");
         return single(0);
-      case U'c': {
-        const char32_t letter = peek();
-        const bool is_letter = (letter >= U'a' && letter <= U'z') || (letter >= U'A' && letter <= U'Z');
-        if (!is_letter) refuse("has a malformed \\c escape");
-        ++position_;
-        return single(letter & 0x1fu);
-      }
-      case U'x': {
-        const std::optional<char32_t> value = hexadecimal(2);
-        if (!value) refuse("has a malformed \\x escape");
-        return single(*value);
-      }
+      case U'c':
+        if ((peek() | 0x20u) < U'a' || (peek() | 0x20u) > U'z') refuse("has a malformed \\c escape");
+        return single(source_[position_++] & 0x1fu);
+      case U'x':
+        if (const std::optional<char32_t> value = hexadecimal(2)) return single(*value);
+        refuse("has a malformed \\x escape");
       case U'u': return single(unicode_escape());
       case U'b':
         if (in_class) return single(U'\b');
@@ -306,307 +289,273 @@ class PatternParser {
       case U'B': refuse("uses \\B, which is not supported");
       case U'p':
       case U'P': refuse("uses a Unicode property, which is not supported");
-      case U'k': refuse("uses a backreference, which is not supported");
-      default:
-        if (character >= U'1' && character <= U'9') refuse("uses a backreference, which is not supported");
-        if ((character >= U'a' && character <= U'z') || (character >= U'A' && character <= U'Z') || character >= 0x80 ||
-            character < 0x21) {
-          refuse("has an escape that is not supported");
-        }
-        return single(character);
+      default: break;
     }
-    if (character == U'D' || character == U'W' || character == U'S') set.invert();
-    return set;
+    if (character == U'k' || (character >= U'1' && character <= U'9'))
+      refuse("uses a backreference, which is not supported");
+    const bool letter = (character | 0x20u) >= U'a' && (character | 0x20u) <= U'z';
+    if (letter || character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
+    return single(character);
   }
 
-  CharacterSet class_member() {
+  CharacterRanges class_member() {
     const char32_t character = source_[position_++];
     if (character == U'\\') return escape(true);
-    CharacterSet set;
-    set.add(character, character);
-    return set;
+    return {{character, character}};
   }
 
-  CharacterSet bracket() {
+  CharacterRanges bracket() {
     const bool inverted = take(U'^');
     if (peek() == U']') refuse("has an empty character class");
-    CharacterSet set;
-    const auto is_single = [](const CharacterSet& members) {
-      return members.ranges().size() == 1 && members.ranges()[0].first == members.ranges()[0].second;
+    CharacterRanges set;
+    const auto is_single = [](const CharacterRanges& members) {
+      return members.size() == 1 && members[0].first == members[0].second;
     };
-    for (;;) {
+    while (!take(U']')) {
       if (at_end()) refuse("has a '[' without a ']'");
-      if (take(U']')) break;
-      const CharacterSet first = class_member();
+      const CharacterRanges first = class_member();
       if (peek() == U'-' && peek(1) != U']' && position_ + 1 < source_.size()) {
         const std::size_t hyphen = position_++;
-        const CharacterSet last = class_member();
+        const CharacterRanges last = class_member();
         if (is_single(first) && is_single(last)) {
-          const char32_t low = first.ranges()[0].first;
-          const char32_t high = last.ranges()[0].first;
-          if (low > high) refuse("has a range that is out of order");
-          set.add(low, high);
+          if (first[0].first > last[0].first) refuse("has a range that is out of order");
+          set.emplace_back(first[0].first, last[0].first);
           continue;
         }
         position_ = hyphen;  // beside a class such as \w the hyphen is literal
       }
-      set.add(first);
+      set.insert(set.end(), first.begin(), first.end());
     }
-    if (inverted) set.invert();
-    return set;
-  }
-
-  std::size_t add_state(Pattern& pattern, StateKind kind, std::size_t next) {
-    if (pattern.states.size() >= max_pattern_states) refuse("is too large");
-    PatternState state;
-    state.kind = kind;
-    state.next = next;
-    pattern.states.push_back(state);
-    return pattern.states.size() - 1;
-  }
-
-  /// Adds the states of a term that continue with `next`, and returns where they start.
-  std::size_t emit(Pattern& pattern, std::size_t index, std::size_t next) {
-    const Term& term = terms_[index];
-    switch (term.kind) {
-      case TermKind::begin: return add_state(pattern, StateKind::begin, next);
-      case TermKind::end: return add_state(pattern, StateKind::end, next);
-      case TermKind::set: {
-        const std::size_t state = add_state(pattern, StateKind::set, next);
-        pattern.states[state].set = term.set;
-        return state;
-      }
-      case TermKind::sequence:
-        for (std::size_t part = term.parts.size(); part-- > 0;) next = emit(pattern, term.parts[part], next);
-        return next;
-      case TermKind::alternatives: {
-        std::size_t start = emit(pattern, term.parts.back(), next);
-        for (std::size_t part = term.parts.size() - 1; part-- > 0;) {
-          const std::size_t first = emit(pattern, term.parts[part], next);
-          const std::size_t split = add_state(pattern, StateKind::split, first);
-          pattern.states[split].alternative = start;
-          start = split;
-        }
-        return start;
-      }
-      case TermKind::repeat: break;
-    }
-    std::size_t start = next;
-    if (term.most == none) {
-      start = add_state(pattern, StateKind::split, none);
-      const std::size_t body = emit(pattern, term.parts[0], start);
-      pattern.states[start].next = body;
-      pattern.states[start].alternative = next;
-    } else {
-      for (std::size_t copy = term.least; copy < term.most; ++copy) {
-        const std::size_t body = emit(pattern, term.parts[0], start);
-        const std::size_t split = add_state(pattern, StateKind::split, body);
-        pattern.states[split].alternative = next;
-        start = split;
-      }
-    }
-    for (std::size_t copy = 0; copy < term.least; ++copy) start = emit(pattern, term.parts[0], start);
-    return start;
+    return inverted ? inverse(set) : set;
   }
 
   std::string path_;
+  Budget& budget_;
+  bool lookahead_;
   std::u32string source_;
   std::size_t position_ = 0;
-  std::vector<Term> terms_;
-  std::vector<CharacterSet> sets_;
+  Pattern made_;
 };
 
 }  // namespace patterns
 
-Pattern parse_pattern(const std::string& source, const std::string& path) {
-  return patterns::PatternParser(source, path).parse();
+Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
+  budget.spend(source.size());
+  return patterns::Parser(source, path, budget, lookahead).parse();
 }
 
-std::vector<std::size_t> PatternRun::closure(const std::vector<std::size_t>& from, bool at_start, bool at_end) {
-  ++generation_;
-  std::vector<std::size_t> reached;
-  pending_ = from;
-  while (!pending_.empty()) {
-    const std::size_t index = pending_.back();
-    pending_.pop_back();
-    if (seen_[index] == generation_) continue;
-    seen_[index] = generation_;
-    const PatternState& state = pattern_.states[index];
-    switch (state.kind) {
-      case StateKind::split:
-        pending_.push_back(state.alternative);
-        pending_.push_back(state.next);
-        break;
-      case StateKind::begin:
-        if (at_start) pending_.push_back(state.next);
-        break;
-      case StateKind::end:
-        if (at_end) pending_.push_back(state.next);
-        reached.push_back(index);
-        break;
-      case StateKind::set:
-      case StateKind::match: reached.push_back(index); break;
+Pattern parse_pattern(const std::string& source) {
+  Budget budget(none);
+  return parse_pattern(source, "", budget, false);
+}
+
+namespace patterns {
+
+using States = std::vector<std::size_t>;
+
+/// Follows a pattern's automaton, all states at once.
+class Run {
+ public:
+  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
+
+  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
+  bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
+    const Budget::Frame frame(budget_);
+    States states{start};
+    for (;;) {
+      if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
+      if (offset >= text.size() || (anchored && states.empty())) return false;
+      char32_t character = 0xfffd;
+      offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
+      States next;
+      for (const std::size_t index : states) {
+        const PatternState& state = pattern_.states[index];
+        if (contains(pattern_.sets[state.other], character)) next.push_back(state.next);
+      }
+      if (!anchored) next.push_back(start);
+      states = std::move(next);
     }
   }
-  budget_.spend(1 + reached.size());
-  std::sort(reached.begin(), reached.end());
-  return reached;
-}
 
-std::vector<std::size_t> PatternRun::step(const std::vector<std::size_t>& states, char32_t character) const {
-  std::vector<std::size_t> next;
-  for (const std::size_t index : states) {
-    const PatternState& state = pattern_.states[index];
-    if (state.kind == StateKind::set && pattern_.sets[state.set].contains(character)) next.push_back(state.next);
-  }
-  return next;
-}
-
-bool PatternRun::search(std::string_view subject) {
-  std::vector<std::size_t> states = closure({pattern_.start}, true, false);
-  for (std::size_t offset = 0;;) {
-    if (matched(states)) return true;
-    if (offset >= subject.size()) return matched(closure(states, offset == 0, true));
-    char32_t character = 0xfffd;
-    const std::size_t length = std::max<std::size_t>(1, text::decode_utf8(subject, offset, character));
-    offset += length;
-    std::vector<std::size_t> next = step(states, character);
-    next.push_back(pattern_.start);
-    states = closure(next, false, false);
-  }
-}
-
-PatternWalk::PatternWalk(const std::vector<const Pattern*>& patterns, bool whole, bool plain, Budget& budget)
-    : patterns_(patterns), whole_(whole), budget_(budget) {
-  for (const Pattern* pattern : patterns_) runs_.emplace_back(*pattern, budget);
-  make_atoms(plain);
-  std::vector<Set> sets;
-  for (std::size_t index = 0; index < patterns_.size(); ++index) {
-    sets.push_back(settle(runs_[index].closure({patterns_[index]->start}, true, false)));
-  }
-  add_state(std::move(sets), true);
-}
-
-std::optional<std::string> PatternWalk::text_of(std::size_t least, std::size_t most, std::size_t spare,
-                                                Random& random) {
-  std::vector<Entry> entries{Entry{0, none, none}};
-  std::vector<std::size_t> layer_of_state;  // entry of each state in the layer that is being made
-  std::vector<std::size_t> weights;
-  std::vector<std::size_t> endings;
-  std::size_t layer = 0;
-  std::size_t longest = most;
-  for (std::size_t length = 0;; ++length) {
-    const std::size_t layer_end = entries.size();
-    if (length >= least) {
-      std::size_t choices = 0;
-      std::size_t chosen = none;
-      for (std::size_t entry = layer; entry < layer_end; ++entry) {
-        if (accepting_[entries[entry].state] && random.below(++choices) == 0) chosen = entry;
+  /// Replaces states by those that can be reached from them without a character: those that read one, and the match.
+  /// Says whether the match is among them. `text`: what lookaheads see at `offset`; null: they pass.
+  bool close(States& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+    ++generation_;
+    pending_ = std::move(states);
+    states.clear();
+    bool matched = false;
+    std::size_t visited = 0;
+    for (; !pending_.empty(); ++visited) {
+      const std::size_t index = pending_.back();
+      pending_.pop_back();
+      if (seen_[index] == generation_) continue;
+      seen_[index] = generation_;
+      const PatternState& state = pattern_.states[index];
+      const bool positive = state.kind == StateKind::ahead;
+      if (state.kind == StateKind::split) pending_.push_back(state.other);
+      if (state.kind == StateKind::set || state.kind == StateKind::match) {
+        matched = matched || state.kind == StateKind::match;
+        states.push_back(index);
+        continue;
       }
-      if (chosen != none) {
-        if (endings.empty()) longest = std::min(most, length + spare);
-        endings.push_back(chosen);
+      if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
+      if (text != nullptr && (positive || state.kind == StateKind::not_ahead)) {
+        budget_.spend(pattern_.states.size() / 64);
+        if (Run(pattern_, budget_).run(state.other, *text, offset, true) != positive) continue;
       }
+      pending_.push_back(state.next);
     }
-    const std::size_t dead_end = std::max<std::size_t>(least, max_automaton_states);
-    if (length >= longest || (endings.empty() && length > dead_end + accepting_.size())) break;
-    layer_of_state.assign(accepting_.size(), none);
-    weights.clear();
-    for (std::size_t entry = layer; entry < layer_end; ++entry) {
-      for (std::size_t atom = 0; atom < atoms_.size(); ++atom) {
-        const std::size_t next = transition(entries[entry].state, atom);
-        if (next == none) continue;
-        budget_.spend(1);
-        if (next >= layer_of_state.size()) layer_of_state.resize(next + 1, none);
-        if (layer_of_state[next] == none) {
-          layer_of_state[next] = entries.size();
-          entries.push_back(Entry{next, entry, atom});
-          weights.push_back(atoms_[atom].weight);
-        } else {
-          // One of all ways here, chosen in proportion to the weights without storing them.
-          const std::size_t known = layer_of_state[next];
-          std::size_t& total = weights[known - layer_end];
-          total += atoms_[atom].weight;
-          if (random.below(total) < atoms_[atom].weight) entries[known] = Entry{next, entry, atom};
+    budget_.spend(1 + std::max(states.size(), visited / 4));
+    return matched;
+  }
+
+ private:
+  const Pattern& pattern_;
+  Budget& budget_;
+  States seen_;  // by state: the generation that saw it last
+  States pending_;
+  std::size_t generation_ = 0;
+};
+
+/// Walks the automata of several patterns together, a character at a time.
+class Walk {
+ public:
+  Walk(const std::vector<const Pattern*>& patterns, bool whole, Random& random, Budget& budget)
+      : patterns_(patterns), whole_(whole), random_(random), budget_(budget), reached_(patterns.size()) {
+    for (const Pattern* pattern : patterns) runs_.emplace_back(*pattern, budget);
+  }
+
+  std::optional<std::string> text_of(std::size_t least, std::size_t most, std::size_t spare) {
+    std::vector<Entry> entries{Entry{States(patterns_.size(), 0), none, {}}};
+    std::vector<std::size_t> endings;
+    std::size_t layer = 0;
+    std::size_t longest = least;
+    for (const Pattern* pattern : patterns_) longest += pattern->states.size();
+    longest = std::min(longest, most);
+    for (std::size_t length = 0; layer < entries.size() && length <= longest; ++length) {
+      const bool found = !endings.empty();
+      for (std::size_t entry = layer; length >= least && entry < entries.size(); ++entry) {
+        if (is_match(entries[entry].at, length == 0)) endings.push_back(entry);
+      }
+      if (!found && !endings.empty()) longest = std::min(most, length + spare);
+      const std::size_t before = entries.size();
+      if (length < longest) add_layer(entries, layer);
+      layer = before;
+    }
+    if (endings.empty()) return std::nullopt;
+    std::u32string reversed;
+    for (std::size_t entry = endings[random_.below(endings.size())]; entry != 0; entry = entries[entry].before) {
+      reversed.push_back(character_of(entries[entry].read, true).value());
+    }
+    std::string made;
+    for (std::size_t index = reversed.size(); index-- > 0;) text::append_utf8(made, reversed[index]);
+    return made;
+  }
+
+ private:
+  struct Entry {  // where a text of some length can lead, and one way there
+    States at;    // of each pattern one
+    std::size_t before;
+    States read;  // the states that read the last character
+  };
+
+  /// What a state of a pattern reaches without a character.
+  const States& reached(std::size_t pattern, std::size_t state, bool at_start, bool at_end) {
+    const std::size_t key = state * 4 + (at_start ? 2 : 0) + (at_end ? 1 : 0);
+    const auto [known, is_new] = reached_[pattern].try_emplace(key, States{state});
+    if (is_new) runs_[pattern].close(known->second, at_start, at_end, nullptr, 0);
+    return known->second;
+  }
+
+  bool is_match(const States& at, bool at_start) {
+    for (std::size_t index = 0; index < at.size(); ++index) {
+      const States& states = reached(index, at[index], at_start, true);
+      budget_.spend(1 + states.size() / 8);
+      const std::size_t match = patterns_[index]->states.size() - 1;
+      if (std::find(states.begin(), states.end(), match) == states.end()) return false;
+    }
+    return true;
+  }
+
+  /// A character that all of these states read; the match reads any. `usual`: a letter or a digit where possible.
+  std::optional<char32_t> character_of(const States& read, bool usual) {
+    std::vector<const CharacterRanges*> sets;
+    std::vector<char32_t> firsts{U'a', U' ', 0xe000};  // where a range that all have in common can begin
+    for (std::size_t index = 0; index < read.size(); ++index) {
+      const PatternState& state = patterns_[index]->states[read[index]];
+      if (state.kind != StateKind::set) continue;
+      sets.push_back(&patterns_[index]->sets[state.other]);
+      for (const auto& range : *sets.back()) firsts.push_back(range.first);
+    }
+    const auto fits = [&](char32_t character) {
+      budget_.spend(sets.size());
+      return (character < 0xd800 || character > 0xdfff) &&
+             std::all_of(sets.begin(), sets.end(), [&](const auto* set) { return contains(*set, character); });
+    };
+    constexpr std::string_view alphabet =
+        "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
+    for (int draw = usual ? 12 : 0; draw > 0; --draw) {
+      const char32_t character = static_cast<unsigned char>(alphabet[random_.below(alphabet.size())]);
+      if (fits(character)) return character;
+    }
+    const auto found = std::find_if(firsts.begin(), firsts.end(), fits);
+    return found == firsts.end() ? std::nullopt : std::optional(*found);
+  }
+
+  /// Adds what can be reached with one character more than the entries from `layer` on.
+  void add_layer(std::vector<Entry>& entries, std::size_t layer) {
+    const std::size_t end = entries.size();
+    std::map<States, std::pair<std::size_t, std::size_t>> found;  // the place of an entry, and how many ways lead there
+    for (std::size_t entry = layer; entry < end; ++entry) {
+      std::vector<States> choices;  // of each pattern: the states that can read the next character
+      std::size_t combinations = 1;
+      for (std::size_t index = 0; index < patterns_.size(); ++index) {
+        const std::size_t at = entries[entry].at[index];
+        choices.emplace_back();
+        for (const std::size_t state : reached(index, at, entry == 0, false)) {
+          const StateKind kind = patterns_[index]->states[state].kind;
+          if (kind == StateKind::set || (kind == StateKind::match && !whole_)) choices.back().push_back(state);
         }
+        if (!whole_ && at == 0) choices.back().push_back(none);  // reads anything before the pattern begins
+        combinations *= choices.back().size();
       }
-    }
-    if (entries.size() == layer_end || entries.size() > max_automaton_entries) break;
-    layer = layer_end;
-  }
-  if (endings.empty()) return std::nullopt;
-  std::u32string reversed;
-  std::size_t entry = endings[random.below(endings.size())];
-  for (; entries[entry].before != none; entry = entries[entry].before) {
-    reversed.push_back(character_of(atoms_[entries[entry].atom], random));
-  }
-  std::string made;
-  for (std::size_t index = reversed.size(); index-- > 0;) text::append_utf8(made, reversed[index]);
-  return made;
-}
-
-void PatternWalk::make_atoms(bool plain) {
-  std::set<char32_t> starts{0,    0x20, U'0', U'9' + 1, U'A',   U'Z' + 1, U'a',    U'z' + 1,
-                            0x7f, 0xa1, 0xc0, 0x100,    0xd800, 0xe000,   0x110000};
-  for (const Pattern* pattern : patterns_) {
-    for (const CharacterSet& set : pattern->sets) {
-      for (const auto& range : set.ranges()) {
-        starts.insert(range.first);
-        starts.insert(range.second + 1);
+      for (std::size_t combination = 0; combination < combinations; ++combination) {
+        budget_.spend(10);
+        States read;
+        States next;
+        std::size_t rest = combination;
+        for (std::size_t index = 0; index < choices.size(); ++index) {
+          const std::size_t state = choices[index][rest % choices[index].size()];
+          rest /= choices[index].size();
+          read.push_back(std::min(state, patterns_[index]->states.size() - 1));
+          const PatternState& reader = patterns_[index]->states[read.back()];
+          next.push_back(state == none ? 0 : reader.kind == StateKind::match ? state : reader.next);
+        }
+        if (!character_of(read, false)) continue;
+        auto& [place, ways] = found.try_emplace(next, entries.size(), 0).first->second;
+        if (place == entries.size()) entries.push_back({std::move(next), entry, read});
+        if (random_.below(++ways) == 0) entries[place].before = entry, entries[place].read = std::move(read);
       }
     }
   }
-  for (auto start = starts.begin(); std::next(start) != starts.end(); ++start) {
-    const char32_t first = *start;
-    const char32_t last = *std::next(start) - 1;
-    const bool surrogate = first >= 0xd800 && first <= 0xdfff;
-    const bool printable = first >= 0x20 && last <= 0x7e;
-    if (surrogate || (plain && !printable)) continue;
-    const std::size_t weight = !is_letter_or_digit(first) ? 1 : first >= U'a' ? 8 : 4;
-    atoms_.push_back(Atom{first, last, weight});
-  }
+
+  const std::vector<const Pattern*>& patterns_;
+  bool whole_;
+  Random& random_;
+  Budget& budget_;
+  std::vector<std::map<std::size_t, States>> reached_;
+  std::deque<Run> runs_;
+};
+
+}  // namespace patterns
+
+bool occurs(const Pattern& pattern, std::string_view text, Budget& budget) {
+  return patterns::Run(pattern, budget).run(0, text, 0, false);
 }
 
-std::size_t PatternWalk::add_state(std::vector<Set> sets, bool at_start) {
-  bool accepting = true;
-  for (std::size_t index = 0; index < sets.size() && accepting; ++index) {
-    accepting =
-        PatternRun::matched(sets[index]) || PatternRun::matched(runs_[index].closure(sets[index], at_start, true));
-  }
-  accepting_.push_back(accepting);
-  sets_.push_back(std::move(sets));
-  transitions_.emplace_back(atoms_.size(), unknown);
-  return accepting_.size() - 1;
-}
-
-std::size_t PatternWalk::transition(std::size_t state, std::size_t atom) {
-  const std::size_t known = transitions_[state][atom];
-  if (known != unknown) return known;
-  std::vector<Set> sets;
-  bool dead = false;
-  for (std::size_t index = 0; index < patterns_.size() && !dead; ++index) {
-    const Set& current = sets_[state][index];
-    if (!whole_ && PatternRun::matched(current)) {
-      sets.push_back(current);
-      continue;
-    }
-    Set next = runs_[index].step(current, atoms_[atom].first);
-    if (!whole_) next.push_back(patterns_[index]->start);
-    sets.push_back(settle(runs_[index].closure(next, false, false)));
-    dead = sets.back().empty();
-  }
-  std::size_t target = none;
-  if (!dead) {
-    const auto place = numbers_.find(sets);
-    if (place != numbers_.end()) {
-      target = place->second;
-    } else if (accepting_.size() < max_automaton_states) {
-      target = add_state(sets, false);
-      numbers_.emplace(std::move(sets), target);
-    }
-  }
-  transitions_[state][atom] = target;
-  return target;
+std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
+                                   std::size_t most, std::size_t spare, Random& random, Budget& budget) {
+  return patterns::Walk(patterns, whole, random, budget).text_of(least, most, spare);
 }
 
 }  // namespace schema

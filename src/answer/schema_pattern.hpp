@@ -1,10 +1,7 @@
 #pragma once
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,139 +9,93 @@
 #include <vector>
 
 #include "../core/random.hpp"
-#include "schema_budget.hpp"
 
-// Patterns: read into an automaton, searched for in a text, and turned into texts that match.
+// Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
+// a client or a test writes costs a fraction of a second at most, and never the stack.
 
 namespace mock_gateway {
 namespace detail {
 namespace schema {
 
-/// The longest text that is made, and the most repetitions that a quantifier can ask for.
-inline constexpr std::size_t max_characters = 100000;
+inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
+inline constexpr std::size_t max_characters = 100000;              ///< Of a text that is made, or of a quantifier.
+inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
 
-/// A set of code points as sorted, disjoint ranges, both ends included.
-class CharacterSet {
- public:
-  void add(char32_t first, char32_t last) { ranges_.emplace_back(first, last); }
-  void add(const CharacterSet& other) { ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end()); }
-
-  /// Sorts and joins the ranges, as contains() needs them.
-  void normalize();
-  void invert();
-  bool contains(char32_t character) const;
-
-  const std::vector<std::pair<char32_t, char32_t>>& ranges() const { return ranges_; }
-
- private:
-  std::vector<std::pair<char32_t, char32_t>> ranges_;
+/// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
+/// supported, asks for too much, or cannot be satisfied.
+struct Unsupported {
+  std::string path;    ///< JSON pointer into the schema; empty for its root.
+  std::string reason;  ///< A sentence that says why.
 };
 
-/// What a state does: reads a character of a set, goes two ways, passes where the text begins or ends, or is the match.
-enum class StateKind { set, split, begin, end, match };
+/// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
+class Budget {
+ public:
+  /// `stopped` ends the work when it becomes true. It must outlive the budget; null: nothing but the limit ends it.
+  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr)
+      : left_(limit), stopped_(stopped) {}
 
-/// A state of a pattern's automaton. The numbers are places in the pattern's `states` and `sets`.
+  void spend(std::size_t steps) {
+    if (steps > left_) throw Unsupported{"", "The schema takes too much work: it is too large or too ambiguous."};
+    left_ -= steps;
+    if (stopped_ != nullptr && stopped_->load(std::memory_order_relaxed)) throw Unsupported{"", "The gateway stops."};
+  }
+  std::size_t left() const { return left_; }
+
+  /// One nested call, for as long as it lives.
+  class Frame {
+   public:
+    explicit Frame(Budget& budget) : budget_(budget) {
+      if (budget_.frames_ == 400) throw Unsupported{"", "Too many nested subschemas apply to one value."};
+      ++budget_.frames_;
+    }
+    ~Frame() { --budget_.frames_; }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+
+   private:
+    Budget& budget_;
+  };
+
+ private:
+  std::size_t left_;
+  const std::atomic<bool>* stopped_;
+  std::size_t frames_ = 0;
+};
+
+/// Code points as ranges, both ends included, sorted and disjoint.
+using CharacterRanges = std::vector<std::pair<char32_t, char32_t>>;
+
+/// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
+/// ends, passes where what it holds follows or does not follow, or is the match.
+enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
+
 struct PatternState {
-  StateKind kind = StateKind::match;
-  std::size_t set = none;          // of `set`
-  std::size_t next = none;         // of all but `match`
-  std::size_t alternative = none;  // of `split`
+  StateKind kind;
+  std::size_t next;  ///< A place in Pattern::states.
+  std::size_t
+      other;  ///< Of `split`: the second way. Of lookaheads: what they hold. Of `set`: a place in Pattern::sets.
 };
 
-/// A nondeterministic automaton (Thompson's construction): matching takes time proportional to text × states, whatever
-/// the pattern.
+/// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
+/// the pattern; with lookaheads to text² × states at worst.
 struct Pattern {
-  std::vector<PatternState> states;  ///< The first is the match.
-  std::vector<CharacterSet> sets;
-  std::size_t start = none;
+  std::vector<PatternState> states;  ///< The first is the start, the last the match.
+  std::vector<CharacterRanges> sets;
 };
 
-/// Reads a pattern; `path` is where in the schema it stands. Throws Unsupported.
-Pattern parse_pattern(const std::string& source, const std::string& path);
+/// Reads a pattern that stands at `path` in a schema. Throws Unsupported.
+Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
+/// Reads a pattern of matches_regex, which has no lookahead.
+Pattern parse_pattern(const std::string& source);
 
-/// Follows a pattern's automaton, all states at once.
-class PatternRun {
- public:
-  PatternRun(const Pattern& pattern, Budget& budget)
-      : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
+/// Whether the pattern occurs anywhere in the text.
+bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
-  /// The states that can be reached from `from` without a character: those that read one, the match, and the '$'
-  /// anchors, which stay until the end of the text is known. Sorted.
-  std::vector<std::size_t> closure(const std::vector<std::size_t>& from, bool at_start, bool at_end);
-  /// Where a character leads from the states of a closure.
-  std::vector<std::size_t> step(const std::vector<std::size_t>& states, char32_t character) const;
-
-  /// The match is always the first state.
-  static bool matched(const std::vector<std::size_t>& states) { return !states.empty() && states.front() == 0; }
-
-  /// Whether the pattern occurs anywhere in the text.
-  bool search(std::string_view subject);
-
- private:
-  const Pattern& pattern_;
-  Budget& budget_;
-  std::vector<std::size_t> seen_;
-  std::vector<std::size_t> pending_;
-  std::size_t generation_ = 0;
-};
-
-/// Makes texts that match all of several patterns and have a wanted length: the patterns' common automaton is made
-/// deterministic as far as it is needed, and walked length by length.
-class PatternWalk {
- public:
-  /// `whole`: the patterns match the text from end to end instead of somewhere in it. `plain`: printable ASCII only.
-  PatternWalk(const std::vector<const Pattern*>& patterns, bool whole, bool plain, Budget& budget);
-
-  /// A text of `least` to `most` characters. `spare`: how many characters longer than necessary it may be.
-  std::optional<std::string> text_of(std::size_t least, std::size_t most, std::size_t spare, Random& random);
-
- private:
-  using Set = std::vector<std::size_t>;
-
-  struct Atom {  // a range of characters that no pattern tells apart
-    char32_t first;
-    char32_t last;
-    std::size_t weight;
-  };
-  struct Entry {  // a state that can be reached with a number of characters, and one way to reach it
-    std::size_t state;
-    std::size_t before;
-    std::size_t atom;
-  };
-
-  static bool is_letter_or_digit(char32_t character) {
-    return (character >= U'0' && character <= U'9') || (character >= U'A' && character <= U'Z') ||
-           (character >= U'a' && character <= U'z');
-  }
-
-  void make_atoms(bool plain);
-
-  static char32_t character_of(const Atom& atom, Random& random) {
-    const std::uint64_t choices = std::min<std::uint64_t>(atom.last - atom.first + 1, 26);
-    return atom.first + static_cast<char32_t>(random.below(choices));
-  }
-
-  /// Once found, a pattern that may match anywhere stays found.
-  Set settle(Set states) const {
-    if (!whole_ && PatternRun::matched(states)) return Set{0};
-    return states;
-  }
-
-  std::size_t add_state(std::vector<Set> sets, bool at_start);
-  std::size_t transition(std::size_t state, std::size_t atom);
-
-  static constexpr std::size_t unknown = none - 1;
-
-  std::vector<const Pattern*> patterns_;
-  bool whole_;
-  Budget& budget_;
-  std::deque<PatternRun> runs_;
-  std::vector<Atom> atoms_;
-  std::vector<std::vector<Set>> sets_;
-  std::vector<bool> accepting_;
-  std::vector<std::vector<std::size_t>> transitions_;
-  std::map<std::vector<Set>, std::size_t> numbers_;
-};
+/// Proposes a text that matches all of several patterns, of `least` to `most` characters and at most `spare` more than
+/// necessary. `whole`: they match it from end to end instead of somewhere in it. It may fail a pattern's lookaheads.
+std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
+                                   std::size_t most, std::size_t spare, Random& random, Budget& budget);
 
 }  // namespace schema
 }  // namespace detail

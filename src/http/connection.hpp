@@ -57,6 +57,8 @@ class StopLine {
 
   void stop();
   bool is_stopped() const { return stopped_; }
+  /// The same, for work that cannot wait on the descriptor.
+  const std::atomic<bool>& stopped() const { return stopped_; }
   /// The descriptor is about to be closed, and may soon be somebody else's.
   void cut();
 

@@ -426,7 +426,8 @@ Service::Answer Service::answer_from_script(Asked& asked, const ChatCall& call,
     answer.reply = std::make_shared<const Reply>(*chaos_failure);
   } else if (!choice) {
     answer.decision.kind = Decision::Kind::default_reply;
-    answer.reply = std::make_shared<const Reply>(default_reply(chat, asked.fingerprint));
+    answer.reply =
+        std::make_shared<const Reply>(default_reply(chat, asked.fingerprint, &asked.connection.stop_line()->stopped()));
   } else {
     const StubState& stub = *choice->stub;
     answer.decision = {Decision::Kind::stub, stub.describe()};

@@ -61,7 +61,7 @@ bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
 std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
   schema::Budget budget;
   try {
-    return schema::PatternRun(pattern, budget).search(text);
+    return schema::occurs(pattern, text, budget);
   } catch (const schema::Unsupported&) {
     return std::nullopt;
   }
@@ -108,7 +108,7 @@ TextMatcher matches_regex(std::string pattern) {
   using detail::schema::Pattern;
   std::shared_ptr<const Pattern> parsed;
   try {
-    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern, ""));
+    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern));
   } catch (const detail::schema::Unsupported& unsupported) {
     throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
                        " TextMatcher(description, function) takes any other test of a text.");

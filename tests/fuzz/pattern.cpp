@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "answer/schema_budget.hpp"
 #include "answer/schema_pattern.hpp"
 #include "core/random.hpp"
 #include "finding.hpp"
@@ -28,20 +27,19 @@ std::optional<bool> search(const schema::Pattern& pattern, std::string_view subj
   const TimeLimit limit(seconds, "searching for a pattern");
   try {
     schema::Budget budget;
-    return schema::PatternRun(pattern, budget).search(subject);
+    return schema::occurs(pattern, subject, budget);
   } catch (const schema::Unsupported&) {
     return std::nullopt;
   }
 }
 
-void require_texts_that_match(const schema::Pattern& pattern, bool plain) {
+void require_texts_that_match(const schema::Pattern& pattern, bool whole) {
   const TimeLimit limit(seconds, "making a text for a pattern");
   for (const std::size_t least : {std::size_t{0}, std::size_t{3}}) {
     try {
       schema::Budget budget;
       detail::Random random(least);
-      schema::PatternWalk walk({&pattern}, false, plain, budget);
-      const std::optional<std::string> made = walk.text_of(least, 40, 4, random);
+      const std::optional<std::string> made = schema::text_of({&pattern}, whole, least, 40, 4, random, budget);
       if (!made) continue;
       require(detail::text::code_points(*made) >= least && detail::text::code_points(*made) <= 40,
               "a text of the wrong length was made: " + *made);
@@ -66,7 +64,7 @@ void attack(std::string_view input) {
   std::optional<schema::Pattern> pattern;
   try {
     const TimeLimit limit(seconds, "reading a pattern");
-    pattern = schema::parse_pattern(source, "");
+    pattern = schema::parse_pattern(source);
   } catch (const schema::Unsupported& unsupported) {
     require(detail::text::is_valid_utf8(unsupported.reason), "a reason is not UTF-8: " + unsupported.reason);
   }

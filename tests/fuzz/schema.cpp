@@ -40,7 +40,8 @@ class Target {
     const TimeLimit limit(seconds, "making an instance");
     try {
       detail::Random random(1);
-      return detail::schema::instance(schema, random);
+      detail::schema::Budget budget(detail::schema::request_work_limit);
+      return Json::parse(detail::schema::Instances(schema, budget).text(random));
     } catch (const detail::schema::Unsupported& unsupported) {
       require(detail::text::is_valid_utf8(unsupported.reason), "a reason is not UTF-8: " + unsupported.reason);
       return std::nullopt;
@@ -50,7 +51,8 @@ class Target {
   static bool accepts(const Json& schema, const Json& value) {
     const TimeLimit limit(seconds, "checking an instance");
     try {
-      return detail::schema::accepts(schema, value);
+      detail::schema::Budget budget;
+      return detail::schema::Instances(schema, budget).accepts(value);
     } catch (const detail::schema::Unsupported& unsupported) {
       found("the checker gives up where an instance was made: " + unsupported.reason);
     }
