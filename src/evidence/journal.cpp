@@ -376,6 +376,21 @@ Outcome Exchange::outcome(Duration timeout) const {
   return Outcome{record_->outcome, record_->progress.events};
 }
 
+std::size_t Exchange::events_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.events;
+}
+
+std::size_t Exchange::tokens_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.tokens;
+}
+
+std::size_t Exchange::bytes_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->bytes;
+}
+
 Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
   const auto left = [this] { return record_->departure || record_->outcome == Outcome::Kind::client_left; };
   const std::string client = "the client of " + detail::journal::name_of(*record_);

@@ -338,9 +338,9 @@ class Exchange {
   /// A hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
-  std::size_t events_sent() const { return record_->progress.events; }
-  std::size_t tokens_sent() const { return record_->progress.tokens; }
-  std::size_t bytes_sent() const { return record_->bytes; }
+  std::size_t events_sent() const;
+  std::size_t tokens_sent() const;
+  std::size_t bytes_sent() const;
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock. A pace is counted
   /// from the first. On Linux it is when the request's last byte reached the system, or the exchange before it on its
