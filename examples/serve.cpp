@@ -8,23 +8,27 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <deque>
 #include <exception>
+#include <functional>
 #include <iostream>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -186,24 +190,33 @@ void log(TimePoint moment, const std::string& text) {
   std::fprintf(stderr, "%s.%03dZ %s\n", stamp, static_cast<int>(milliseconds.count()), text.c_str());
 }
 
-/// What happened, for the log, and whether the scenario did.
+/// What happened, for the log, and whether the scenario did. A thread of its own writes it: a stderr that nobody reads
+/// would delay the next request of the connection.
 class Log {
  public:
-  explicit Log(std::optional<Scenario> chosen) : chosen_(std::move(chosen)) {}
+  explicit Log(std::optional<Scenario> chosen) : chosen_(std::move(chosen)), writer_([this] { write(); }) {}
+  ~Log() { finish(); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
 
   /// When the exchange has ended. Exchanges are masked: no key can be in the line, and no control character.
   void note(const Exchange& exchange) {
-    ++exchanges_;
-    if (chosen_ && chosen_->befell(exchange)) struck_ = true;
-    log(exchange.ended().value_or(exchange.received()), exchange.summary());
+    enqueue([this, exchange] {
+      ++exchanges_;
+      if (chosen_ && chosen_->befell(exchange)) struck_ = true;
+      log(exchange.ended().value_or(exchange.received()), exchange.summary());
+    });
   }
   void note(const ConnectionHit& hit) {
-    struck_ = true;
-    log(std::chrono::system_clock::now(),
-        "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
+    enqueue([this, hit, now = std::chrono::system_clock::now()] {
+      struck_ = true;
+      log(now, "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
+    });
   }
-  /// Tells of a scenario that nobody met, who may believe otherwise.
-  void end() const {
+  /// Writes what is left, and tells of a scenario that nobody met, who may believe otherwise. Nothing may be noted any
+  /// more.
+  void end() {
+    finish();
     // A refused connection is refused by the system, and nothing here hears of it.
     if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
     const std::size_t count = exchanges_;
@@ -215,9 +228,55 @@ class Log {
   }
 
  private:
+  using Entry = std::function<void()>;
+
+  void enqueue(Entry entry) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      // While nobody reads stderr, a load test must not fill the memory.
+      if (entries_.size() >= most_entries)
+        ++lost_;
+      else
+        entries_.push_back(std::move(entry));
+    }
+    changed_.notify_one();
+  }
+  void write() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return ended_ || !entries_.empty(); });
+      if (entries_.empty()) return;
+      std::deque<Entry> entries;
+      entries.swap(entries_);
+      const std::size_t lost = std::exchange(lost_, 0);
+      lock.unlock();
+      for (const Entry& entry : entries) entry();
+      if (lost > 0)
+        log(std::chrono::system_clock::now(), std::to_string(lost) + " lines were left out: stderr was not read");
+      lock.lock();
+    }
+  }
+  void finish() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_one();
+    if (writer_.joinable()) writer_.join();
+  }
+
+  static constexpr std::size_t most_entries = 10'000;  // as many exchanges as the journal keeps
+
   std::optional<Scenario> chosen_;
-  std::atomic<bool> struck_{false};
-  std::atomic<std::size_t> exchanges_{0};
+  // The writer's, until it has finished.
+  bool struck_ = false;
+  std::size_t exchanges_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Entry> entries_;
+  std::size_t lost_ = 0;
+  bool ended_ = false;
+  std::thread writer_;
 };
 
 Options options_from(const Flags& flags) {

@@ -945,10 +945,11 @@ TEST_CASE("a stream in gzip is cut where its text is") {
 /// Where a delivery goes when only its writes matter.
 class Writing final : public detail::Outlet {
  public:
-  bool write(std::string_view bytes) override {
+  std::optional<std::size_t> write_some(std::string_view bytes) override {
     writes.emplace_back(bytes);
-    return true;
+    return bytes.size();
   }
+  bool wait_until_writable() override { return false; }
   bool drain() override { return true; }
   bool wait(detail::Pending&, OnClientClosed) override { return true; }
   void end(Ending) override {}
@@ -980,15 +981,18 @@ inline std::string joined(const std::vector<std::string>& parts) {
 }
 
 TEST_CASE("a reply leaves in writes of a size, or in one, and its bytes stay the same") {
-  const std::vector<std::string> usual = writes_of(two_events(), true);
-  CHECK(usual.size() == 5);  // head, three events, terminating chunk
+  const std::vector<std::string> usual = writes_of(two_events().write_each_event(), true);
+  REQUIRE(usual.size() == 5);  // head, three events, terminating chunk
+  CHECK(writes_of(two_events(), true) == std::vector<std::string>{joined(usual)});
   for (const std::size_t size : {1U, 3U, 1000U}) {
     const std::vector<std::string> sliced = writes_of(two_events().slice_writes(size), true);
     CHECK(joined(sliced) == joined(usual));
     for (const std::string& write : sliced) CHECK(write.size() <= size);
   }
+  CHECK(writes_of(two_events().slice_writes(1000), true) == usual);
   CHECK(writes_of(two_events().slice_writes(1), true).size() == joined(usual).size());
   CHECK(writes_of(two_events().one_write(), true) == std::vector<std::string>{joined(usual)});
+  CHECK(writes_of(raw_reply(200, "BODY").write_each_event(), false) == std::vector<std::string>{"HEADBODY"});
   CHECK(writes_of(raw_reply(200, "BODY").slice_writes(3), false) == std::vector<std::string>{"HEA", "DBO", "DY"});
   CHECK(writes_of(raw_reply(200, "BODY").fail(after_bytes(1), stall(1s)).one_write(), false) ==
         std::vector<std::string>{"HEADB", "ODY"});
@@ -1001,7 +1005,7 @@ TEST_CASE("a client sees the same reply, one write per byte or one for all") {
     const Reply reply = text("one Zürich");
     const Whole whole = unbroken(reply, streamed);
     const std::string expected = whole.up_to(0, 0) + whole.from(0, 0);
-    for (const Reply& written : {reply.slice_writes(1), reply.one_write()}) {
+    for (const Reply& written : {reply.slice_writes(1), reply.write_each_event(), reply.one_write()}) {
       Fixture on(written, streamed);
       CHECK(on.connection.receive_response().raw == expected);
       CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);

@@ -38,11 +38,13 @@ class Watching final : public detail::Outlet {
   explicit Watching(const detail::DeliveryProgress& progress, std::size_t fails_at = 0)
       : progress_(progress), fails_at_(fails_at) {}
 
-  bool write(std::string_view bytes) override {
+  std::optional<std::size_t> write_some(std::string_view bytes) override {
     writes.push_back(
         {std::string(bytes), progress_.done, progress_.events, progress_.tokens, std::chrono::steady_clock::now()});
-    return writes.size() != fails_at_;
+    if (writes.size() == fails_at_) return std::nullopt;
+    return bytes.size();
   }
+  bool wait_until_writable() override { return false; }
   bool drain() override { return true; }
   bool wait(detail::Pending&, OnClientClosed) override { return true; }
   void end(Ending) override {}
@@ -77,7 +79,8 @@ void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& prog
 
 TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
   const std::vector<std::pair<const char*, Reply>> replies = {
-      {"event by event", two_events()},
+      {"due together", two_events()},
+      {"event by event", two_events().write_each_event()},
       {"in one write", two_events().one_write()},
       {"in two writes", two_events().split_write(20)},
       {"byte by byte", two_events().slice_writes(1)},
@@ -104,7 +107,7 @@ TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
 }
 
 TEST_CASE("[DONE] is told to have left when it did, whatever followed it") {
-  const Reply reply = two_events().sse(with_data_after_done());
+  const Reply reply = two_events().sse(with_data_after_done()).write_each_event();
   detail::DeliveryProgress progress;
   Watching outlet(progress);
   stream(reply, outlet, progress);
@@ -118,7 +121,8 @@ TEST_CASE("[DONE] is told to have left when it did, whatever followed it") {
 TEST_CASE("events and tokens are told once they were handed over, and those that could not be are not") {
   // Head, two events, [DONE], the terminating chunk.
   for (const bool simple : {true, false}) {
-    const Reply reply = simple ? two_events() : two_events().fail(at_end(), stall(1s));
+    const Reply apart = two_events().write_each_event();
+    const Reply reply = simple ? apart : apart.fail(at_end(), stall(1s));
     for (std::size_t fails_at = 1; fails_at <= 6; ++fails_at) {
       CAPTURE(simple);
       CAPTURE(fails_at);
@@ -131,6 +135,30 @@ TEST_CASE("events and tokens are told once they were handed over, and those that
       CHECK(progress.done == (fails_at > 4));
     }
   }
+}
+
+TEST_CASE("no write is larger than 64 KiB, however much is due together") {
+  std::vector<StreamChunk> elements(2000, chunk({{"word", std::string(100, 'x')}}));
+  elements.push_back(chunk({{"word", std::string(200'000, 'y')}}));
+  detail::DeliveryProgress progress;
+  Watching outlet(progress);
+  stream(chunks(elements), outlet, progress);
+  CHECK(progress.events == elements.size() + 1);
+  CHECK(progress.done);
+  std::string sent;
+  for (const Watching::Write& write : outlet.writes) sent += write.bytes;
+  std::string expected;
+  {
+    detail::DeliveryProgress ignored;
+    Watching apart(ignored);
+    stream(chunks(elements).write_each_event(), apart, ignored);
+    CHECK(apart.writes.size() == elements.size() + 3);  // head, [DONE], the end of the body
+    for (const Watching::Write& write : apart.writes) expected += write.bytes;
+  }
+  CHECK((sent == expected));
+  CHECK(outlet.writes.size() <= sent.size() / 65536 + 3);
+  for (std::size_t i = 0; i < outlet.writes.size(); ++i)
+    if (outlet.writes[i].bytes.size() > 65536) CHECK(has_part(outlet.writes[i].bytes, "yyy"));
 }
 
 TEST_CASE("a client that never got [DONE] has left no stream open") {

@@ -26,7 +26,7 @@ TIMEOUT = 20  # seconds: a net for what hangs, never a pace
 class Endpoint:
     """A running mock-gateway, ready."""
 
-    def __init__(self, *flags, port="0"):
+    def __init__(self, *flags, port="0", read_log=True):
         self.process = subprocess.Popen([PROGRAM, "--port", port, *flags], text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.watchdog = threading.Timer(TIMEOUT, self.process.kill)
@@ -34,7 +34,8 @@ class Endpoint:
         self.log = []
         self.logged = threading.Condition()
         self.reader = threading.Thread(target=self._read_log)
-        self.reader.start()
+        if read_log:
+            self.reader.start()
         self.printed = []
         for line in self.process.stdout:
             self.printed.append(line.rstrip("\n"))
@@ -55,7 +56,8 @@ class Endpoint:
             self.process.kill()
         self.process.wait()
         self.watchdog.cancel()
-        self.reader.join()
+        if self.reader.ident:
+            self.reader.join()
         self.process.stdout.close()
         self.process.stderr.close()
 
@@ -417,6 +419,21 @@ class WhatItLogs(unittest.TestCase):
             self.assertIn(said, line)
         for secret in "first-secret", "off-secret", "unknown-secret":
             self.assertNotIn(secret, "\n".join(log))
+
+    def test_answers_wait_for_nobody_who_reads_it(self):
+        requests = 1000  # whose lines are more than a pipe holds
+        with Endpoint(read_log=False) as endpoint:
+            connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=TIMEOUT)
+            for _ in range(requests):
+                connection.request("GET", "/v1/models", headers={"Authorization": "Bearer " + endpoint.key})
+                answer = connection.getresponse()
+                self.assertEqual(answer.status, 200)
+                answer.read()
+            connection.close()
+            endpoint.reader.start()
+            self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+            endpoint.reader.join()
+            self.assertEqual(len(endpoint.log), requests)
 
     def test_a_key_of_another_account_is_in_no_line(self):
         with Endpoint() as endpoint:

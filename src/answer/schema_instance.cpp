@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/json_reader.hpp"
 #include "../core/json_pointer.hpp"
 #include "schema_checker.hpp"
 #include "words.hpp"
@@ -304,7 +305,7 @@ class Maker {
       int zeros = 0;
       for (; zeros < places && digits.back() == '0' && digits.size() > 1; ++zeros) digits.pop_back();
       if (digits != "0" && zeros < places) digits += "e-" + std::to_string(places - zeros);
-      const Json value = Json::parse(digits, nullptr, false);
+      const Json value = read_json_if_valid(digits);
       if (fits(value)) return value;
     }
     for (const Json& candidate : candidates) {

@@ -165,6 +165,15 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Tim
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
+bool Outlet::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::optional<std::size_t> count = write_some(bytes);
+    if (!count || (*count == 0 && !wait_until_writable())) return false;
+    bytes.remove_prefix(*count);
+  }
+  return true;
+}
+
 template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
   try {
@@ -195,20 +204,13 @@ Delivery::Result Delivery::whole(std::string_view head, std::string_view body, s
           place.kind() == Place::Kind::event || place.number() <= token_count)
         hold(i);
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
-    // A small answer leaves in one write; a large body is not worth a copy.
-    constexpr std::size_t small = 65536;
-    if (plan_.faults.empty() && !plan_.traced && body.size() <= small) {
-      announce_last_bytes();
-      send(std::string(head).append(body));
-    } else {
-      send_head(head);
-      strike(Trigger::Kind::after_headers, 0);
-      announce_last_bytes();
-      send_body(body, 0);
-      if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
-    }
+    send_head(head);
+    strike(Trigger::Kind::after_headers, 0);
+    announce_last_bytes();
+    send_body(body, 0);
+    if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
     sent_.tokens = token_count;
-    publish();
+    mark();
     nothing_follows_ = true;
     at_end();
     flush();
@@ -219,6 +221,7 @@ Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bo
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     send_head(head);
+    end_part();
     framing_.emplace(plan_.sse, chunked);
     if (progress_.trace) progress_.trace->streamed = true;
     plan_pings();
@@ -265,18 +268,21 @@ void Delivery::send_events(EventSource& source) {
       const TimePoint due = later(start_, pace_.next(event.share));
       if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
     }
+    if (event.raw) leave();  // it has a write of its own, here and below
     if (simply) {
       send(event.raw    ? framing_->wrap(event.data)
            : event.meta ? framing_->wrap(framing_->meta_event(event.data, false))
                         : framing_->frame(event.data));
       ++sent_.events;
       if (event.token) ++sent_.tokens;
-      publish();
+      mark();
+      end_part();
     } else {
       send_event(event, looks_ahead && !more);
       strike(Trigger::Kind::after_events, events_);
       if (event.token) strike(Trigger::Kind::after_tokens, tokens_);
     }
+    if (event.raw) leave();
     if (looks_ahead)
       std::swap(event, following);
     else
@@ -317,13 +323,15 @@ void Delivery::send_event(const StreamEvent& event, bool last) {
     ++sent_.events;
     if (event.token) ++sent_.tokens;
     if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
-    publish();
+    mark();
+    end_part();
     strike(Trigger::Kind::after_bytes, body_bytes_);
   }
 }
 
 void Delivery::send_between(std::string_view bytes) {
   send_body(bytes, 0);
+  end_part();
   strike(Trigger::Kind::after_bytes, body_bytes_);
 }
 
@@ -381,14 +389,40 @@ std::vector<Delivery::Cut> Delivery::cuts_in(std::string_view bytes, std::size_t
 }
 
 void Delivery::send(std::string_view bytes) {
-  switch (plan_.writes.kind) {
-    case Writes::Kind::as_they_come: return write(bytes);
-    case Writes::Kind::together:
-    case Writes::Kind::split: gathered_.append(bytes); return;
-    case Writes::Kind::sliced:
-      for (; !bytes.empty(); bytes.remove_prefix(std::min(plan_.writes.size, bytes.size())))
-        write(bytes.substr(0, plan_.writes.size));
+  // What is larger is not worth a copy, and would take the memory of one.
+  constexpr std::size_t largest = 65536;
+  const Writes::Kind kind = plan_.writes.kind;
+  const bool is_whole =
+      kind == Writes::Kind::together || kind == Writes::Kind::split || (kind == Writes::Kind::each_event && framing_);
+  if (!is_whole && gathered_.size() + bytes.size() > largest) {
+    flush();
+    if (bytes.size() > largest) {
+      // The last bytes are gathered all the same: the mark that follows is theirs.
+      write(bytes.substr(0, bytes.size() - largest));
+      bytes.remove_prefix(bytes.size() - largest);
+    }
   }
+  gathered_.append(bytes);
+}
+
+void Delivery::mark() {
+  marks_.push_back({written_ + gathered_.size(), sent_});
+  if (!gathered_.empty()) return;
+  const std::lock_guard<std::mutex> lock(progress_.handover);
+  publish();
+}
+
+void Delivery::end_part() {
+  if (plan_.writes.kind == Writes::Kind::each_event || plan_.writes.kind == Writes::Kind::sliced) flush();
+}
+
+void Delivery::leave() {
+  if (plan_.writes.kind == Writes::Kind::together || plan_.writes.kind == Writes::Kind::split) return;
+  flush();
+  // Thousands of streams may wait, each after much that was due together.
+  constexpr std::size_t small = 4096;
+  if (gathered_.capacity() > small) gathered_.shrink_to_fit();
+  if (marks_.capacity() > small / sizeof(Mark)) marks_.shrink_to_fit();
 }
 
 void Delivery::flush() {
@@ -403,9 +437,7 @@ void Delivery::flush() {
     rest.remove_prefix(first);
   }
   write(rest);
-  written_ += gathered_.size();
   gathered_.clear();
-  publish();
 }
 
 void Delivery::pause_between_writes() {
@@ -414,16 +446,36 @@ void Delivery::pause_between_writes() {
 }
 
 void Delivery::write(std::string_view bytes) {
-  if (!bytes.empty() && !outlet_.write(bytes)) throw Ended{Result::broken_off};
+  const std::size_t most = plan_.writes.kind == Writes::Kind::sliced ? plan_.writes.size : bytes.size();
+  while (!bytes.empty()) {
+    std::optional<std::size_t> count;
+    {
+      const std::lock_guard<std::mutex> lock(progress_.handover);
+      count = outlet_.write_some(bytes.substr(0, most));
+      if (count) {
+        written_ += *count;
+        publish();
+      }
+    }
+    if (!count || (*count == 0 && !outlet_.wait_until_writable())) throw Ended{Result::broken_off};
+    bytes.remove_prefix(*count);
+  }
 }
 
 void Delivery::publish() {
-  if (!gathered_.empty()) return;
-  progress_.events.store(sent_.events, std::memory_order_relaxed);
-  progress_.tokens.store(sent_.tokens, std::memory_order_relaxed);
-  if (!sent_.done || progress_.done) return;
-  progress_.done_at = std::chrono::steady_clock::now();
-  progress_.done = true;
+  const std::size_t before = published_;
+  while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
+  if (published_ == before) return;
+  const Sent& sent = marks_[published_ - 1].sent;
+  progress_.events.store(sent.events, std::memory_order_relaxed);
+  progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
+  if (sent.done && !progress_.done) {
+    progress_.done_at = std::chrono::steady_clock::now();
+    progress_.done = true;
+  }
+  if (published_ < marks_.size()) return;
+  marks_.clear();
+  published_ = 0;
 }
 
 void Delivery::announce_last_bytes() const {
@@ -533,6 +585,7 @@ void Delivery::hold(std::size_t index) {
 }
 
 void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
+  if (timeline_.now() < deadline) leave();
   // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
   const bool has_end = deadline != TimePoint::max();
   const bool goes_on = has_end && !nothing_follows_;
@@ -559,6 +612,7 @@ void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
 }
 
 void Delivery::pass(const Gate& gate) {
+  leave();
   if (timeline_.is_guard_spent()) return pass_by(gate);
   GateWait pending(Access::state(gate), outlet_.waker(), [this] { return outlet_.delivered(); });
   while (!timeline_.is_instant() && ping_comes_by(TimePoint::max()) && !pending.over()) {
@@ -604,7 +658,9 @@ bool Delivery::ping_comes_by(TimePoint moment) {
 void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every);
   begin_stream();
+  leave();
   send_between(framing_->ping());
+  leave();
 }
 
 void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {

@@ -68,6 +68,9 @@ struct DeliveryProgress {
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
+  /// Held while bytes are handed over and counted. Whoever asks for the counts under it is told of all that the client
+  /// can have read.
+  mutable std::mutex handover;
   /// Of a reply that is traced; not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
 
@@ -131,7 +134,7 @@ class Delivery {
     std::size_t offset;
     std::size_t fault;
   };
-  /// How far the delivery has come, for its progress.
+  /// How far the reply has come with the bytes gathered so far.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
@@ -139,6 +142,12 @@ class Delivery {
     bool byte_order_mark = false;
     /// The last event has no blank line after it yet.
     bool unfinished = false;
+  };
+
+  /// What the progress is when so many bytes, of the head and all that followed, have been handed over.
+  struct Mark {
+    std::size_t bytes;
+    Sent sent;
   };
 
   template <class Steps>
@@ -159,12 +168,19 @@ class Delivery {
   /// Bytes of the body, those of event `event` or, with 0, others, cut where a fault is to happen inside them.
   void send_body(std::string_view bytes, std::size_t event);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
+  /// Gathers bytes for the next write. What would not fit into one is written at once.
   void send(std::string_view bytes);
+  /// The bytes gathered so far are as much of the reply as `sent_` says.
+  void mark();
+  /// What was gathered is the head, or an event, or what stands between events.
+  void end_part();
+  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
+  void leave();
   /// Hands what was gathered to the connection.
   void flush();
   void pause_between_writes();
   void write(std::string_view bytes);
-  /// Tells the progress what has been handed to the connection.
+  /// Tells the progress of the marks that have been handed over.
   void publish();
   void announce_last_bytes() const;
 
@@ -214,7 +230,9 @@ class Delivery {
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
   std::string gathered_;     // for one write, or two
-  std::size_t written_ = 0;  // of what was gathered
+  std::size_t written_ = 0;  // bytes handed over
+  std::vector<Mark> marks_;
+  std::size_t published_ = 0;  // of the marks
   bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;

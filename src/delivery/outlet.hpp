@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "../core/clock.hpp"
@@ -19,8 +21,13 @@ class Outlet {
 
   virtual ~Outlet() = default;
 
-  /// Hands every byte to the connection; false when the client has gone, does not read, or the gateway stops.
-  virtual bool write(std::string_view bytes) = 0;
+  /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
+  /// or the gateway stops.
+  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
+  /// Waits until it takes more; false when the client does not read.
+  virtual bool wait_until_writable() = 0;
+  /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
+  bool write(std::string_view bytes);
   /// Waits until the client's kernel has acknowledged what was written; false as for write.
   virtual bool drain() = 0;
   /// Whether it has, as far as the system can tell.

@@ -159,9 +159,18 @@ const Decision& Exchange::decision() const& { return record_->decision; }
 int Exchange::status() const { return record_->status; }
 const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
-std::size_t Exchange::events_sent() const { return record_->progress.events; }
-std::size_t Exchange::tokens_sent() const { return record_->progress.tokens; }
-std::size_t Exchange::bytes_sent() const { return record_->bytes; }
+std::size_t Exchange::events_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.events;
+}
+std::size_t Exchange::tokens_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.tokens;
+}
+std::size_t Exchange::bytes_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->bytes;
+}
 TimePoint Exchange::received() const { return record_->received; }
 std::string Exchange::method() && { return record_->request.method; }
 Headers Exchange::headers() && { return record_->request.headers; }

@@ -1,5 +1,6 @@
 #include "catalogue_entries.hpp"
 
+#include "../core/json_reader.hpp"
 #include "../core/text.hpp"
 
 namespace mock_gateway {
@@ -39,7 +40,7 @@ void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::
 
 namespace catalogue_parts {
 
-Json parse(const std::string& text) { return Json::parse(text); }
+Json parse(const std::string& text) { return read_json(text); }
 
 std::string json_string(std::string_view value) {
   std::string text;

@@ -278,42 +278,36 @@ void Connection::end_exchange() {
   last_exchange_ended_ = std::chrono::steady_clock::now();
 }
 
-bool Connection::write(std::string_view bytes) {
-  std::size_t sent = 0;
-  while (sent < bytes.size()) {
-    if (stop_line_->is_stopped()) return false;
-    const bool begins = record_ && record_->bytes == 0;
-    const TimePoint now = begins ? timeline_->now() : TimePoint{};
-    const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-    std::size_t count = 0;
-    const sockets::Transfer transfer = sockets::send(socket_, bytes.data() + sent, bytes.size() - sent, count);
-    if (transfer == sockets::Transfer::reset || transfer == sockets::Transfer::failed) {
-      note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
-      return false;
-    }
-    if (record_ && count > 0) {
-      last_write_ = timeline_->now();
-      record_->bytes.fetch_add(count, std::memory_order_relaxed);
-    }
-    if (begins && count > 0) record_->mark_first_byte(now, real_now);
-    sent += count;
-    if (transfer == sockets::Transfer::done) continue;
-    if (timeline_) timeline_->settle();
-    if (!wait_until_writable()) {
-      stalled_ = true;
-      return false;
-    }
+std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
+  if (stop_line_->is_stopped()) return std::nullopt;
+  const bool begins = record_ && record_->bytes == 0;
+  const TimePoint now = begins ? timeline_->now() : TimePoint{};
+  const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+  std::size_t count = 0;
+  const sockets::Transfer transfer = sockets::send(socket_, bytes.data(), bytes.size(), count);
+  if (transfer == sockets::Transfer::reset || transfer == sockets::Transfer::failed) {
+    note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
+    return std::nullopt;
   }
-  return true;
+  if (record_ && count > 0) {
+    last_write_ = timeline_->now();
+    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    if (begins) record_->mark_first_byte(now, real_now);
+  }
+  return count;
 }
 
 bool Connection::wait_until_writable() {
+  if (timeline_) timeline_->settle();
   const Duration step =
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
   Standstill standstill(socket_);
   for (;;) {
     const Duration left = limits_.write_timeout - standstill.length();
-    if (left <= Duration{0}) return false;
+    if (left <= Duration{0}) {
+      stalled_ = true;
+      return false;
+    }
     const sockets::Readiness readiness =
         sockets::poll(socket_, sockets::Interest::writable, false, -1, std::min(left, step));
     if (readiness.ready || readiness.disconnected) return true;

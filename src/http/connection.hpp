@@ -112,7 +112,8 @@ class Connection final : public Outlet {
   // Writing: the exchange under way hears of what happens.
   void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
   void end_exchange();
-  bool write(std::string_view bytes) override;
+  std::optional<std::size_t> write_some(std::string_view bytes) override;
+  bool wait_until_writable() override;
   bool drain() override;
   void last_bytes_follow() override;
   bool took_last_bytes() override;
@@ -168,7 +169,6 @@ class Connection final : public Outlet {
   /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
-  bool wait_until_writable();
   bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
   void note_peer_closed(Departure::How how);
   /// Of a connection that can be used no more.

@@ -228,9 +228,13 @@ struct SseDialect {
 /// on, it does not wait to.
 struct Writes {
   enum class Kind {
-    /// The head, then each event; a small plain reply in one.
-    as_they_come,
-    /// At most `size` bytes each.
+    /// What is due at the same moment in one, of 64 KiB at most: whatever waits, a ping and a fault end it. An element
+    /// of
+    /// raw_bytes() has one of its own.
+    due_together,
+    /// The head, then each event, comment and ping, and the end of the body; a plain reply as above.
+    each_event,
+    /// As each_event, and at most `size` bytes each.
     sliced,
     /// All at the end, or before a fault.
     together,
@@ -238,7 +242,7 @@ struct Writes {
     split,
   };
 
-  Kind kind = Kind::as_they_come;
+  Kind kind = Kind::due_together;
   std::size_t size = 0;
 };
 

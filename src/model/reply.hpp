@@ -220,8 +220,12 @@ class Reply {
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
+  /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
+  /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
+  /// are the same, and each event is an HTTP chunk either way.
+  [[nodiscard]] Reply write_each_event() const;
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
-  /// one write per byte; see Writes. `bytes` is at least 1, or GatewayError.
+  /// one write per byte. No write has bytes of two events. `bytes` is at least 1, or GatewayError.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Hands all its bytes to the kernel in one write, when the last one is due; what precedes a fault, before it.
   [[nodiscard]] Reply one_write() const;

@@ -173,11 +173,9 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& askin
     StubState& stub = *entry.stub;
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
     if (!entry.always && !may_answer(stub)) continue;
-    if (entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in &&
-        !entry.first->test(call)) {
-      continue;
-    }
-    if (!matches(stub, call, choice.trail, asking)) continue;
+    const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
+    if (first_is_simple && !entry.first->test(call)) continue;
+    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.trail, asking)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
     const std::optional<std::size_t> turn = take(stub);
@@ -189,9 +187,9 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& askin
   return choice;
 }
 
-bool Script::matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking) {
+bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking) {
   asking.stub = &stub;
-  return std::all_of(stub.plan().matchers.begin(), stub.plan().matchers.end(), [&](const Matcher& matcher) {
+  return std::all_of(stub.plan().matchers.begin() + from, stub.plan().matchers.end(), [&](const Matcher& matcher) {
     asking.matcher = &matcher;
     return decide(matcher, call, trail);
   });

@@ -186,7 +186,8 @@ class Script {
     void add(std::shared_ptr<StubState> stub);
   };
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  static bool matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking);
+  /// Whether the stub's matchers but the first `from`, which have matched, match.
+  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   /// The number of the call, from 0; nothing when another request was faster.

@@ -1,59 +1,93 @@
 #!/usr/bin/env python3
-"""What it costs to include the gateway in a test file, against the standard headers and json.hpp that it includes.
+"""What it costs to use and to change the gateway, against aims.
 
-    python3 tests/bench/compile_time.py [--pairs N] [--compiler g++] [--header mock_gateway.hpp] [--httplib FOLDER]
+    python3 tests/bench/compile_time.py [--short] [--pairs N] [--compiler g++] [--header FILE] [--httplib FOLDER]
+    python3 tests/bench/compile_time.py --test-command
+    python3 tests/bench/compile_time.py --changed-file
 
-Compiles with -O0 and warnings off, in turn, and prints medians and the median ratio of the pairs. The time is the
-compiler's own processor time, so that what else the machine does counts little.
+Compiles a one-line test in both modes, in turn with what it includes alone, warnings off, and prints medians: the
+compiler's own processor time, so that what else the machine does counts little, its peak memory, and the object's size.
+--short compiles each once, without optimizing, and judges nothing. --test-command times README's test command, and
+--changed-file one changed .cpp to the finished `tests/run.sh -R` of one test file, each in a new clone of this checkout
+and in real time, which is worth something on a machine that does little else. Exits with 1 when an aim is missed.
 """
 
 import argparse
+import os
 import pathlib
 import re
-import resource
 import shlex
 import statistics
 import subprocess
+import sys
 import tempfile
+import time
+from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-USE = """
+TEST = """
 int main() {
   mock_gateway::Gateway gateway;
   gateway.chat().reply("Hello.");
   return gateway.base_url().empty();
 }
 """
+DEPENDENCIES = "int main() { return nlohmann::ordered_json{}.empty() ? 0 : 1; }\n"
 
 
-def interface_includes(header: str) -> list[str]:
-    """The headers that the interface half includes: everything before the implementation half begins."""
+class Cost(NamedTuple):
+    """Of compiling one file."""
+
+    seconds: float
+    gigabytes: float
+
+
+class Report:
+    def __init__(self, judges: bool):
+        self.judges = judges
+        self.missed = False
+
+    def row(self, what: str, measured: str, *aims: tuple[str, float, float]) -> None:
+        """Each aim: how it reads, what was measured, the most that it may be."""
+        print(f"{what:<34} {measured}")
+        for text, value, most in aims:
+            verdict = "" if not self.judges else ": met" if value <= most else ": MISSED"
+            self.missed = self.missed or (self.judges and value > most)
+            print(f"{'':<34}   aim {text}{verdict}")
+
+
+def compile_once(command: list[str], source: pathlib.Path) -> Cost:
+    process = subprocess.Popen([*command, str(source)])
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        print("compile_time.py: the compiler failed", file=sys.stderr)
+        sys.exit(2)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6)
+
+
+def compile_pairs(test: tuple, base: tuple, pairs: int) -> tuple[Cost, Cost, float]:
+    """The medians of both, and of the ratio of their times. Each is a command and a file; which begins alternates."""
+    tests, bases = [], []
+    for pair in range(pairs):
+        if pair % 2:
+            tests.append(compile_once(*test))
+        bases.append(compile_once(*base))
+        if not pair % 2:
+            tests.append(compile_once(*test))
+
+    def median(costs: list[Cost]) -> Cost:
+        return Cost(*(statistics.median(part) for part in zip(*costs)))
+
+    ratio = statistics.median(one.seconds / other.seconds for one, other in zip(tests, bases))
+    return median(tests), median(bases), ratio
+
+
+def measure_compiling(report: Report, options: argparse.Namespace) -> None:
+    header = options.header.read_text()
+    found = subprocess.run(["pkg-config", "--cflags", "cpp-httplib"], capture_output=True, text=True)
+    flags = ["-I" + options.httplib] if options.httplib else shlex.split(found.stdout)
     interface = re.split(r"defined\(?\s*MOCK_GATEWAY_IMPLEMENTATION|ifdef MOCK_GATEWAY_IMPLEMENTATION", header)[0]
-    includes = dict.fromkeys(re.findall(r"^#include (<[^>]+>)", interface, re.MULTILINE))
-    assert "<nlohmann/json.hpp>" in includes and "<httplib.h>" not in includes, "the interface half was not found"
-    return list(includes)
-
-
-def compile_time(command: list[str], source: pathlib.Path) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*command, str(source)], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", type=int, default=9)
-    parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--header", type=pathlib.Path, default=ROOT / "mock_gateway.hpp")
-    parser.add_argument("--httplib", help="folder of a single-header httplib.h; the system's unless given")
-    options = parser.parse_args()
-
-    if options.httplib:
-        flags = ["-I" + options.httplib]
-    else:
-        found = subprocess.run(["pkg-config", "--cflags", "cpp-httplib"], capture_output=True, text=True)
-        flags = shlex.split(found.stdout)
 
     with tempfile.TemporaryDirectory() as folder:
         def written(name: str, text: str) -> pathlib.Path:
@@ -61,28 +95,78 @@ def main() -> None:
             path.write_text(text)
             return path
 
-        includes = interface_includes(options.header.read_text())
-        base = written("base.cpp", "".join(f"#include {name}\n" for name in includes) +
-                       "int main() { return nlohmann::ordered_json{}.empty() ? 0 : 1; }\n")
-        file = written("file.cpp", f'#include "{options.header.resolve()}"\n' + USE)
+        def dependencies(name: str, half: str) -> pathlib.Path:
+            includes = dict.fromkeys(re.findall(r"^#include (<[^>]+>)", half, re.MULTILINE))
+            assert "<nlohmann/json.hpp>" in includes and ("<httplib.h>" in includes) == (half is header), includes
+            return written(name, "".join(f"#include {name}\n" for name in includes) + DEPENDENCIES)
 
-        command = [options.compiler, "-std=c++17", "-O0", "-w", *flags, "-c", "-o", f"{folder}/out.o"]
-        opt_out = [*command, "-DMOCK_GATEWAY_HEADER_ONLY=0"]
-        compile_time(command, base)  # the headers into the cache
-        bases, files = [], []
-        for pair in range(options.pairs):
-            if pair % 2:
-                files.append(compile_time(opt_out, file))
-            bases.append(compile_time(command, base))
-            if pair % 2 == 0:
-                files.append(compile_time(opt_out, file))
-        default = [compile_time(command, file) for _ in range(min(3, options.pairs))]
+        test = written("test.cpp", f'#include "{options.header.resolve()}"\n' + TEST)
+        alone = dependencies("dependencies.cpp", header)
+        interface_alone = dependencies("interface.cpp", interface)
+        out = pathlib.Path(folder) / "out.o"
+        command = [options.compiler, "-std=c++17", "-w", *flags, "-c", "-o", str(out)]
+        in_compiled_mode = [*command, "-O0", "-DMOCK_GATEWAY_HEADER_ONLY=0"]
+        pairs = 1 if options.short else options.pairs
 
-    ratio = statistics.median(f / b for f, b in zip(files, bases))
-    print(f"compile, opt-out mode          test file {statistics.median(files):.2f} s   "
-          f"its headers alone {statistics.median(bases):.2f} s   ratio {ratio:.2f} (aim at most 1.30)")
-    print(f"compile, default mode          test file {statistics.median(default):.2f} s")
+        compile_once(in_compiled_mode, interface_alone)  # the headers into the cache
+        one, base, ratio = compile_pairs((in_compiled_mode, test), (in_compiled_mode, interface_alone), pairs)
+        report.row("a test file, compiled mode, -O0",
+                   f"{one.seconds:.2f} s, {one.gigabytes:.2f} GB; its headers alone {base.seconds:.2f} s",
+                   (f"{ratio:.2f} x its headers, at most 1.25 x", ratio, 1.25))
+        for level in ["-O0"] if options.short else ["-O0", "-O2"]:
+            one, base, ratio = compile_pairs(([*command, level], test), ([*command, level], alone), min(pairs, 3))
+            compile_once([*command, level], test)
+            aims = [("at most 14 s", one.seconds, 14)] if level == "-O2" else [
+                ("at most 7 s", one.seconds, 7), (f"{ratio:.2f} x its dependencies, at most 2.6 x", ratio, 2.6),
+                ("at most 0.6 GB", one.gigabytes, 0.6)]
+            report.row(f"a one-line test, default mode, {level}",
+                       f"{one.seconds:.2f} s, {one.gigabytes:.2f} GB, object {out.stat().st_size / 1e6:.1f} MB; its "
+                       f"dependencies alone {base.seconds:.2f} s, {base.gigabytes:.2f} GB", *aims)
+
+    lines = header.splitlines()
+    gateway = next(number for number, line in enumerate(lines, 1) if re.match(r"class Gateway\b[^;]*\{", line))
+    report.row("the assembled header", f"{len(lines)} lines; `class Gateway {{` in line {gateway}",
+               ("at most 20,000 lines", len(lines), 20000), ("in the first 600", gateway, 600))
+
+
+def measure_commands(report: Report, options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        clone = pathlib.Path(folder) / "clone"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+
+        def timed(*command: str) -> float:
+            began = time.monotonic()
+            subprocess.run([str(clone / "tests" / "run.sh"), *command], cwd=clone, check=True, stdout=subprocess.DEVNULL)
+            return time.monotonic() - began
+
+        if options.test_command:
+            taken = timed()
+            report.row("tests/run.sh, a new clone", f"{taken:.0f} s", ("at most 240 s", taken, 240))
+        if options.changed_file:
+            timed("-R", "compiled.keys")
+            with open(clone / "src" / "keys" / "key_store.cpp", "a") as changed:
+                changed.write("// Changed.\n")
+            taken = timed("-R", "compiled.keys")
+            report.row("one changed .cpp, one test file", f"{taken:.1f} s", ("at most 20 s", taken, 20))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--header", type=pathlib.Path, default=ROOT / "mock_gateway.hpp")
+    parser.add_argument("--httplib", help="folder of a single-header httplib.h; the system's unless given")
+    parser.add_argument("--test-command", action="store_true", help="time README's test command instead")
+    parser.add_argument("--changed-file", action="store_true", help="time a changed file's test instead")
+    options = parser.parse_args()
+    report = Report(judges=not options.short)
+    if options.test_command or options.changed_file:
+        measure_commands(report, options)
+    else:
+        measure_compiling(report, options)
+    return 1 if report.missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,5 +1,5 @@
 // What it costs to have a gateway for one test: construct, first request, destroy; and how long stop() takes with
-// connections open. Arguments: lives (500), stops (50).
+// connections open. Arguments: lives (500; short 20), stops (50; short 2).
 
 #include <sys/resource.h>
 
@@ -10,6 +10,7 @@
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
+#include "support/run.hpp"
 #include "support/statistics.hpp"
 
 namespace {
@@ -64,14 +65,15 @@ Stop stop_with(int idle, int stalled, int half_sent, int not_reading) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int lives = argc > 1 ? std::atoi(argv[1]) : 500;
-  const int stops = argc > 2 ? std::atoi(argv[2]) : 50;
+  bench::Run run(argc, argv);
+  const long lives = run.number(0, 500, 20);
+  const long stops = run.number(1, 50, 2);
 
   std::vector<double> whole;
   std::vector<double> construct;
   std::vector<double> exchange;
   std::vector<double> destroy;
-  for (int life = 0; life < lives; ++life) {
+  for (long life = 0; life < lives; ++life) {
     std::optional<Gateway> gateway;
     construct.push_back(1e3 * bench::seconds([&] { gateway.emplace(); }));
     exchange.push_back(1e3 * bench::seconds([&] {
@@ -85,23 +87,24 @@ int main(int argc, char** argv) {
   if (lives > 0)
     std::printf(
         "construct + request + destroy  median %.2f ms (construct %.2f, first request %.2f, destroy %.2f; 95%% below "
-        "%.2f; aim 2)\n",
+        "%.2f; %s)\n",
         bench::median(whole), bench::median(construct), bench::median(exchange), bench::median(destroy),
-        bench::quantile(whole, 0.95));
+        bench::quantile(whole, 0.95), run.judge("2", bench::median(whole) <= 2).c_str());
 
   const auto report = [&](const char* what, int idle, int stalled, int half_sent, int not_reading) {
     std::vector<double> real;
     std::vector<double> user;
     std::vector<double> system;
-    for (int run = 0; run < stops; ++run) {
+    for (long i = 0; i < stops; ++i) {
       const Stop stop = stop_with(idle, stalled, half_sent, not_reading);
       real.push_back(stop.real);
       user.push_back(stop.user);
       system.push_back(stop.system);
     }
     if (stops > 0)
-      std::printf("stop, %-24s median %5.2f ms, maximum %5.2f of %d (user %.2f, system %.2f)\n", what,
-                  bench::median(real), bench::quantile(real, 1), stops, bench::median(user), bench::median(system));
+      std::printf("stop, %-27s median %5.2f ms, maximum %5.2f of %ld (user %.2f, system %.2f; %s)\n", what,
+                  bench::median(real), bench::quantile(real, 1), stops, bench::median(user), bench::median(system),
+                  run.judge("50", bench::median(real) <= 50).c_str());
     std::fflush(stdout);
   };
   report("nothing open", 0, 0, 0, 0);
@@ -109,4 +112,5 @@ int main(int argc, char** argv) {
   report("100 stalled streams", 0, 100, 0, 0);
   report("100 half-sent requests", 0, 0, 100, 0);
   report("all of these, 5 not reading", 100, 100, 100, 5);
+  return run.status();
 }

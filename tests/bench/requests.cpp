@@ -1,5 +1,5 @@
 // Requests per second over kept-alive connections, against a bare cpp-httplib handler that parses the same request
-// and dumps an equal reply. Arguments: pairs (15), milliseconds of each measurement (200).
+// and dumps an equal reply. Arguments: pairs (15; short 3), milliseconds of each measurement (200; short 50).
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "mock_gateway.hpp"
 #include "support/bare_server.hpp"
 #include "support/client.hpp"
+#include "support/run.hpp"
 #include "support/statistics.hpp"
 
 namespace {
@@ -97,8 +98,9 @@ std::string body_of(int port, const std::string& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int pairs = argc > 1 ? std::atoi(argv[1]) : 15;
-  const std::chrono::milliseconds duration{argc > 2 ? std::atoi(argv[2]) : 200};
+  bench::Run run(argc, argv);
+  const long pairs = run.number(0, 15, 3);
+  const std::chrono::milliseconds duration{run.number(1, 200, 50)};
 
   mock_gateway::Gateway gateway;
   gateway.chat().reply(text);
@@ -131,9 +133,10 @@ int main(int argc, char** argv) {
     const bench::Pairs rates = bench::measure_pairs(
         pairs, [&] { return to_gateway.rate(duration); }, [&] { return to_bare.rate(duration); });
     std::printf(
-        "requests/s, %2zu connections    gateway %8.0f   bare %8.0f   ratio %.2f (quartiles %.2f to %.2f; aim 0.90)\n",
+        "requests/s, %2zu connections    gateway %8.0f   bare %8.0f   ratio %.2f (quartiles %.2f to %.2f; %s)\n",
         connections, bench::median(rates.gateway), bench::median(rates.bare), rates.ratio(), rates.ratio(0.25),
-        rates.ratio(0.75));
+        rates.ratio(0.75), run.judge("0.90", rates.ratio() >= 0.90).c_str());
     std::fflush(stdout);
   }
+  return run.status();
 }

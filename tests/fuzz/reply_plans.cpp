@@ -244,6 +244,7 @@ class Plan {
       case 0: reply_ = reply_.slice_writes(draw_.from_one_to(40)); break;
       case 1: reply_ = reply_.one_write(); break;
       case 2: reply_ = reply_.split_write(draw_.from_one_to(300)); break;
+      case 3: reply_ = reply_.write_each_event(); break;
       default: break;
     }
   }

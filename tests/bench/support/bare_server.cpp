@@ -90,7 +90,10 @@ class BareServer::Impl final : public httplib::Server {
   }
 
   void start() {
+    int listener = -1;
+    set_socket_options([&listener](socket_t socket) { listener = socket; });
     port_ = bind_to_any_port("127.0.0.1");
+    ::listen(listener, SOMAXCONN);  // in place of cpp-httplib's 5, as the gateway has it
     listening_ = std::thread([this] { listen_after_bind(); });
     while (!is_running()) std::this_thread::yield();
   }

@@ -7,7 +7,7 @@
 namespace bench {
 
 /// A connection to a port of this machine that costs the measurement as little as possible. Whatever fails ends the
-/// program: a benchmark of failures would be fast.
+/// program with status 2: a benchmark of failures would be fast.
 class Client {
  public:
   explicit Client(int port, int receive_buffer = 0);
@@ -17,7 +17,7 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   void send(std::string_view bytes);
-  /// Takes what has arrived, at least a byte.
+  /// Takes what has arrived, at least a byte. Valid until this thread receives again.
   std::string_view receive();
   /// Reads until the bytes received since the last call end in `end`; how many they are.
   std::size_t receive_until(std::string_view end);
@@ -36,7 +36,6 @@ class Client {
   std::size_t head_ = 0;
   std::size_t total_ = 0;  // 0: not known yet
   bool any_status_ = false;
-  char buffer_[65536];
 };
 
 /// A chat request with this body, keep-alive.

@@ -37,9 +37,9 @@ struct Pairs {
 
 /// Measures each in turn, and the one that begins alternates.
 template <class Gateway, class Bare>
-Pairs measure_pairs(int pairs, const Gateway& gateway, const Bare& bare) {
+Pairs measure_pairs(long pairs, const Gateway& gateway, const Bare& bare) {
   Pairs result;
-  for (int pair = 0; pair < pairs; ++pair) {
+  for (long pair = 0; pair < pairs; ++pair) {
     if (pair % 2 == 0) result.gateway.push_back(gateway());
     result.bare.push_back(bare());
     if (pair % 2 != 0) result.gateway.push_back(gateway());

@@ -1,0 +1,195 @@
+// What is due together leaves together: into how many TCP segments a reply comes, what parts them, and that nobody is
+// told less of a reply than its client has read.
+
+#ifdef __linux__
+#include <linux/tcp.h>
+#endif
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace writes_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+
+/// How many segments with data the client's kernel has received: one for each small write, since TCP_NODELAY is on.
+/// Nothing where the system does not tell.
+std::optional<unsigned> segments(const RawConnection& connection) {
+#ifdef __linux__
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  constexpr std::size_t known = offsetof(tcp_info, tcpi_data_segs_in) + sizeof info.tcpi_data_segs_in;
+  if (::getsockopt(connection.descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && size >= known)
+    return info.tcpi_data_segs_in;
+#else
+  static_cast<void>(connection);
+#endif
+  return std::nullopt;
+}
+
+/// A stream on a manual clock, of a gateway of its own: equal replies have equal bytes.
+struct Stream {
+  explicit Stream(const Reply& reply, test_support::ConnectionOptions options = {})
+      : gateway(Options{}.clock(clock).verify_on_destruction(false)),
+        stub(gateway.chat().reply(reply)),
+        connection(gateway, options) {
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(stub.wait_for_calls(1, 5s));
+  }
+
+  /// Of the head and all that followed it.
+  std::string rest() { return connection.receive_response().raw; }
+  void check_segments(unsigned expected) const {
+    if (const auto count = segments(connection)) CHECK(*count == expected);
+  }
+
+  ManualClock clock;
+  Gateway gateway;
+  Stub stub;
+  RawConnection connection;
+};
+
+SseDialect gzipped() {
+  SseDialect dialect;
+  dialect.gzip = true;
+  return dialect;
+}
+
+TEST_CASE("a stream without a pace comes in one segment, and event by event where that is asked for") {
+  for (const Reply& reply : {text("one two"), text("one two").sse(gzipped()), text("one two").every(0s)}) {
+    Stream together(reply);
+    Stream apart(reply.write_each_event());
+    const std::string bytes = together.rest();
+    CHECK(bytes == apart.rest());
+    CHECK(bytes.size() > 500);
+    together.check_segments(1);
+    apart.check_segments(7);  // the head, role, two tokens, finish, [DONE], the end of the body
+  }
+}
+
+TEST_CASE("each event of a stream is a chunk of its own") {
+  Stream stream(text("one two"));
+  const Response response = stream.connection.receive_response();
+  std::string_view body = std::string_view(response.raw).substr(response.raw.find("\r\n\r\n") + 4);
+  std::size_t chunks = 0;
+  for (; body.substr(0, 3) != "0\r\n"; ++chunks) {
+    const std::size_t size = std::stoul(std::string(body), nullptr, 16);
+    const std::size_t begin = body.find("\r\n") + 2;
+    CHECK(body.substr(begin, 6) == "data: ");
+    CHECK(body.substr(begin + size - 2, 4) == "\n\n\r\n");
+    body.remove_prefix(begin + size + 2);
+  }
+  CHECK(chunks == 5);
+}
+
+TEST_CASE("a client of HTTP/1.0 gets a stream without a pace in one segment") {
+  Gateway gateway;
+  gateway.chat().reply("one two");
+  RawConnection connection(gateway);
+  std::string request = Http(gateway).format_chat({{"stream", true}});
+  request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0");
+  connection.send(request);
+  const auto received = connection.receive_all();
+  CHECK(received.end == test_support::End::fin);
+  CHECK(received.bytes.find("[DONE]") != std::string::npos);
+  if (const auto count = segments(connection)) CHECK(*count == 1);
+}
+
+TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
+  SUBCASE("a wait") {
+    Stream stream(text("one two three").first_token_after(1s));
+    CHECK(stream.connection.receive_until("\n\n\r\n").found);  // the role event
+    REQUIRE(stream.clock.wait_for_waits(1, 5s));
+    stream.check_segments(1);
+    stream.clock.advance(1s);
+    CHECK(stream.connection.receive_until("0\r\n\r\n").found);
+    stream.check_segments(2);
+  }
+  SUBCASE("a gate") {
+    Gate gate;
+    Stream stream(text("one two three").hold(gate, before_token(2)));
+    REQUIRE(gate.wait_until_reached(5s));
+    CHECK(stream.stub.last_call().tokens_sent() == 1);
+    CHECK(stream.connection.receive_until("\"one\"").found);
+    gate.open();
+    CHECK(stream.connection.receive_until("0\r\n\r\n").found);
+    stream.check_segments(2);
+  }
+  SUBCASE("a stall") {
+    Stream stream(text("one two three").fail(after_tokens(2), stall(1s)));
+    REQUIRE(stream.clock.wait_for_waits(1, 5s));
+    CHECK(stream.connection.receive_until("\" two\"").found);
+    stream.clock.advance(1s);
+    CHECK(stream.connection.receive_until("0\r\n\r\n").found);
+    stream.check_segments(2);
+  }
+  SUBCASE("a ping") {
+    SseDialect dialect;
+    dialect.ping_every = 1s;
+    Stream stream(text("one two three").sse(dialect).first_token_after(2500ms));
+    REQUIRE(stream.clock.wait_for_waits(1, 5s));
+    stream.clock.advance(2500ms);
+    CHECK(stream.connection.receive_until("0\r\n\r\n").found);
+    stream.check_segments(4);
+  }
+  SUBCASE("raw bytes") {
+    Stream stream(chunks({raw_bytes("data: {\"a\""), raw_bytes(":1}\n\n"), chunk({{"b", 2}}), chunk({{"c", 3}})}));
+    CHECK(stream.connection.receive_until("0\r\n\r\n").found);
+    stream.check_segments(4);  // the head, each raw element, all else
+  }
+}
+
+TEST_CASE("whoever has read a whole stream is told of all its events") {
+  Gateway gateway;
+  gateway.chat().reply("one two three");
+  RawConnection connection(gateway);
+  for (int i = 0; i < 200; ++i) {
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    const Response response = connection.receive_response();
+    const Exchange exchange = gateway.journal().last();
+    REQUIRE(exchange.bytes_sent() == response.raw.size());
+    REQUIRE(exchange.events_sent() == 6);
+    REQUIRE(exchange.tokens_sent() == 3);
+  }
+}
+
+TEST_CASE("a client that leaves inside a large write was sent the events that its connection took") {
+  std::string words;
+  for (int word = 0; word < 30'000; ++word) words += "word ";
+  test_support::ConnectionOptions small;
+  small.receive_buffer = 4096;
+  Stream left{text(words), small};
+  const Exchange exchange = left.stub.last_call();
+  CHECK(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
+  left.connection.abort();
+  REQUIRE(exchange.wait_for_client_to_leave(5s));
+  const Departure departure = *exchange.departure();
+  CHECK(departure.bytes > 100'000);
+
+  const std::string whole = Stream(text(words)).rest();
+  REQUIRE(departure.bytes < whole.size());
+  const std::string_view taken = std::string_view(whole).substr(0, departure.bytes);
+  std::size_t events = 0;
+  for (std::size_t at = 0; (at = taken.find("\n\n\r\n", at)) != std::string_view::npos; ++at) ++events;
+  CHECK(departure.events == events);
+  CHECK(departure.tokens == events - 1);
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+}
+
+}  // namespace writes_test
