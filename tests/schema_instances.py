@@ -3,8 +3,9 @@
 
     schema_corpus.py | schema_instances.py PROGRAM | schema_check.py
 
-Reads schemas, one a line, also as {"name": ..., "schema": ...}, and prints JSON lines {"schema": ..., "instance": ...} as schema_check.py reads them. PROGRAM
-is mock-gateway. Exits with 1 at the first schema that is refused. Python's standard library only.
+Reads schemas, one a line, bare or as {"name": ..., "schema": ...}, and prints JSON lines {"schema": ..., "instance":
+...} as schema_check.py reads them. PROGRAM is mock-gateway. Exits with 1 at the first schema that is refused. Python's
+standard library only.
 """
 
 import http.client

@@ -250,7 +250,7 @@ inline constexpr Type types[] = {
      " dependentRequired "},
 };
 
-/// Formats that zod gives beside the pattern that says all, and those that any text has.
+/// Formats that zod gives beside a pattern that says all.
 inline constexpr std::string_view annotations =
     " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
     " uppercase ";

@@ -78,9 +78,9 @@ class Maker {
     for (std::size_t attempt = 0; attempt < attempts; ++attempt) {
       failure_ = {"", "No instance was found that the schema certainly accepts."};
       output_ = 0;
-      const std::optional<Json> value = make({checker_.root().json}, nullptr, 0);
+      std::optional<Json> value = make({checker_.root().json}, nullptr, 0);
       if (!value) break;
-      if (accepts(*value)) return *value;
+      if (accepts(*value)) return std::move(*value);
     }
     throw failure_;
   }
@@ -249,56 +249,63 @@ class Maker {
 
   // -- numbers
 
+  bool fits(const Demand& demand, bool integer, const Json& value) {
+    budget_.spend(20);
+    return value.is_number() && (!integer || is_integer_value(value)) && is_free(demand, value) &&
+           std::all_of(demand.nodes.begin(), demand.nodes.end(),
+                       [&](const Node* node) { return checker_.number_verdict(*node, value) == Verdict::yes; });
+  }
+
   std::optional<Json> number(const Demand& demand) {
     const bool integer = (demand.types & fraction_bit) == 0;
-    constexpr double endless = std::numeric_limits<double>::infinity();
-    double low = -endless;
-    double high = endless;
+    double low = -std::numeric_limits<double>::infinity();
+    double high = -low;
     std::vector<Json> candidates{0};  // beside the multiples of a step
     for (const char* const keyword : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
       const bool lower = std::string_view(keyword).find("inimum") != std::string_view::npos;
       for (const Json* bound : demand.all(keyword)) {
         const double edge = bound->get<double>();
         (lower ? low : high) = lower ? std::max(low, edge) : std::min(high, edge);
-        const double next = std::nextafter(edge, lower ? endless : -endless);
-        candidates.insert(candidates.end(), {*bound, next, std::nextafter(next, lower ? endless : -endless)});
-        const std::uint64_t one = lower ? 1 : static_cast<std::uint64_t>(-1);
-        if (bound->is_number_unsigned())
-          candidates.emplace_back(bound->get<std::uint64_t>() + one);
-        else if (bound->is_number_integer())
-          candidates.emplace_back(static_cast<std::int64_t>(bound->get<std::uint64_t>() + one));
+        const double inwards = lower ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest();
+        const double next = std::nextafter(edge, inwards);
+        candidates.insert(candidates.end(), {*bound, next, std::nextafter(next, inwards)});
+        if (!bound->is_number_integer()) continue;
+        const std::uint64_t one = bound->get<std::uint64_t>() + (lower ? 1 : static_cast<std::uint64_t>(-1));
+        candidates.push_back(bound->is_number_unsigned() ? Json(one) : Json(static_cast<std::int64_t>(one)));
       }
     }
+    if (std::optional<Json> value = on_grid(demand, integer, low, high)) return value;
+    for (const Json& candidate : candidates) {
+      if (fits(demand, integer, candidate)) return candidate;
+    }
+    return fail(demand, "No number was found that satisfies all bounds.");
+  }
+
+  /// A multiple of the divisors, of one, or of a power of ten that has room between the bounds; near zero.
+  std::optional<Json> on_grid(const Demand& demand, bool integer, double low, double high) {
     const Parts divisors = demand.all("multipleOf");
-    int places = 0;  // the step is a multiple of 10^-places
+    int places = integer || !divisors.empty() ? 0 : 1;  // the step is a multiple of 10^-places
     for (const Json* divisor : divisors) places = std::max(places, -Decimal(*divisor).exponent);
-    double scale = std::pow(10.0, places);
-    for (; !integer && divisors.empty() && (places == 0 || (high - low) * scale < 100) && places < 18; scale *= 10)
-      ++places;
+    while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < 18) ++places;
+    const double scale = std::pow(10.0, places);
     std::uint64_t step = integer ? static_cast<std::uint64_t>(std::min(scale, 1e18)) : 1;
     for (const Json* divisor : divisors) {
       const std::uint64_t unit = Decimal(*divisor).scaled(places).value_or(0);
-      step = unit == 0 || step > 1000000000000000000 / unit ? 0 : std::lcm(step, unit);
+      if (unit == 0 || step > 1000000000000000000 / unit) return std::nullopt;
+      step = std::lcm(step, unit);
     }
-    const auto fits = [&](const Json& value) {
-      budget_.spend(20);
-      return value.is_number() && (!integer || is_integer_value(value)) && is_free(demand, value) &&
-             std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                         [&](const Node* node) { return checker_.number_verdict(*node, value) == Verdict::yes; });
-    };
-    // Multiples near zero, at random first, then one after another: those taken lie close together.
-    const double width = scale / static_cast<double>(step);
-    const double window = 100 + 4.0 * static_cast<double>(demand.taken == nullptr ? 0 : demand.taken->size());
-    double first = std::ceil(low * width);
-    double last = std::floor(high * width);
+    double first = std::ceil(low * scale / static_cast<double>(step));
+    double last = std::floor(high * scale / static_cast<double>(step));
     if (last - first > 1e6) {
+      const double window = 100 + 4.0 * static_cast<double>(demand.taken == nullptr ? 0 : demand.taken->size());
       const double near = std::min(std::max(first, 0.0), last);
       last = std::min(last, near + window);
       first = std::max(first, std::min(near, last - window));
     }
-    const std::size_t choices = step == 0 || !(first <= last) ? 0 : static_cast<std::size_t>(last - first) + 1;
-    constexpr std::size_t draws = 20;
-    for (std::size_t index = 0; choices > 0 && index < draws + std::min(choices, std::size_t{1000}); ++index) {
+    if (!(first <= last)) return std::nullopt;
+    const std::size_t choices = static_cast<std::size_t>(last - first) + 1;
+    constexpr std::size_t draws = 20;  // at random first, then one after another: those taken lie close together
+    for (std::size_t index = 0; index < draws + std::min(choices, std::size_t{1000}); ++index) {
       const double steps = first + static_cast<double>(index < draws ? below(choices) : index - draws);
       if (std::fabs(steps) * static_cast<double>(step) > 1e18) break;
       std::string digits = std::to_string(static_cast<std::int64_t>(steps) * static_cast<std::int64_t>(step));
@@ -306,12 +313,9 @@ class Maker {
       for (; zeros < places && digits.back() == '0' && digits.size() > 1; ++zeros) digits.pop_back();
       if (digits != "0" && zeros < places) digits += "e-" + std::to_string(places - zeros);
       const Json value = read_json_if_valid(digits);
-      if (fits(value)) return value;
+      if (fits(demand, integer, value)) return value;
     }
-    for (const Json& candidate : candidates) {
-      if (fits(candidate)) return candidate;
-    }
-    return fail(demand, "No number was found that satisfies all bounds.");
+    return std::nullopt;
   }
 
   // -- strings
@@ -414,12 +418,13 @@ class Maker {
 
   /// Adds a property with those that must be there when it is; all of them, or none.
   bool add(const Demand& demand, Json& object, const std::string& first) {
-    Json made = object;
+    Json made = Json::object();
     std::vector<std::string> pending{first};
     while (!pending.empty()) {
       const std::string name = std::move(pending.back());
       pending.pop_back();
-      if (made.contains(name)) continue;
+      budget_.spend(1 + object.size() / 8);
+      if (object.contains(name) || made.contains(name)) continue;
       for (const Json* names : demand.all("propertyNames")) {
         if (checker_.verdict(checker_.at(*names), Json(name)) != Verdict::yes) {
           fail(demand, "A property is needed whose name is not allowed.");
@@ -434,11 +439,11 @@ class Maker {
         if (others != nullptr) pending.insert(pending.end(), others->begin(), others->end());
       }
     }
-    if (made.size() > demand.most("maxProperties", none)) {
+    if (object.size() + made.size() > demand.most("maxProperties", none)) {
       fail(demand, "More properties are needed than are allowed.");
       return false;
     }
-    object = std::move(made);
+    for (auto item = made.begin(); item != made.end(); ++item) object[item.key()] = std::move(*item);
     return true;
   }
 
@@ -477,9 +482,11 @@ class Maker {
     if (made.size() < least) return fail(demand, "Not enough properties could be found.");
     Json sorted = Json::object();  // as they are declared, then the others
     for (const std::string& name : declared) {
-      if (made.contains(name)) sorted[name] = made[name];
+      if (made.contains(name) && !sorted.contains(name)) sorted[name] = std::move(made[name]);
     }
-    sorted.update(made);
+    for (auto item = made.begin(); item != made.end(); ++item) {
+      if (!sorted.contains(item.key())) sorted[item.key()] = std::move(*item);
+    }
     return sorted;
   }
 

@@ -49,9 +49,9 @@ class Reader {
   /// The next character; NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  /// Reads the character if it is the next one.
+  /// Reads the character, which is not NUL, if it is the next one.
   bool take(char character) {
-    if (at_ == text_.size() || text_[at_] != character) return false;
+    if (next() != character) return false;
     ++at_;
     return true;
   }

@@ -131,7 +131,7 @@ Matcher operator||(const Matcher& a, const Matcher& b) {
 
 Matcher operator!(const Matcher& matcher) {
   using Kind = detail::MatcherNode::Kind;
-  const Kind kind = Access::node(matcher).kind;
+  const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
   // These have their parentheses.
@@ -151,7 +151,7 @@ std::optional<bool> Trail::find(const MatcherNode& node) const {
 }
 
 bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
-  const MatcherNode& node = Access::node(matcher);
+  const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
@@ -213,7 +213,7 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
   std::optional<bool> matched = explain(node.parts.front(), call, trail, depth, inner);
   if (matched) matched = !*matched;
   std::string actual;
-  const MatcherNode& part = Access::node(node.parts.front());
+  const MatcherNode& part = detail::Access::node(node.parts.front());
   if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
   conditions.push_back({depth, verdict(matched), node.description, std::move(actual)});
   return matched;
@@ -223,7 +223,7 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
 
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
                             std::vector<ExplainedCondition>& conditions) {
-  const MatcherNode& node = Access::node(matcher);
+  const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all: return explanation::explain_all(node, call, trail, depth, conditions);

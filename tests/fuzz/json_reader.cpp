@@ -60,9 +60,12 @@ void require_places(std::string_view text, const Json& whole, bool comments) {
   for (const detail::JsonPlace& place : places) {
     require(place.key <= place.begin && place.begin < place.end && place.end <= text.size(), "a place is none");
     if (!duplicates.empty()) continue;
+    const Json::json_pointer pointer(place.pointer);
     const std::optional<Json> value = read(text.substr(place.begin, place.end - place.begin), options);
-    require(value && identical(*value, whole.at(Json::json_pointer(place.pointer))), "another place: " + place.pointer);
-    if (place.key == place.begin) continue;
+    require(value && identical(*value, whole.at(pointer)), "another place: " + place.pointer);
+    const bool is_member = !pointer.empty() && whole.at(pointer.parent_pointer()).is_object();
+    require(is_member == (place.key < place.begin), "a key has no place: " + place.pointer);
+    if (!is_member) continue;
     const std::string member = "{" + std::string(text.substr(place.key, place.end - place.key)) + "}";
     require(read(member, options).value_or(Json()).size() == 1, "a key is elsewhere: " + member);
   }
