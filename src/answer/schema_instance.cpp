@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "../core/json_reader.hpp"
 #include "../core/json_pointer.hpp"
+#include "../core/json_reader.hpp"
 #include "schema_checker.hpp"
 #include "words.hpp"
 

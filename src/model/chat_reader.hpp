@@ -8,8 +8,8 @@
 
 #include "../core/json_reader.hpp"
 #include "chat_fields.hpp"
-#include "chat_request.hpp"
 #include "chat_parser.hpp"
+#include "chat_request.hpp"
 
 namespace mock_gateway {
 namespace detail {
