@@ -549,6 +549,13 @@ struct Finding {
 /// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
 std::ostream& operator<<(std::ostream& out, const Finding& finding);
 
+namespace detail {
+
+/// What a finding prints.
+std::string text_of(const Finding& finding);
+
+}  // namespace detail
+
 }}  // namespace mock_gateway
 
 // ---- model/chat_request.hpp -----------------------------------------------------------------------------------------
@@ -1773,9 +1780,13 @@ struct SseDialect {
 /// on, it does not wait to.
 struct Writes {
   enum class Kind {
-    /// The head, then each event; a small plain reply in one.
-    as_they_come,
-    /// At most `size` bytes each.
+    /// What is due at the same moment in one, of 64 KiB at most: whatever waits, a ping and a fault end it. An element
+    /// of
+    /// raw_bytes() has one of its own.
+    due_together,
+    /// The head, then each event, comment and ping, and the end of the body; a plain reply as above.
+    each_event,
+    /// As each_event, and at most `size` bytes each.
     sliced,
     /// All at the end, or before a fault.
     together,
@@ -1783,7 +1794,7 @@ struct Writes {
     split,
   };
 
-  Kind kind = Kind::as_they_come;
+  Kind kind = Kind::due_together;
   std::size_t size = 0;
 };
 
@@ -2002,8 +2013,12 @@ class Reply {
   [[nodiscard]] Reply hold(Gate gate, Place place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
+  /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
+  /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
+  /// are the same, and each event is an HTTP chunk either way.
+  [[nodiscard]] Reply write_each_event() const;
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
-  /// one write per byte; see Writes. `bytes` is at least 1, or GatewayError.
+  /// one write per byte. No write has bytes of two events. `bytes` is at least 1, or GatewayError.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Hands all its bytes to the kernel in one write, when the last one is due; what precedes a fault, before it.
   [[nodiscard]] Reply one_write() const;
@@ -2107,6 +2122,14 @@ Reply choices(const Reply& first, const Replies&... others) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace detail {
+
+struct Access;
+struct MatcherNode;
+struct TextMatcherNode;
+
+}  // namespace detail
+
 /// A condition on a string. A bare string means *contains*, case and all.
 class TextMatcher {
  public:
@@ -2115,26 +2138,20 @@ class TextMatcher {
   /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
-  bool matches(std::string_view text) const { return node_->test(text); }
+  bool matches(std::string_view text) const;
   /// "contains \"weather\"".
-  const std::string& describe() const { return node_->description; }
+  const std::string& describe() const;
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
   /// Whether no function of the tester's is part of it, so that it may be asked again for a report.
-  bool built_in() const { return node_->built_in; }
+  bool built_in() const;
 
-  struct Node {
-    std::string description;
-    std::function<bool(std::string_view)> test;
-    std::function<std::string(std::string_view)> explain;  // empty: an excerpt
-    bool built_in = true;
-  };
   /// For matchers of the library.
-  explicit TextMatcher(Node node);
+  explicit TextMatcher(detail::TextMatcherNode node);
 
  private:
-  std::shared_ptr<const Node> node_;
+  std::shared_ptr<const detail::TextMatcherNode> node_;
 };
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
@@ -2159,35 +2176,6 @@ class ChatCall {
   mutable std::optional<std::string> user_text_;
 };
 
-namespace detail {
-
-struct MatcherNode;
-
-/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
-/// again.
-class Trail {
- public:
-  void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
-  /// Nothing when the function was not asked.
-  std::optional<bool> find(const MatcherNode& node) const;
-
- private:
-  std::vector<std::pair<const MatcherNode*, bool>> results_;
-};
-
-/// One condition in a report.
-struct ExplainedCondition {
-  enum class Verdict { match, mismatch, not_evaluated };
-  /// How deep it stands within "any of" and "not".
-  std::size_t depth = 0;
-  Verdict verdict = Verdict::match;
-  std::string expected;
-  /// What was there instead; empty when there is nothing to say.
-  std::string actual;
-};
-
-}  // namespace detail
-
 /// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
 class Matcher {
  public:
@@ -2196,43 +2184,15 @@ class Matcher {
 
   /// For matchers of the library.
   explicit Matcher(detail::MatcherNode node);
-  const detail::MatcherNode& node() const { return *node_; }
 
  private:
+  friend struct detail::Access;
   std::shared_ptr<const detail::MatcherNode> node_;
 };
 
 Matcher operator&&(const Matcher& a, const Matcher& b);
 Matcher operator||(const Matcher& a, const Matcher& b);
 Matcher operator!(const Matcher& matcher);
-
-namespace detail {
-
-struct MatcherNode {
-  enum class Kind { leaf, all, any, negation };
-  // What choosing among many stubs reads comes first, in one line of the cache.
-  Kind kind = Kind::leaf;
-  /// Of a leaf: whether no function of the tester's is part of it.
-  bool built_in = true;
-  /// Of a leaf.
-  std::function<bool(const ChatCall&)> test;
-  std::string description;
-  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions.
-  std::function<std::string(const ChatCall&)> actual;
-  /// Of all, any and negation.
-  std::vector<Matcher> parts;
-  /// Of a leaf that lets only the requests of one test through.
-  std::optional<RequestScope> scope;
-};
-
-/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
-bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail);
-/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
-/// matches; nothing when that depends on a function that was not asked.
-std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
-                            std::vector<ExplainedCondition>& conditions);
-
-}  // namespace detail
 
 }}  // namespace mock_gateway
 
@@ -2268,6 +2228,8 @@ class Stub {
   std::size_t peak_concurrency() const;
   /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
   std::string title() const;
+  /// The line of `gateway.chat()` that began it.
+  SourceLocation where() const;
 
   /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
   void remove() const;
@@ -3305,11 +3267,12 @@ class InstalledReporter {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, max, max, min, sort, upper_bound, min, mismatch, find_if, remove_if, find_if, any_of, find_if, min, all_of, any_of, find, for_each, min, sort, min, stable_sort, any_of, any_of, count_if, find, find_if, min, none_of, all_of, min, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, sort, any_of, find_if, max, min, none_of, remove_if
+#include <algorithm>  // all_of, max, max, min, replace, sort, upper_bound, min, mismatch, count_if, find, min, find_if, remove_if, max, find_if, any_of, min, replace, all_of, any_of, find, for_each, min, sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, min, none_of, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <clocale>
 #include <cmath>
 #include <condition_variable>
 #include <csignal>
@@ -3328,13 +3291,11 @@ class InstalledReporter {
 #include <numeric>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <system_error>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
-#include <variant>
 
 #include <fcntl.h>
 #include <httplib.h>
@@ -3372,10 +3333,22 @@ std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& cod
 /// else the offset of the first offending byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
+/// The number of leading bytes, at most 3, that can begin a character, of a text that does not begin with a whole one.
+std::size_t incomplete_utf8_prefix(std::string_view text);
+
 bool is_valid_utf8(std::string_view text);
 
 /// The number of characters (code points). An invalid byte counts as one.
 std::size_t code_points(std::string_view text);
+
+/// A place in a text. Both count from 1; a column is a character.
+struct Position {
+  std::size_t line;
+  std::size_t column;
+};
+
+/// The position of the byte at `offset`.
+Position position_in(std::string_view text, std::size_t offset);
 
 /// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
 std::size_t next_code_point(std::string_view text, std::size_t offset);
@@ -3427,6 +3400,64 @@ std::optional<std::string> percent_decode(std::string_view text);
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- core/json_reader.hpp -------------------------------------------------------------------------------------------
+
+// Reads JSON text (RFC 8259) into nlohmann's values. Writing is nlohmann's dump().
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A text that is not JSON, or nests too deep. what() is "invalid JSON at line 1, column 2: " and the reason. The
+/// reason quotes at most one character of the text, so that no secret in it gets into a log.
+struct JsonError : std::runtime_error {
+  JsonError(text::Position position, const std::string& reason);
+  text::Position position;
+  /// "expected ',' or '}', got a string".
+  std::string reason;
+};
+
+/// A key that an object has more than once.
+struct JsonDuplicate {
+  /// The object's place, "messages[0]". Empty: the outermost value. Keys in it are cut after 60 bytes.
+  std::string object;
+  std::string key;
+};
+
+/// Where a value stands in its text. The offsets count bytes; the text of a number has all its digits.
+struct JsonPlace {
+  /// JSON pointer (RFC 6901). Of places with the same pointer, the last counts.
+  std::string pointer;
+  /// Of a member, the offset of its key; of any other value, its own.
+  std::size_t key;
+  std::size_t begin;
+  std::size_t end;
+};
+
+struct JsonReadOptions {
+  /// The most arrays and objects within each other. Real requests need about ten; what walks a value recursively stays
+  /// far from the end of any thread's stack.
+  std::size_t max_depth = 512;
+  /// Whether `// …` up to the end of the line and `/* … */` count as white space.
+  bool comments = false;
+  /// Receives the first 100 duplicates: those of an inner object before those of the object around it, else by key.
+  std::vector<JsonDuplicate>* duplicates = nullptr;
+  /// Receives the place of each value: that of an array or object before those of the values in it.
+  std::vector<JsonPlace>* places = nullptr;
+};
+
+/// Time and memory are linear in the text, but for the sorting of an object's keys and for places. Of equal keys the
+/// last value counts, at the place of the first. A number without fraction and exponent that fits 64 bits is an
+/// integer; any other is a double, and beyond the range of double an error. A byte order mark before the value is
+/// skipped. Throws JsonError.
+Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadOptions());
+
+/// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json would take the compiler a
+/// fraction of a second.
+Json read_json_if_valid(std::string_view text);
+
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -3497,6 +3528,10 @@ struct Access {
   template <class T>
   static const auto& record(const T& exchange) {
     return *exchange.record_;
+  }
+  template <class T>
+  static const auto& node(const T& matcher) {
+    return *matcher.node_;
   }
   template <class T>
   static const auto& data(const T& value) {
@@ -3794,38 +3829,160 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }}  // namespace mock_gateway
 
+// ---- model/chat_fields.hpp ------------------------------------------------------------------------------------------
+
+// What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
+// came.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace chat_fields {
+
+/// The place of a value in the body; spelled out only when an error names it.
+class Path {
+ public:
+  explicit Path(std::string_view name) : name_(name) {}
+  Path(const Path& parent, std::string_view name) : parent_(&parent), name_(name) {}
+  Path(const Path& parent, std::size_t index) : parent_(&parent), index_(index) {}
+
+  /// "messages[0].content".
+  std::string to_string() const;
+
+ private:
+  const Path* parent_ = nullptr;
+  std::string_view name_;  // empty: an element
+  std::size_t index_ = 0;
+};
+/// "a string (\"hot\")", for the "got" of a message.
+std::string describe(const Json& value);
+/// "\"a\", \"b\"".
+std::string quoted_list(std::initializer_list<std::string_view> values);
+[[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);
+[[noreturn]] void fail_type(const Path& path, const std::string& expected, const Json& actual);
+[[noreturn]] void fail_value(const Path& path, const std::string& expected, const Json& actual);
+[[noreturn]] void fail_missing(const Path& path, const std::string& expected);
+
+const std::string& require_string(const Json& value, const Path& path);
+const std::string& require_filled_string(const Json& value, const Path& path);
+bool require_boolean(const Json& value, const Path& path);
+double require_number(const Json& value, const Path& path);
+double require_number(const Json& value, const Path& path, double least, double most);
+std::int64_t require_integer(const Json& value, const Path& path, std::int64_t least, std::int64_t most);
+const Json::object_t& require_object(const Json& value, const Path& path);
+const Json::array_t& require_array(const Json& value, const Path& path);
+
+/// The member, or null without it. Not Json::find, which for a string_view would make a string.
+const Json* member(const Json::object_t& object, std::string_view name);
+/// The member, or RequestError.
+const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
+
+}  // namespace chat_fields
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/chat_reader.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace chat_fields {
+
+/// The documented fields and the extensions, in the order in which they are checked.
+enum Field : std::size_t {
+  model,
+  messages,
+  stream,
+  stream_options,
+  temperature,
+  top_p,
+  max_tokens,
+  max_completion_tokens,
+  presence_penalty,
+  n,
+  seed,
+  stop,
+  tools,
+  tool_choice,
+  parallel_tool_calls,
+  response_format,
+  enable_thinking,
+  repetition_penalty,
+  logprobs,
+  top_logprobs,
+  field_count
+};
+/// Reads one body into one request.
+class Reader {
+ public:
+  Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
+      : acceptance_(acceptance.anything_with_model_and_messages ? Acceptance::lenient() : acceptance),
+        limits_(limits),
+        request_(request) {}
+
+  void read(const std::vector<JsonDuplicate>& duplicates);
+
+ private:
+  void check_duplicates(const std::vector<JsonDuplicate>& duplicates);
+  void collect(const Json::object_t& body);
+  void unknown_field(const std::string& path, std::string_view name);
+  /// Whether a field without effect is taken, and no finding: OpenAI is the service and documents it.
+  bool is_known_to_openai(std::string_view name) const;
+  void read_all();
+  /// As read_all, but what has the wrong shape is left out.
+  void read_what_fits();
+
+  void read_messages(const Json& value, const Path& path);
+  void read_message(const Json& value, const Path& path);
+  void take_message(const Json& value);
+  void read_content(const Json* value, const Path& path, bool may_be_null, Message& message);
+  void check_parts(const Json::array_t& parts, const Path& path);
+  /// Whether a message may go without content.
+  bool needs_no_content(const Json::object_t& object, const Message& message) const;
+  void read_tool_calls(const Json& value, const Path& path, Message& message);
+  void read_field(Field field, const Json& value);
+  void read_max_completion_tokens(const Json& value, const Path& path);
+  void read_stream_options(const Json& value, const Path& path);
+  void read_temperature(const Json& value, const Path& path);
+  void read_stop(const Json& value, const Path& path);
+  void read_tools(const Json& value, const Path& path);
+  void read_tool_choice(const Json& value, const Path& path);
+  void read_response_format(const Json& value, const Path& path);
+  void read_top_logprobs(const Json& value, const Path& path);
+
+  /// The member unless it is null and null counts as absent.
+  const Json* optional_member(const Json::object_t& object, std::string_view name) const;
+  std::string expected_role() const;
+  std::string expected_tool_type() const;
+  /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
+  bool read_tool_type(const Json::object_t& object, const Path& path) const;
+  /// Whether each tool call is answered, and each tool message an answer.
+  void check_tool_messages();
+  void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
+
+  const Acceptance acceptance_;
+  const ChatLimits& limits_;
+  ChatRequest& request_;
+  std::array<const Json*, field_count> fields_{};
+};
+
+}  // namespace chat_fields
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- keys/secrets.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace secrets {
 
-/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed.
+/// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed; and of any other,
+/// and of base64.
 inline constexpr std::string_view masked = "sk-***";
-/// The same for any other secret, and for base64.
 inline constexpr std::string_view masked_other = "***";
 
 /// Whether this has the form of a key: `sk-` and something after it.
 bool looks_like_key(std::string_view text);
-
 /// Whether a header of this name carries a credential by its nature: its value is masked wherever it is recorded.
 bool is_sensitive_header(std::string_view name);
-
-/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs.
-class Known {
- public:
-  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
-  /// searched for.
-  void add(std::string_view secret);
-  /// The first three bytes of every form but `sk-`, one form after the other. They tell where to ask for `prefix`.
-  const std::string& beginnings() const { return beginnings_; }
-  /// The length of the longest form with which `text` begins; 0 when it begins with none.
-  std::size_t prefix(std::string_view text) const;
-
- private:
-  std::set<std::string, std::less<>> forms_;
-  std::string beginnings_;
-};
 
 /// What was masked in a text.
 struct Masked {
@@ -3835,11 +3992,26 @@ struct Masked {
   bool has_key = false;
 };
 
-/// Masks what `prefix` says is secret, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
-/// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the other.
-/// `prefix` is asked only where the text has `sk-` or one of `beginnings`, so that long texts are cheap.
-Masked mask(std::string& text, const std::string& beginnings,
-            const std::function<std::size_t(std::string_view)>& prefix);
+/// Secrets that texts are searched for: as they are, and inside of base64, standard or for URLs. For any thread.
+class Known {
+ public:
+  /// A secret that neither begins with `sk-` nor has 16 bytes may be a word of a prompt, as "EMPTY" is, and is not
+  /// searched for.
+  void add(std::string_view secret);
+  /// Masks these secrets, `others`, and keys of anybody else: words of at least 20 characters that begin with `sk-`.
+  /// Also finds them percent-encoded (RFC 3986, 2.1) or with JSON escapes (RFC 8259, 7), or with one inside of the
+  /// other. The number of secrets costs nothing, but for those that do not begin with `sk-`.
+  Masked mask(std::string& text, const Known& others = {}) const;
+
+ private:
+  friend struct Scanner;
+  std::string beginnings() const;
+  std::size_t prefix(std::string_view text) const;
+
+  mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> forms_;
+  std::string beginnings_;  // the first three bytes of every form but `sk-`, one after the other
+};
 
 }  // namespace secrets
 }  // namespace detail
@@ -3914,10 +4086,8 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now) const;
 
-  /// Masks every secret that this store ever knew, in any state, `others`, and what secrets::mask says besides. The
-  /// number of keys costs nothing, but for those that do not begin with `sk-`. The store is locked only where the text
-  /// has something that begins like a secret.
-  secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const;
+  /// Masks every secret that this store ever knew, in any state, and what Known::mask says besides.
+  secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
   struct Entry {
@@ -3937,7 +4107,7 @@ class KeyStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
-  secrets::Known known_;  // the same secrets, for masking
+  secrets::Known known_;  // the same secrets, for masking; has a mutex of its own
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::atomic<std::uint64_t> changes_{0};
@@ -4285,8 +4455,8 @@ namespace detail {
 /// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
 /// a tool call when tool_choice demands one; JSON when response_format does; reasoning first when thinking is on.
 /// Throws RequestError (400, `unsupported_schema`) for a schema, or a custom tool's grammar, of which no instance can
-/// be promised.
-Reply default_reply(const ChatRequest& request, std::uint64_t seed);
+/// be promised. `stopped` ends the work on schemas, likewise, when it becomes true; null: only the work's limit does.
+Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
 /// The fingerprint of what a request asks for, whether streamed or not: equal for equal requests, whatever the order
 /// of arrival. `stream` and `stream_options` do not count.
@@ -4295,55 +4465,94 @@ std::uint64_t content_fingerprint(const ChatRequest& request);
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- answer/schema_budget.hpp ---------------------------------------------------------------------------------------
+// ---- answer/schema_pattern.hpp --------------------------------------------------------------------------------------
 
-// How the work on a schema is bounded, and how it is given up. The limits of this and the other parts keep a hostile or
-// absurd schema from costing a test more than a fraction of a second, or its stack.
+// Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
+// a client or a test writes costs a fraction of a second at most, and never the stack.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
+inline constexpr std::size_t max_characters = 100000;              ///< Of a text that is made, or of a quantifier.
+inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
 
-/// Thrown when no instance can be promised: the schema is malformed, uses what is not supported, asks for too much, or
-/// cannot be satisfied.
+/// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
+/// supported, asks for too much, or cannot be satisfied.
 struct Unsupported {
   std::string path;    ///< JSON pointer into the schema; empty for its root.
   std::string reason;  ///< A sentence that says why.
 };
 
-inline constexpr std::size_t work_limit = 5000000;  // steps of all kinds
-inline constexpr std::size_t max_frames = 400;      // nested calls
-
-/// Counts work and nesting of function calls, so that both end with Unsupported instead of a hang or a crash.
+/// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
 class Budget {
  public:
+  /// `stopped` ends the work when it becomes true. It must outlive the budget; null: nothing but the limit ends it.
+  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr)
+      : left_(limit), stopped_(stopped) {}
+
   void spend(std::size_t steps) {
-    spent_ += steps;
-    if (spent_ > work_limit) throw Unsupported{"", "The schema takes too much work: it is too large or too ambiguous."};
+    if (steps > left_) throw Unsupported{"", "The schema takes too much work: it is too large or too ambiguous."};
+    left_ -= steps;
+    if (stopped_ != nullptr && stopped_->load(std::memory_order_relaxed)) throw Unsupported{"", "The gateway stops."};
   }
-  void enter() {
-    if (++frames_ > max_frames) throw Unsupported{"", "The schema applies too many nested subschemas to one value."};
-  }
-  void leave() { --frames_; }
+  std::size_t left() const { return left_; }
+
+  /// One nested call, for as long as it lives.
+  class Frame {
+   public:
+    explicit Frame(Budget& budget) : budget_(budget) {
+      if (budget_.frames_ == 400) throw Unsupported{"", "Too many nested subschemas apply to one value."};
+      ++budget_.frames_;
+    }
+    ~Frame() { --budget_.frames_; }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+
+   private:
+    Budget& budget_;
+  };
 
  private:
-  std::size_t spent_ = 0;
+  std::size_t left_;
+  const std::atomic<bool>* stopped_;
   std::size_t frames_ = 0;
 };
 
-/// One nested call, for as long as it lives.
-class Frame {
- public:
-  explicit Frame(Budget& budget) : budget_(budget) { budget_.enter(); }
-  ~Frame() { budget_.leave(); }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
+/// Code points as ranges, both ends included, sorted and disjoint.
+using CharacterRanges = std::vector<std::pair<char32_t, char32_t>>;
 
- private:
-  Budget& budget_;
+/// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
+/// ends, passes where what it holds follows or does not follow, or is the match.
+enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
+
+struct PatternState {
+  StateKind kind;
+  std::size_t next;  ///< A place in Pattern::states.
+  std::size_t
+      other;  ///< Of `split`: the second way. Of lookaheads: what they hold. Of `set`: a place in Pattern::sets.
 };
+
+/// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
+/// the pattern; with lookaheads to text² × states at worst.
+struct Pattern {
+  std::vector<PatternState> states;  ///< The first is the start, the last the match.
+  std::vector<CharacterRanges> sets;
+};
+
+/// Reads a pattern that stands at `path` in a schema. Throws Unsupported.
+Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
+/// Reads a pattern of matches_regex, which has no lookahead.
+Pattern parse_pattern(const std::string& source);
+
+/// Whether the pattern occurs anywhere in the text.
+bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
+
+/// Proposes a text that matches all of several patterns, of `least` to `most` characters and at most `spare` more than
+/// necessary. `whole`: they match it from end to end instead of somewhere in it. It may fail a pattern's lookaheads.
+std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
+                                   std::size_t most, std::size_t spare, Random& random, Budget& budget);
 
 }  // namespace schema
 }  // namespace detail
@@ -4351,44 +4560,41 @@ class Frame {
 
 // ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
 
-// JSON instances for a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
-// outputs and tool arguments.
-//
-// Supported: boolean schemas; type; enum and const; properties, patternProperties, additionalProperties, propertyNames,
-// required, dependentRequired, minProperties, maxProperties; items, prefixItems, contains, minItems, maxItems,
-// uniqueItems; minLength, maxLength, pattern, format; minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf;
-// allOf, anyOf, oneOf, not; $ref into the same document by JSON pointer, recursive or not. Annotations and unknown
-// keywords constrain nothing and are ignored.
-//
-// Formats, which are assertions here: date-time, date, time, duration, email, hostname, ipv4, ipv6, uuid, uri.
-//
-// Patterns are ECMA-262 expressions over code points made of literals, '.', classes, \d \D \w \W \s \S, the escapes
-// \t \n \v \f \r \0 \cX \xHH \uHHHH \u{H}, escaped punctuation, groups (also (?: ) and (?<name> )), alternation, the
-// quantifiers * + ? {n} {n,} {n,m} (also lazy), and the anchors ^ and $. Lookaround, backreferences, \b, \B and \p are
-// not supported.
-//
-// Refused, because they would constrain: if/then/else, dependentSchemas, dependencies, unevaluatedProperties,
-// unevaluatedItems, minContains, maxContains, additionalItems, items as an array, $dynamicRef, $recursiveRef,
-// content* keywords, references to other documents or by anchor, other formats.
+// Instances of a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
+// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent. The README lists the
+// keywords, formats and patterns that are understood; annotations and unknown keywords constrain nothing. What would
+// constrain and is not understood is refused, with its place.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-/// Checks that a schema is well-formed and made of what is supported, without looking for an instance. Only what can
-/// be reached from the root is looked at. Throws Unsupported.
-void check(const Json& schema);
+inline constexpr std::size_t request_work_limit = 100000;  ///< Steps for all schemas of a request together.
 
-/// Makes an instance that the schema certainly accepts, the same one for the same state of `random`. Optional
-/// properties are present unless they are recursive; recursion ends as soon as the schema allows it. Bounded: 64
-/// levels, 10,000 items per array, 100,000 characters per string, 10,000 subschemas, and a fixed amount of work.
-/// Throws Unsupported.
-Json instance(const Json& schema, Random& random);
+class Maker;
 
-/// Whether a value certainly satisfies the schema. False also where validators disagree: on some spellings of a
-/// format, on `multipleOf` with binary fractions that divide inexactly, on numbers beyond 64 bits that lost digits when
-/// they were read. Throws Unsupported as check() does, and for a value nested deeper than 200 levels.
-bool accepts(const Json& schema, const Json& value);
+/// Makes instances of one schema. The budget must outlive it.
+class Instances {
+ public:
+  /// Checks all subschemas that can be reached from the root. Throws Unsupported.
+  Instances(Json schema, Budget& budget);
+
+  /// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random` and the same
+  /// calls before. Where the budget might not last for a further one, one that was made before. Optional properties
+  /// are present unless they are recursive; recursion ends as soon as the schema allows it. Throws Unsupported.
+  std::string text(Random& random);
+
+  /// Whether a value certainly satisfies the schema. False also where validators disagree: on some spellings of a
+  /// format, on `multipleOf` with binary fractions that divide inexactly, on integers beyond 64 bits. Throws
+  /// Unsupported when that takes too much work.
+  bool accepts(const Json& value);
+
+ private:
+  Budget& budget_;
+  std::shared_ptr<Maker> maker_;
+  std::vector<std::string> made_;
+  std::size_t dearest_ = 0;  // steps of an instance
+};
 
 }  // namespace schema
 }  // namespace detail
@@ -4419,474 +4625,251 @@ class Occurrences {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- answer/schema_decimal.hpp --------------------------------------------------------------------------------------
+// ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
 
-// Exact decimal arithmetic. JSON numbers are decimal; binary floating point answers "is 0.3 a multiple of 0.1" wrongly.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-/// A decimal number of any size: digits × 10^exponent, without trailing zeros in the digits.
-class Decimal {
- public:
-  Decimal() = default;
-  Decimal(bool negative, std::string digits, int exponent)
-      : negative_(negative), digits_(std::move(digits)), exponent_(exponent) {
-    normalize();
-  }
-  /// Reads a JSON number as it is written.
-  explicit Decimal(std::string_view number);
-
-  static Decimal of(const Json& number) { return Decimal(std::string_view(number.dump())); }
-  static Decimal power_of_ten(int exponent) { return Decimal(false, "1", exponent); }
-
-  bool is_zero() const { return digits_.empty(); }
-  bool is_negative() const { return negative_; }
-  bool is_integer() const { return exponent_ >= 0; }
-  const std::string& digits() const { return digits_; }
-  int exponent() const { return exponent_; }
-  /// The number of digits before the decimal point; zero or less for a number below one.
-  int magnitude() const { return static_cast<int>(digits_.size()) + exponent_; }
-  Decimal negated() const { return Decimal(!negative_, digits_, exponent_); }
-
-  /// Less than, equal to or greater than zero, as this is to `other`.
-  int compare(const Decimal& other) const;
-  Decimal plus(const Decimal& other) const;
-
-  Decimal times(const Decimal& other) const;
-
-  /// The largest integer that is at most this divided by `divisor`, which must be positive.
-  Decimal floor_over(const Decimal& divisor) const;
-
-  Decimal ceiling_over(const Decimal& divisor) const { return negated().floor_over(divisor).negated(); }
-
-  bool is_multiple_of(const Decimal& divisor) const;
-
-  /// The digits as an integer when the exponent is lowered to `exponent`.
-  std::string scaled(int exponent) const {
-    if (is_zero()) return {};
-    return digits_ + std::string(static_cast<std::size_t>(exponent_ - exponent), '0');
-  }
-
-  /// The same for equal numbers, and a JSON number.
-  std::string text() const {
-    if (is_zero()) return "0";
-    return (negative_ ? "-" : "") + digits_ + "e" + std::to_string(exponent_);
-  }
-
- private:
-  void normalize();
-
-  bool negative_ = false;
-  std::string digits_;
-  int exponent_ = 0;
-};
-
-/// The JSON number nearest to a decimal: an integer where 64 bits hold it, else a double. Empty when none is finite.
-std::optional<Json> to_json(const Decimal& decimal);
-
-/// The least common multiple of two positive decimals; empty when it is too large to be of use.
-std::optional<Decimal> common_multiple(const Decimal& left, const Decimal& right);
-
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_value.hpp ----------------------------------------------------------------------------------------
-
-// JSON values as JSON Schema sees them: what their numbers stand for, and when two are equal.
+// JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
-
-/// How many levels the values in a schema, and the instances made for it, may have.
-inline constexpr std::size_t max_instance_depth = 64;
 
 /// What can be said about a value: `unsure` where validators disagree.
 enum class Verdict { no, unsure, yes };
 
-/// What can be said about the opposite.
-Verdict negation(Verdict verdict);
+/// A JSON number as it is written, since binary floating point answers "is 0.3 a multiple of 0.1" wrongly: digits ×
+/// 10^exponent, without zeros at either end of the digits.
+struct Decimal {
+  explicit Decimal(const Json& number);
+  /// Its amount × 10^places, which must leave no fraction. Empty beyond 64 bits.
+  std::optional<std::uint64_t> scaled(int places) const;
 
-/// What a JSON number may stand for. A double beyond 2^53 has lost digits that the text it was read from may have had,
-/// and that other readers keep.
-struct Span {
-  Decimal low;
-  Decimal high;
-  bool exact = true;
-
-  static Span of(const Json& number);
+  bool negative = false;
+  std::string digits;
+  int exponent = 0;
 };
 
 /// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
-Verdict at_least(const Span& value, const Span& bound, bool exclusive);
-
+Verdict at_least(const Json& value, const Json& bound, bool exclusive);
 /// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
 /// is it certain.
 Verdict is_multiple(const Json& value, const Json& divisor);
-
 /// Whether a value is a number without a fraction, however it is written.
 bool is_integer_value(const Json& value);
-
-/// Whether arrays and objects are nested in at most `limit` levels.
-bool within_depth(const Json& value, std::size_t limit);
-
-/// JSON Schema's equality: 1 equals 1.0, and the order of properties does not matter.
+/// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
+std::string canonical(const Json& value);
+/// JSON Schema's equality.
 Verdict equal(const Json& left, const Json& right);
 
-/// A text that two values share exactly when they are equal.
-std::string canonical(const Json& value);
-
-/// A value as a reason quotes it.
-std::string quoted(const Json& value);
-
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_format.hpp ---------------------------------------------------------------------------------------
-
-// The formats of texts: recognized and made.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-/// The formats that are assertions; `any` constrains nothing.
-enum class Format { any, date_time, date, time, duration, email, hostname, ipv4, ipv6, uuid, uri };
-
-/// The format of a name; empty when it is not supported.
-std::optional<Format> format_named(std::string_view name);
-
-/// Whether a text is of a format: `no` only when no reader would take it.
-Verdict format_verdict(Format format, std::string_view subject);
-
-/// A text of a format, of `length` characters where the format can have it; 0 for a usual one.
-std::string format_text(Format format, std::size_t length, Random& random);
-
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_pattern.hpp --------------------------------------------------------------------------------------
-
-// Patterns: read into an automaton, searched for in a text, and turned into texts that match.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-/// The longest text that is made, and the most repetitions that a quantifier can ask for.
-inline constexpr std::size_t max_characters = 100000;
-
-/// A set of code points as sorted, disjoint ranges, both ends included.
-class CharacterSet {
- public:
-  void add(char32_t first, char32_t last) { ranges_.emplace_back(first, last); }
-  void add(const CharacterSet& other) { ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end()); }
-
-  /// Sorts and joins the ranges, as contains() needs them.
-  void normalize();
-  void invert();
-  bool contains(char32_t character) const;
-
-  const std::vector<std::pair<char32_t, char32_t>>& ranges() const { return ranges_; }
-
- private:
-  std::vector<std::pair<char32_t, char32_t>> ranges_;
+struct Format {
+  std::string_view name;
+  std::string_view
+      usual;  ///< A text. %w is a word, %d a digit, %n one from 1 on, %s one up to 5, %x a hexadecimal one.
+  std::string_view strict;  ///< A pattern of what every reader takes; see strict_pattern().
+  std::string_view loose;   ///< A pattern: what it does not match, no reader takes.
 };
 
-/// What a state does: reads a character of a set, goes two ways, passes where the text begins or ends, or is the match.
-enum class StateKind { set, split, begin, end, match };
+/// The format of a name; null when it is not supported.
+const Format* format_named(std::string_view name);
+/// The pattern of texts that every reader takes.
+std::string strict_pattern(const Format& format);
+/// A text, of `least` characters where words can fill it up.
+std::string usual_text(const Format& format, std::size_t least, Random& random);
 
-/// A state of a pattern's automaton. The numbers are places in the pattern's `states` and `sets`.
-struct PatternState {
-  StateKind kind = StateKind::match;
-  std::size_t set = none;          // of `set`
-  std::size_t next = none;         // of all but `match`
-  std::size_t alternative = none;  // of `split`
-};
-
-/// A nondeterministic automaton (Thompson's construction): matching takes time proportional to text × states, whatever
-/// the pattern.
-struct Pattern {
-  std::vector<PatternState> states;  ///< The first is the match.
-  std::vector<CharacterSet> sets;
-  std::size_t start = none;
-};
-
-/// Reads a pattern; `path` is where in the schema it stands. Throws Unsupported.
-Pattern parse_pattern(const std::string& source, const std::string& path);
-
-/// Follows a pattern's automaton, all states at once.
-class PatternRun {
- public:
-  PatternRun(const Pattern& pattern, Budget& budget)
-      : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
-
-  /// The states that can be reached from `from` without a character: those that read one, the match, and the '$'
-  /// anchors, which stay until the end of the text is known. Sorted.
-  std::vector<std::size_t> closure(const std::vector<std::size_t>& from, bool at_start, bool at_end);
-  /// Where a character leads from the states of a closure.
-  std::vector<std::size_t> step(const std::vector<std::size_t>& states, char32_t character) const;
-
-  /// The match is always the first state.
-  static bool matched(const std::vector<std::size_t>& states) { return !states.empty() && states.front() == 0; }
-
-  /// Whether the pattern occurs anywhere in the text.
-  bool search(std::string_view subject);
-
- private:
-  const Pattern& pattern_;
-  Budget& budget_;
-  std::vector<std::size_t> seen_;
-  std::vector<std::size_t> pending_;
-  std::size_t generation_ = 0;
-};
-
-/// Makes texts that match all of several patterns and have a wanted length: the patterns' common automaton is made
-/// deterministic as far as it is needed, and walked length by length.
-class PatternWalk {
- public:
-  /// `whole`: the patterns match the text from end to end instead of somewhere in it. `plain`: printable ASCII only.
-  PatternWalk(const std::vector<const Pattern*>& patterns, bool whole, bool plain, Budget& budget);
-
-  /// A text of `least` to `most` characters. `spare`: how many characters longer than necessary it may be.
-  std::optional<std::string> text_of(std::size_t least, std::size_t most, std::size_t spare, Random& random);
-
- private:
-  using Set = std::vector<std::size_t>;
-
-  struct Atom {  // a range of characters that no pattern tells apart
-    char32_t first;
-    char32_t last;
-    std::size_t weight;
-  };
-  struct Entry {  // a state that can be reached with a number of characters, and one way to reach it
-    std::size_t state;
-    std::size_t before;
-    std::size_t atom;
-  };
-
-  static bool is_letter_or_digit(char32_t character) {
-    return (character >= U'0' && character <= U'9') || (character >= U'A' && character <= U'Z') ||
-           (character >= U'a' && character <= U'z');
-  }
-
-  void make_atoms(bool plain);
-
-  static char32_t character_of(const Atom& atom, Random& random) {
-    const std::uint64_t choices = std::min<std::uint64_t>(atom.last - atom.first + 1, 26);
-    return atom.first + static_cast<char32_t>(random.below(choices));
-  }
-
-  /// Once found, a pattern that may match anywhere stays found.
-  Set settle(Set states) const {
-    if (!whole_ && PatternRun::matched(states)) return Set{0};
-    return states;
-  }
-
-  std::size_t add_state(std::vector<Set> sets, bool at_start);
-  std::size_t transition(std::size_t state, std::size_t atom);
-
-  static constexpr std::size_t unknown = none - 1;
-
-  std::vector<const Pattern*> patterns_;
-  bool whole_;
-  Budget& budget_;
-  std::deque<PatternRun> runs_;
-  std::vector<Atom> atoms_;
-  std::vector<std::vector<Set>> sets_;
-  std::vector<bool> accepting_;
-  std::vector<std::vector<std::size_t>> transitions_;
-  std::map<std::vector<Set>, std::size_t> numbers_;
-};
-
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_program.hpp --------------------------------------------------------------------------------------
-
-// A schema, read once: checked, its references resolved, and its recursion measured.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-/// The most items that an array is given or can be asked to have.
-inline constexpr std::size_t max_items = 10000;
-/// The height of what has no finite instance.
-inline constexpr std::size_t unbounded_height = 1000000;
-
-/// The types of values, as a set.
+/// The types of values, as a set. "number" is integers and fractions.
 enum TypeBit : unsigned {
   null_bit = 1,
   boolean_bit = 2,
   integer_bit = 4,
-  fraction_bit = 8,  // numbers that need not be integers; "number" is both
+  fraction_bit = 8,
   string_bit = 16,
   array_bit = 32,
   object_bit = 64,
   all_bits = 127
 };
 
-/// One subschema. Other subschemas and patterns are numbers that Program::node() and Program::pattern() take; what
-/// points to Json points into the schema.
+inline constexpr std::size_t max_instance_depth = 64;     ///< Levels of the values in a schema, and of instances.
+inline constexpr std::size_t unbounded_height = 1000000;  ///< Of what has no finite instance.
+
+/// One subschema.
 struct Node {
+  /// The value of a keyword; null when it is absent.
+  const Json* operator[](const char* keyword) const;
+  /// A size, or what holds without the keyword.
+  std::size_t size(const char* keyword, std::size_t otherwise) const;
+  /// What it says about an array's item; null when nothing.
+  const Json* item(std::size_t index) const;
+
   const Json* json = nullptr;
   std::string path;
-  std::size_t depth = 0;
-  bool other_base = false;  // inside a subschema with an $id of its own
-
-  bool never = false;
   unsigned types = all_bits;
-  bool typed = false;
-  unsigned hinted = 0;  // the types that the other keywords are about
-  const Json* constant = nullptr;
-  const Json* enumeration = nullptr;
-
-  const Json* minimum = nullptr;
-  const Json* maximum = nullptr;
-  const Json* exclusive_minimum = nullptr;
-  const Json* exclusive_maximum = nullptr;
-  const Json* multiple_of = nullptr;
-
-  std::size_t min_length = 0;
-  std::size_t max_length = none;
-  std::size_t pattern = none;
-  Format format = Format::any;
-
-  std::size_t min_items = 0;
-  std::size_t max_items = none;
-  bool unique_items = false;
-  std::vector<std::size_t> prefix;
-  std::size_t items = none;
-  std::size_t contains = none;
-
-  std::size_t min_properties = 0;
-  std::size_t max_properties = none;
-  std::vector<std::string> names;  // of `properties`, in their order
-  std::map<std::string, std::size_t, std::less<>> properties;
-  std::vector<std::pair<std::size_t, std::size_t>> pattern_properties;  // pattern, node
-  std::size_t additional = none;
-  std::size_t property_names = none;
-  std::vector<std::string> required;
-  std::map<std::string, std::vector<std::string>> dependents;
-
-  std::vector<std::size_t> all_of;
-  std::vector<std::size_t> any_of;
-  std::vector<std::size_t> one_of;
-  std::size_t negated = none;
-  std::size_t reference = none;
-
-  bool recursive = false;
-  std::size_t component = none;           // subschemas that reach each other share one
+  unsigned hinted = 0;  // the types that the keywords are about
+  const Format* format = nullptr;
+  std::vector<Node*> all_of;  // the reference too
+  std::vector<Node*> any_of;
+  std::vector<Node*> one_of;
+  Node* negated = nullptr;
   std::size_t height = unbounded_height;  // at least so many levels has every instance
-
-  /// What applies to the same value as this one.
-  std::vector<std::size_t> beside() const;
-
-  /// What applies to a part of the value.
-  std::vector<std::size_t> below() const;
+  std::size_t active = 0;                 // how many values that it applies to are being made
 };
 
-/// All subschemas that can be reached from the root, checked. The schema must outlive it.
-class Program {
+/// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
+class Checker {
  public:
-  /// Throws Unsupported. The subschema 0 is the root.
-  explicit Program(const Json& root);
+  /// Throws Unsupported, as all functions do when the work becomes too much.
+  Checker(const Json& root, Budget& budget);
 
-  const Node& node(std::size_t index) const { return nodes_[index]; }
-  const Pattern& pattern(std::size_t index) const { return patterns_[index]; }
+  Node& root() { return nodes_.front(); }
+  /// The node of a subschema, which is part of the schema.
+  Node& at(const Json& schema) { return *index_.at(&schema); }
+  /// A pattern; `path` is where it stands.
+  const Pattern& pattern(const std::string& source, const std::string& path = "");
+
+  /// Whether a value satisfies a subschema.
+  Verdict verdict(const Node& node, const Json& value);
+  /// Whether it satisfies the keywords about numbers, or about texts.
+  Verdict number_verdict(const Node& node, const Json& value);
+  Verdict text_verdict(const Node& node, const std::string& value);
+  /// Whether a pattern occurs in a text.
+  bool matches(const std::string& source, const std::string& text);
+  /// What a subschema says about a property.
+  std::vector<const Json*> property(const Node& node, const std::string& name);
 
  private:
-  std::size_t intern(const Json& schema, const std::string& path, std::size_t depth, bool other_base);
-  std::size_t child(const Node& node, const Json& schema, const std::string& suffix);
-  std::vector<std::size_t> children(const Node& node, const std::string& key, const Json& list);
-  static std::size_t size_of(const Node& node, const std::string& key, const Json& value);
-  static const Json* number_of(const Node& node, const std::string& key, const Json& value);
-  static std::vector<std::string> strings_of(const std::string& path, const std::string& key, const Json& value);
-  static unsigned type_bits(const std::string& path, const Json& name);
-  std::size_t pattern_of(const std::string& path, const std::string& source);
-  void read(std::size_t index);
-  /// These read a keyword when it is of their kind, and say whether it is.
-  bool read_general(Node& node, const std::string& key, const Json& value);
-  bool read_number(Node& node, const std::string& key, const Json& value);
-  bool read_string(Node& node, const std::string& key, const Json& value);
-  bool read_array(Node& node, const std::string& key, const Json& value);
-  bool read_object(Node& node, const std::string& key, const Json& value);
-  static void refuse_unsupported(const Node& node, const std::string& key);
-
-  /// An object finds its members one by one; many references into a large one need better.
-  const Json* member_of(const Json& object, const std::string& name);
-  std::size_t resolve(const Node& node, const std::string& path, const Json& value);
-
-  /// Orders the nodes so that what applies to the same value comes after what applies it, and refuses circles.
-  void order_by_application();
-  std::vector<std::size_t> successors(std::size_t index) const;
-
-  /// Kosaraju's algorithm, without recursion.
-  void find_recursion();
-  std::size_t height_of(const Node& node) const;
-
-  /// Heights only sink from "endless": what keeps it has no finite instance. Each pass settles one more level.
-  void measure_heights();
+  Node& intern(const Json& schema, const std::string& path);
+  void read(Node& node, const std::string& name, const Json& value);
+  Node& resolve(const std::string& reference, const std::string& path);
+  std::size_t height_of(const Node& node);
+  Verdict choice_verdict(const Node& node, const Json& value);
+  Verdict array_verdict(const Node& node, const Json& value);
+  Verdict object_verdict(const Node& node, const Json& value);
 
   const Json& root_;
+  Budget& budget_;
   std::deque<Node> nodes_;
-  std::unordered_map<const Json*, std::size_t> index_;
-  std::unordered_map<const Json*, std::unordered_map<std::string, const Json*>> members_;
-  std::deque<Pattern> patterns_;
-  std::unordered_map<std::string, std::size_t> pattern_index_;
-  std::vector<std::size_t> order_;
+  std::unordered_map<const Json*, Node*> index_;
+  std::map<std::string, Pattern> patterns_;
 };
 
 }  // namespace schema
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
-
-// Values checked against a schema.
+// ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+
 namespace schema {
 
-/// Says whether values satisfy subschemas. The program and the budget must outlive it.
-class Checker {
- public:
-  Checker(const Program& program, Budget& budget) : program_(program), budget_(budget) {}
-
-  /// Whether a value satisfies a subschema, given by its number in the program.
-  Verdict verdict(std::size_t index, const Json& value);
-  /// Whether a number satisfies the keywords about numbers.
-  Verdict number_verdict(const Node& node, const Json& value);
-  /// Whether a string satisfies the keywords about strings.
-  Verdict string_verdict(const Node& node, const std::string& value);
-
-  /// Whether a pattern, given by its number in the program, occurs in a text.
-  bool matches(std::size_t pattern, std::string_view value) {
-    return PatternRun(program_.pattern(pattern), budget_).search(value);
-  }
-
- private:
-  static unsigned type_of(const Json& value);
-  Verdict value_verdict(const Node& node, const Json& value);
-  Verdict any_verdict(const Node& node, const Json& value);
-  Verdict one_verdict(const Node& node, const Json& value);
-  Verdict array_verdict(const Node& node, const Json& value);
-  Verdict object_verdict(const Node& node, const Json& value);
-
-  const Program& program_;
-  Budget& budget_;
-};
+struct Pattern;
 
 }  // namespace schema
+
+struct MatcherNode;
+
+/// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
+/// again.
+class Trail {
+ public:
+  void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
+  /// Nothing when the function was not asked.
+  std::optional<bool> find(const MatcherNode& node) const;
+
+ private:
+  std::vector<std::pair<const MatcherNode*, bool>> results_;
+};
+
+/// One condition in a report.
+struct ExplainedCondition {
+  enum class Verdict { match, mismatch, not_evaluated };
+  /// How deep it stands within "any of" and "not".
+  std::size_t depth = 0;
+  Verdict verdict = Verdict::match;
+  std::string expected;
+  /// What was there instead; empty when there is nothing to say.
+  std::string actual;
+};
+
+struct TextMatcherNode {
+  bool (*test)(const TextMatcherNode& node, std::string_view text);
+  std::string description;
+  /// Null: reports show an excerpt.
+  std::string (*explain)(const TextMatcherNode& node, std::string_view text) = nullptr;
+  bool built_in = true;
+  // What the two functions use.
+  std::string operand = {};
+  std::shared_ptr<const schema::Pattern> pattern = {};
+  std::vector<TextMatcher> parts = {};
+  /// The tester's.
+  std::function<bool(std::string_view)> function = {};
+};
+
+/// What a matcher of one field looks at: a field of the body, or how many there are of something.
+enum class ChatField {
+  model,
+  stream,
+  include_usage,
+  temperature,
+  top_p,
+  max_tokens,
+  n,
+  presence_penalty,
+  repetition_penalty,
+  seed,
+  stop,
+  tool_choice,
+  parallel_tool_calls,
+  response_format,
+  response_schema,
+  enable_thinking,
+  logprobs,
+  user_messages,
+  messages,
+  tools,
+};
+
+struct MatcherNode {
+  enum class Kind { leaf, all, any, negation };
+  /// Of a leaf: whether the request matches.
+  bool test(const ChatCall& call) const { return tests(*this, call); }
+
+  // What choosing among many stubs reads comes first, in one line of the cache.
+  Kind kind = Kind::leaf;
+  /// Of a leaf: whether no function of the tester's is part of it.
+  bool built_in = true;
+  bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
+  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions. May be null.
+  std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
+
+  // What the two functions of a leaf use: what they look at, and what it should be.
+  std::optional<TextMatcher> text;
+  std::string operand;
+  ChatField field = ChatField::model;
+  bool by_call_id = false;
+  std::int64_t number = 0;
+  std::optional<Range> range;
+  Json json;
+  std::vector<std::string> path;
+  std::vector<std::string> (*values_of)(const ReceivedRequest& http, std::string_view name) = nullptr;
+  /// The tester's.
+  std::function<bool(const ChatCall&)> function;
+
+  std::string description;
+  /// Of all, any and negation.
+  std::vector<Matcher> parts;
+  /// Of a leaf that lets only the requests of one test through.
+  std::optional<RequestScope> scope;
+};
+
+/// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
+bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail);
+/// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
+/// matches; nothing when that depends on a function that was not asked.
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
+                            std::vector<ExplainedCondition>& conditions);
+
 }  // namespace detail
+
 }}  // namespace mock_gateway
 
 // ---- script/script.hpp ----------------------------------------------------------------------------------------------
@@ -4896,7 +4879,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// One element of a stub's sequence.
-using ReplyStep = std::variant<std::shared_ptr<const Reply>, std::shared_ptr<const ReplyFunction>>;
+struct ReplyStep {
+  ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
+  ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
+
+  /// One of the two is null.
+  std::shared_ptr<const Reply> reply;
+  std::shared_ptr<const ReplyFunction> function;
+};
 
 struct ScenarioState {
   std::string scenario;
@@ -5051,7 +5041,8 @@ class Script {
     void add(std::shared_ptr<StubState> stub);
   };
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  static bool matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking);
+  /// Whether the stub's matchers but the first `from`, which have matched, match.
+  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   /// The number of the call, from 0; nothing when another request was faster.
@@ -5243,6 +5234,35 @@ class ConnectionFaults {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- script/json_comparison.hpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace json_comparison {
+
+/// Whether objects may have members that were not named.
+enum class Extent { whole, part };
+
+/// Where a value differs from what was expected.
+struct Difference {
+  std::string pointer;
+  /// Null: nothing there.
+  const Json* expected;
+  const Json* actual;
+};
+
+/// The first difference. Numbers compare by value, exactly; the order of an object's members does not matter.
+std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
+bool same(const Json& left, const Json& right);
+/// "at /messages/0/role: \"user\" instead of \"system\"".
+std::string explain(const Difference& difference);
+/// "/a/b", or "the root" for the empty pointer.
+std::string place(const std::string& pointer);
+
+}  // namespace json_comparison
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- script/forced_failures.hpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -5281,6 +5301,37 @@ class ForcedFailures {
 
 }  // namespace detail
 
+}}  // namespace mock_gateway
+
+// ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
+
+// A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
+// and std::function a second one.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace matchers {
+
+using Test = bool (*)(const MatcherNode&, const ChatCall&);
+using Actual = std::string (*)(const MatcherNode&, const ChatCall&);
+
+MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand = "");
+/// A leaf whose test asks `text`.
+MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
+                      std::string operand = "");
+
+bool is_user_message(const Message& message);
+
+/// What a report shows of a text that was to match, without asking the tester's functions.
+std::string shown(const TextMatcher& matcher, std::string_view text);
+bool is_any_text(const TextMatcher& text);
+/// " and its text contains \"21\""; nothing when it may be any.
+std::string and_text(const TextMatcher& text);
+/// The texts in one line, cut where it becomes long.
+std::string listed(const char* heading, const std::vector<std::string_view>& texts);
+
+}  // namespace matchers
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- delivery/gzip.hpp ----------------------------------------------------------------------------------------------
@@ -5377,8 +5428,13 @@ class Outlet {
 
   virtual ~Outlet() = default;
 
-  /// Hands every byte to the connection; false when the client has gone, does not read, or the gateway stops.
-  virtual bool write(std::string_view bytes) = 0;
+  /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
+  /// or the gateway stops.
+  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
+  /// Waits until it takes more; false when the client does not read.
+  virtual bool wait_until_writable() = 0;
+  /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
+  bool write(std::string_view bytes);
   /// Waits until the client's kernel has acknowledged what was written; false as for write.
   virtual bool drain() = 0;
   /// Whether it has, as far as the system can tell.
@@ -5497,6 +5553,9 @@ struct DeliveryProgress {
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
+  /// Held while bytes are handed over and counted. Whoever asks for the counts under it is told of all that the client
+  /// can have read.
+  mutable std::mutex handover;
   /// Of a reply that is traced; not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
 
@@ -5560,7 +5619,7 @@ class Delivery {
     std::size_t offset;
     std::size_t fault;
   };
-  /// How far the delivery has come, for its progress.
+  /// How far the reply has come with the bytes gathered so far.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
@@ -5568,6 +5627,12 @@ class Delivery {
     bool byte_order_mark = false;
     /// The last event has no blank line after it yet.
     bool unfinished = false;
+  };
+
+  /// What the progress is when so many bytes, of the head and all that followed, have been handed over.
+  struct Mark {
+    std::size_t bytes;
+    Sent sent;
   };
 
   template <class Steps>
@@ -5588,12 +5653,19 @@ class Delivery {
   /// Bytes of the body, those of event `event` or, with 0, others, cut where a fault is to happen inside them.
   void send_body(std::string_view bytes, std::size_t event);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
+  /// Gathers bytes for the next write. What would not fit into one is written at once.
   void send(std::string_view bytes);
+  /// The bytes gathered so far are as much of the reply as `sent_` says.
+  void mark();
+  /// What was gathered is the head, or an event, or what stands between events.
+  void end_part();
+  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
+  void leave();
   /// Hands what was gathered to the connection.
   void flush();
   void pause_between_writes();
   void write(std::string_view bytes);
-  /// Tells the progress what has been handed to the connection.
+  /// Tells the progress of the marks that have been handed over.
   void publish();
   void announce_last_bytes() const;
 
@@ -5643,7 +5715,9 @@ class Delivery {
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
   std::string gathered_;     // for one write, or two
-  std::size_t written_ = 0;  // of what was gathered
+  std::size_t written_ = 0;  // bytes handed over
+  std::vector<Mark> marks_;
+  std::size_t published_ = 0;  // of the marks
   bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
@@ -5891,6 +5965,9 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
 std::string scripted_wait(const ExchangeRecord& record);
+/// As its operator<< prints it.
+std::string text_of(const Decision& decision);
+std::string text_of(const Outcome& outcome);
 
 }  // namespace journal
 
@@ -6219,6 +6296,8 @@ class StopLine {
 
   void stop();
   bool is_stopped() const { return stopped_; }
+  /// The same, for work that cannot wait on the descriptor.
+  const std::atomic<bool>& stopped() const { return stopped_; }
   /// The descriptor is about to be closed, and may soon be somebody else's.
   void cut();
 
@@ -6272,7 +6351,8 @@ class Connection final : public Outlet {
   // Writing: the exchange under way hears of what happens.
   void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
   void end_exchange();
-  bool write(std::string_view bytes) override;
+  std::optional<std::size_t> write_some(std::string_view bytes) override;
+  bool wait_until_writable() override;
   bool drain() override;
   void last_bytes_follow() override;
   bool took_last_bytes() override;
@@ -6328,7 +6408,6 @@ class Connection final : public Outlet {
   /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
-  bool wait_until_writable();
   bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
   void note_peer_closed(Departure::How how);
   /// Of a connection that can be used no more.
@@ -6731,118 +6810,168 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// What a stream request gets, and what a plain one.
-struct ScenarioReplies {
-  Reply streamed;
-  Reply plain;
-};
+/// The usual answer, which has characters of two and three bytes.
+inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-/// A scenario as it is written down; setters return it, so that it is written in one expression.
-struct ScenarioData {
-  ScenarioData& from(std::string references) { return reference = std::move(references), *this; }
-  ScenarioData& good(std::string line) { return good_client = std::move(line), *this; }
-  ScenarioData& only_error() { return expected = Scenario::Expected::error, *this; }
-  ScenarioData& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
-  ScenarioData& says(std::string whole) { return text = std::move(whole), *this; }
-  ScenarioData& only_calls(std::vector<ToolCall> calls_made) {
-    return text.clear(), tool_calls = std::move(calls_made), *this;
+/// A scenario as it is written down. Everything is constexpr, so that a table of rows is made by the compiler and costs
+/// its users no code. Both forms have the usual answer unless a row says otherwise.
+struct ScenarioRow {
+  constexpr ScenarioRow(const char* scenario, const char* line) : name(scenario), description(line) {}
+
+  constexpr ScenarioRow& from(const char* references) { return reference = references, *this; }
+  constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
+  constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
+  constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
+  constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
+  /// The text, said so often.
+  constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
+  constexpr ScenarioRow& only_calls(std::vector<ToolCall> (*calls_made)()) {
+    return text = "", tool_calls = calls_made, *this;
   }
-  ScenarioData& streams_only() { return needs_stream = true, *this; }
-  ScenarioData& endless() { return needs_timeout = true, *this; }
-  ScenarioData& on_second_call() { return calls = 2, *this; }
-  ScenarioData& reply(ScenarioReplies (*make)()) { return replies = make, *this; }
+  /// A plain request gets the usual answer in good order.
+  constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
+  constexpr ScenarioRow& endless() { return needs_timeout = true, *this; }
+  constexpr ScenarioRow& on_second_call() { return calls = 2, *this; }
+  /// What a stream request gets.
+  constexpr ScenarioRow& streamed(Reply (*make)()) { return stream = make, *this; }
+  /// What a plain request gets. Without it: the calls of the scenario, or the usual answer.
+  constexpr ScenarioRow& unstreamed(Reply (*make)()) { return plain = make, *this; }
+  /// What either gets.
+  constexpr ScenarioRow& reply(Reply (*make)()) { return streamed(make).unstreamed(make); }
+  /// The stream is written in a dialect changed so.
+  constexpr ScenarioRow& dialect(void (*change)(SseDialect&)) { return change_dialect = change, *this; }
+  /// The reply is changed so: in both forms, unless the scenario shows in streams only. The function hears which.
+  constexpr ScenarioRow& changed(Reply (*change)(const Reply& reply, bool streamed)) {
+    return change_reply = change, *this;
+  }
   /// What the first of each two requests gets, streamed or not.
-  ScenarioData& first_reply(Reply (*make)()) { return first = make, *this; }
-  ScenarioData& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
+  constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
+  constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
 
-  std::string name;
-  std::string group;
-  std::string description;
-  std::string reference = {};
-  std::string good_client = {};
+  Reply stream_reply() const;
+  Reply plain_reply() const;
+
+  const char* name;
+  const char* description;
+  const char* reference = "";
+  const char* good_client = "";
   Scenario::Expected expected = Scenario::Expected::answer;
-  std::string text = {};
-  std::vector<ToolCall> tool_calls = {};
+  const char* text = usual_scenario_text;
+  std::size_t repeated = 1;
+  std::vector<ToolCall> (*tool_calls)() = nullptr;
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
-  ScenarioReplies (*replies)() = nullptr;  // null: the usual answer
+  Reply (*stream)() = nullptr;
+  Reply (*plain)() = nullptr;
+  void (*change_dialect)(SseDialect&) = nullptr;
+  Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
   Reply (*first)() = nullptr;
   void (*faults)(Gateway&) = nullptr;
 };
 
-/// The scenarios of one group.
-class ScenarioGroup {
- public:
-  explicit ScenarioGroup(std::string name) : name_(std::move(name)) {}
+/// A row, and what a Scenario hands out of it by reference.
+struct ScenarioData {
+  ScenarioData(const char* its_group, const ScenarioRow& its_row);
 
-  /// Begins one; its text is the usual answer's.
-  ScenarioData& add(std::string name, std::string description);
-  /// Sorted by name.
-  std::vector<std::shared_ptr<ScenarioData>> take();
-
- private:
-  std::string name_;
-  std::vector<std::shared_ptr<ScenarioData>> entries_;
+  ScenarioRow row;
+  std::string name;
+  std::string group;
+  std::string description;
+  std::string reference;
+  std::string good_client;
+  std::string text;
+  std::vector<ToolCall> tool_calls;
 };
 
+using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
+
+/// Appends the scenarios of a group. Its rows are sorted by name.
+void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
+
+// What the replies are made of, as JSON text. Members stand without the braces around them.
 namespace catalogue_parts {
 
-/// The usual answer, which has characters of two and three bytes.
-inline constexpr const char* usual_text = "Zürich 21 °C, 東京 9 °C.";
-/// Its deltas.
-std::vector<std::string> usual_pieces();
+/// A chunk of a stream.
+struct ChunkText {
+  /// The members of the delta.
+  std::string delta;
+  /// Empty: the choice has none.
+  std::string finish_reason = "null";
+  /// More members of the choice, each with a comma before it; and of the chunk.
+  std::string in_choice = {};
+  std::string in_chunk = {};
+  const char* index = "0";
+  /// Unless empty: all members of the chunk after its model, in place of one choice.
+  std::string members = {};
+};
+using ChunkTexts = std::vector<ChunkText>;
 
-/// A streamed chunk with these choices.
-Json chunk_with(Json choices);
-/// A choice of a chunk.
-Json choice_of(Json delta, Json finish_reason = nullptr, int index = 0);
-/// A chunk with one choice.
-Json delta_chunk(Json delta, Json finish_reason = nullptr);
+/// The one place where text of the catalogue becomes JSON.
+Json parse(const std::string& text);
+/// A string of JSON with this value.
+std::string json_string(std::string_view value);
+
+std::string json_of(const ChunkText& chunk);
 /// The chunk with the role.
-Json opening();
+ChunkText opening();
 /// A chunk with text.
-Json saying(const std::string& text);
+ChunkText saying(std::string_view text);
 /// The chunk that ends an answer.
-Json closing(const std::string& finish_reason = "stop");
+ChunkText closing(std::string_view finish_reason = "stop");
+/// Chunks whose members after the model are these.
+ChunkText chunk_with(std::string members);
 /// The usual answer's chunks: the role, four with text, the end.
-std::vector<Json> usual_chunks();
-Reply stream_of(const std::vector<Json>& chunks);
-/// A chunk, as an event of Server-Sent Events.
-std::string event_of(const Json& chunk);
+ChunkTexts usual_chunks();
+StreamChunk element(const ChunkText& chunk);
+Reply stream_of(const ChunkTexts& chunks);
+/// JSON as an event of Server-Sent Events.
+std::string event_of(const std::string& json);
 /// All events of the usual answer.
 std::string usual_events();
 
-/// A plain completion.
-Json body_with(Json message, Json finish_reason = "stop");
+inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
+
+/// The members of a message that says this.
+std::string message_saying(std::string_view text);
+/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
+std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
+                      const std::string& in_choice = "", const std::string& in_body = "");
 /// That of the usual answer.
-Json usual_body();
-Json usage();
+std::string usual_body();
 
 Reply usual_stream();
 Reply usual_plain();
 
-/// `get_weather({"city":"Zürich"})`.
+/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
 ToolCall weather_call();
-/// A message that makes calls.
-Json calling(const std::vector<ToolCall>& calls);
-/// An element of a chunk's tool_calls.
-Json fragment(const Json& fields, const Json& function);
-/// A chunk with one such element.
-Json calling_chunk(const Json& fragment);
+ToolCall other_weather_call();
+std::vector<ToolCall> one_weather_call();
+std::vector<ToolCall> two_weather_calls();
+
+/// The members of a message that makes calls.
+std::string calling(const std::vector<ToolCall>& calls, const std::string& content = "null");
+/// The head of a fragment: index, id and type.
+std::string head_of(const char* index, const std::string& id);
+/// The members of a fragment's function; without a name, the arguments alone.
+std::string function_of(std::string_view name, std::string_view arguments);
+/// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
+ChunkText fragment(const std::string& head, const std::string& function);
+/// The chunk with the role, which says nothing.
+ChunkText silent_opening();
 /// A plain reply with calls.
 Reply plain_calls(const std::vector<ToolCall>& calls);
 
 }  // namespace catalogue_parts
 
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_chunks();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_tool_calls();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_errors();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retries();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_framing();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_breaks();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_pace();
-std::vector<std::shared_ptr<ScenarioData>> catalogue_of_connections();
+void add_chunks(Scenarios& all);
+void add_tool_calls(Scenarios& all);
+void add_errors(Scenarios& all);
+void add_retries(Scenarios& all);
+void add_framing(Scenarios& all);
+void add_breaks(Scenarios& all);
+void add_pace(Scenarios& all);
+void add_connections(Scenarios& all);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -7504,6 +7633,326 @@ MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) 
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace json_reading {
+
+MOCK_GATEWAY_INLINE bool is_digit(char character) { return character >= '0' && character <= '9'; }
+
+/// What is open is on stacks of its own: deep nesting takes nothing of the thread's stack.
+class Reader {
+ public:
+  Reader(std::string_view text, const JsonReadOptions& options)
+      : whole_(text), text_(text.substr(0, text::valid_utf8_prefix(text))), options_(options) {
+    // What most requests need, so that reading one does not grow them step by step.
+    values_.reserve(32);
+    keys_.reserve(32);
+    frames_.reserve(16);
+  }
+
+  Json read() {
+    if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = 3;
+    while (go_on(read_value())) continue;
+    skip_space();
+    if (at_ < whole_.size()) fail_expected("the end of the text");
+    return std::move(values_.front());
+  }
+
+ private:
+  /// An array or object whose end is to come.
+  struct Frame {
+    bool object;
+    std::size_t values;  // where its own begin
+    std::size_t keys;    // where its own begin
+    std::size_t place;   // its own
+  };
+
+  /// The next character; NUL at the end.
+  char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  /// Reads the character, which is not NUL, if it is the next one.
+  bool take(char character) {
+    if (next() != character) return false;
+    ++at_;
+    return true;
+  }
+
+  void skip_space() {
+    for (;;) {
+      while (next() == ' ' || next() == '\n' || next() == '\r' || next() == '\t') ++at_;
+      if (!options_.comments || next() != '/') return;
+      const bool line = text_.substr(at_, 2) == "//";
+      if (!line && text_.substr(at_, 2) != "/*") return;
+      const std::size_t end = line ? text_.find_first_of("\r\n", at_) : text_.find("*/", at_ + 2);
+      at_ = end == std::string_view::npos ? text_.size() : end + (line ? 0 : 2);
+      if (end == std::string_view::npos && !line) fail_expected("the end of a comment");
+    }
+  }
+
+  /// Reads a value, or what opens an array or object. Whether it was the latter.
+  bool read_value() {
+    skip_space();
+    if (options_.places != nullptr) note_place();
+    const char first = next();
+    if (first == '{' || first == '[') {
+      open(first == '{');
+      return true;
+    }
+    const bool number = first == '-' || is_digit(first);
+    values_.push_back(first == '"' ? Json(read_string()) : number ? read_number() : read_literal());
+    if (options_.places != nullptr) options_.places->back().end = at_;
+    return false;
+  }
+
+  Json read_literal() {
+    for (const std::string_view literal : {"null", "true", "false"}) {
+      if (text_.substr(at_, literal.size()) != literal) continue;
+      at_ += literal.size();
+      return literal == "null" ? Json() : Json(literal == "true");
+    }
+    fail_expected("a value");
+  }
+
+  Json read_number() {
+    const std::size_t begin = at_;
+    const bool negative = take('-');
+    const bool zero = take('0');
+    if (zero && is_digit(next())) fail(at_, "a digit after a leading 0");
+    if (!zero) read_digits();
+    const std::size_t point = at_ - begin;
+    const bool fraction = take('.');
+    if (fraction) read_digits();
+    const bool exponent = take('e') || take('E');
+    if (exponent) {
+      if (!take('+')) take('-');
+      read_digits();
+    }
+    const char* const first = text_.data() + begin;
+    const char* const last = text_.data() + at_;
+    std::int64_t with_sign = 0;
+    std::uint64_t without_sign = 0;
+    if (!fraction && !exponent) {
+      if (negative && std::from_chars(first, last, with_sign).ec == std::errc{}) return Json(with_sign);
+      if (!negative && std::from_chars(first, last, without_sign).ec == std::errc{}) return Json(without_sign);
+    }
+    std::string literal(first, last);
+    if (fraction) literal.replace(point, 1, std::localeconv()->decimal_point);  // strtod follows the locale
+    const double real = std::strtod(literal.c_str(), nullptr);
+    if (!std::isfinite(real)) fail(begin, "a number beyond the range of double");
+    return Json(real);
+  }
+
+  void read_digits() {
+    if (!is_digit(next())) fail_expected("a digit");
+    while (is_digit(next())) ++at_;
+  }
+
+  void read_key() {
+    skip_space();
+    if (next() != '"') fail_expected("a key in quotation marks");
+    key_at_ = at_;
+    keys_.push_back(read_string());
+    skip_space();
+    if (!take(':')) fail_expected("':'");
+  }
+
+  std::string read_string() {
+    const auto is_plain = [](char character) {
+      return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
+    };
+    std::string string;
+    ++at_;  // the quotation mark
+    for (;;) {
+      const std::size_t begin = at_;
+      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      string.append(text_.data() + begin, at_ - begin);
+      if (take('"')) return string;
+      if (at_ == text_.size()) fail_expected("the end of a string");
+      if (!take('\\')) fail_expected("an escape for a control character");
+      read_escape(string);
+    }
+  }
+
+  void read_escape(std::string& string) {
+    constexpr std::string_view letters = "\"\\/bfnrt";
+    constexpr std::string_view characters = "\"\\/\b\f\n\r\t";
+    constexpr const char* half = "half a surrogate pair";
+    const std::size_t letter = letters.find(next());
+    if (letter != std::string_view::npos) {
+      string += characters[letter];
+      ++at_;
+      return;
+    }
+    if (!take('u')) fail_expected("one of \"\\/bfnrtu after a backslash");
+    char32_t character = read_code_unit();
+    if (character >= 0xdc00 && character <= 0xdfff) fail(at_ - 4, half);
+    if (character >= 0xd800 && character <= 0xdbff) {
+      if (!take('\\') || !take('u')) fail(at_, half);
+      const char32_t second = read_code_unit();
+      if (second < 0xdc00 || second > 0xdfff) fail(at_ - 4, half);
+      character = 0x10000 + ((character - 0xd800) << 10) + (second - 0xdc00);
+    }
+    text::append_utf8(string, character);
+  }
+
+  char32_t read_code_unit() {
+    char32_t unit = 0;
+    for (int count = 0; count < 4; ++count, ++at_) {
+      const int digit = text::hex_value(next());
+      if (digit < 0) fail_expected("a hexadecimal digit");
+      unit = unit * 16 + static_cast<char32_t>(digit);
+    }
+    return unit;
+  }
+
+  void open(bool object) {
+    if (frames_.size() == options_.max_depth) {
+      fail(at_, "more than " + std::to_string(options_.max_depth) + " levels of nesting");
+    }
+    const std::size_t place = options_.places != nullptr ? options_.places->size() - 1 : 0;
+    frames_.push_back(Frame{object, values_.size(), keys_.size(), place});
+    ++at_;
+  }
+
+  /// Closes what ends here. Whether a value follows; of a member, its key has been read.
+  bool go_on(bool opened) {
+    for (; !frames_.empty(); opened = false) {
+      skip_space();
+      const bool object = frames_.back().object;
+      if (take(object ? '}' : ']')) {
+        close();
+        continue;
+      }
+      if (!opened && !take(',')) fail_expected(object ? "',' or '}'" : "',' or ']'");
+      if (object) read_key();
+      return true;
+    }
+    return false;
+  }
+
+  void close() {
+    const Frame frame = frames_.back();
+    frames_.pop_back();
+    const std::size_t count = values_.size() - frame.values;
+    Json closed(frame.object ? Json::value_t::object : Json::value_t::array);
+    auto* const array = closed.get_ptr<Json::array_t*>();
+    auto* const object = closed.get_ptr<Json::object_t*>();
+    if (frame.object) discard_duplicates(frame);
+    frame.object ? object->reserve(count) : array->reserve(count);
+    for (std::size_t index = 0; index < count; ++index) {
+      Json& value = values_[frame.values + index];
+      if (!frame.object) {
+        array->push_back(std::move(value));
+      } else if (!value.is_discarded()) {
+        object->emplace_back(std::move(keys_[frame.keys + index]), std::move(value));
+      }
+    }
+    keys_.resize(frame.keys);
+    values_.resize(frame.values);
+    values_.push_back(std::move(closed));
+    if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
+  }
+
+  /// Of equal keys, the first gets the last one's value, and the values of the others become discarded ones.
+  void discard_duplicates(const Frame& closing) {
+    const std::string* const keys = keys_.data() + closing.keys;
+    Json* const values = values_.data() + closing.values;
+    order_.resize(keys_.size() - closing.keys);
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::sort(order_.begin(), order_.end(), [keys](std::size_t left, std::size_t right) {
+      const int difference = keys[left].compare(keys[right]);
+      return difference != 0 ? difference < 0 : left < right;
+    });
+    for (std::size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
+      const std::size_t first = order_[begin];
+      for (end = begin + 1; end < order_.size() && keys[order_[end]] == keys[first]; ++end) {
+        values[first] = std::move(values[order_[end]]);
+        values[order_[end]] = Json(Json::value_t::discarded);
+      }
+      if (end == begin + 1 || options_.duplicates == nullptr || options_.duplicates->size() == 100) continue;
+      options_.duplicates->push_back(JsonDuplicate{path(closing, false), keys[first]});
+    }
+  }
+
+  void note_place() {
+    const Frame here{false, values_.size(), keys_.size(), 0};
+    const bool member = !frames_.empty() && frames_.back().object;
+    options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
+  }
+
+  /// Of a value in all that is open, as a JSON pointer or as messages name it.
+  std::string path(const Frame& value, bool pointer) const {
+    constexpr std::size_t shown = 60;
+    std::string path;
+    for (std::size_t index = 0; index < frames_.size(); ++index) {
+      const Frame& frame = frames_[index];
+      const Frame& inner = index + 1 < frames_.size() ? frames_[index + 1] : value;
+      const std::string name = frame.object ? keys_[inner.keys - 1] : std::to_string(inner.values - frame.values);
+      if (pointer) {
+        path += json_pointer::token(name);
+      } else if (frame.object) {
+        path += (path.empty() ? "" : ".") + text::excerpt(name, shown);
+      } else {
+        path += "[" + name + "]";
+      }
+    }
+    return path;
+  }
+
+  [[noreturn]] void fail(std::size_t offset, const std::string& reason) const {
+    if (offset < text_.size() || offset == whole_.size()) throw JsonError(text::position_in(whole_, offset), reason);
+    const std::size_t wrong = offset + text::incomplete_utf8_prefix(whole_.substr(offset));
+    throw JsonError(text::position_in(whole_, wrong), "a byte that is not UTF-8");
+  }
+
+  [[noreturn]] void fail_expected(std::string_view expected) const {
+    fail(at_, "expected " + std::string(expected) + ", got " + token());
+  }
+
+  /// What stands here: "a string", "'}'".
+  std::string token() const {
+    if (at_ == text_.size()) return "the end of the text";
+    if (next() == '"') return "a string";
+    if (next() == '-' || is_digit(next())) return "a number";
+    return "'" + text::printable(text_.substr(at_, text::next_code_point(text_, at_))) + "'";
+  }
+
+  const std::string_view whole_;
+  const std::string_view text_;  // the whole up to the first byte that is not UTF-8
+  const JsonReadOptions& options_;
+  std::size_t at_ = 0;
+  std::size_t key_at_ = 0;
+  std::vector<Json> values_;  // complete ones whose container is open
+  std::vector<std::string> keys_;
+  std::vector<Frame> frames_;
+  std::vector<std::size_t> order_;  // of an object's keys
+};
+
+}  // namespace json_reading
+
+MOCK_GATEWAY_INLINE JsonError::JsonError(text::Position where, const std::string& why)
+    : std::runtime_error("invalid JSON at line " + std::to_string(where.line) + ", column " +
+                         std::to_string(where.column) + ": " + why),
+      position(where),
+      reason(why) {}
+
+MOCK_GATEWAY_INLINE Json read_json(std::string_view text, const JsonReadOptions& options) {
+  return json_reading::Reader(text, options).read();
+}
+
+MOCK_GATEWAY_INLINE Json read_json_if_valid(std::string_view text) {
+  try {
+    return read_json(text);
+  } catch (const JsonError&) {
+    return Json(Json::value_t::discarded);
+  }
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- core/process.cpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7685,6 +8134,17 @@ MOCK_GATEWAY_INLINE std::size_t valid_utf8_prefix(std::string_view text) {
 
 MOCK_GATEWAY_INLINE bool is_valid_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
 
+MOCK_GATEWAY_INLINE std::size_t incomplete_utf8_prefix(std::string_view text) {
+  char32_t ignored = 0;
+  for (std::size_t length = std::min<std::size_t>(text.size(), 3); length > 0; --length) {
+    // The bytes that may follow are a range that begins with 0x80 or ends with 0xbf.
+    const std::string begin(text.substr(0, length));
+    if (decode_utf8(begin + "\x80\x80\x80", 0, ignored) > length) return length;
+    if (decode_utf8(begin + "\xbf\xbf\xbf", 0, ignored) > length) return length;
+  }
+  return 0;
+}
+
 MOCK_GATEWAY_INLINE std::size_t next_code_point(std::string_view text, std::size_t offset) {
   if (offset >= text.size()) return 0;
   char32_t ignored = 0;
@@ -7696,6 +8156,12 @@ MOCK_GATEWAY_INLINE std::size_t code_points(std::string_view text) {
   std::size_t count = 0;
   for (std::size_t offset = 0; offset < text.size(); offset += next_code_point(text, offset)) ++count;
   return count;
+}
+
+MOCK_GATEWAY_INLINE Position position_in(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const auto line_ends = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  return Position{line_ends + 1, code_points(before.substr(before.rfind('\n') + 1)) + 1};
 }
 
 MOCK_GATEWAY_INLINE void append_utf8(std::string& out, char32_t code_point) {
@@ -7946,411 +8412,11 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() {
 
 }}  // namespace mock_gateway
 
-// ---- model/chat_request.cpp -----------------------------------------------------------------------------------------
+// ---- model/chat_fields.cpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
-namespace chat_json {
-
-/// Arrays and objects within each other. Real requests need about ten; what walks a value recursively stays far from
-/// the end of any thread's stack.
-inline constexpr std::size_t max_depth = 512;
-
-/// Builds a Json from nlohmann's SAX events. Its own DOM parser would keep only the last of equal keys unseen, search
-/// linearly at every key, copy values while objects grow, and nest without limit.
-class Builder {
- public:
-  explicit Builder(std::string_view source) : source_(source) {
-    // What most requests need, so that the hot path does not grow them step by step.
-    values_.reserve(32);
-    keys_.reserve(32);
-    frames_.reserve(16);
-  }
-
-  bool null() { return add(Json(nullptr)); }
-  bool boolean(bool value) { return add(Json(value)); }
-  bool number_integer(Json::number_integer_t value) { return add(Json(value)); }
-  bool number_unsigned(Json::number_unsigned_t value) { return add(Json(value)); }
-  bool number_float(Json::number_float_t value, const Json::string_t&) { return add(Json(value)); }
-  // Copied, not moved: the lexer goes on with the buffer that it has grown.
-  bool string(const Json::string_t& value) { return add(Json(value)); }
-  bool binary(const Json::binary_t&) { return false; }
-  bool start_object(std::size_t) { return open(true); }
-  bool key(const Json::string_t& name) {
-    keys_.push_back(name);
-    return true;
-  }
-  bool end_object();
-  bool start_array(std::size_t) { return open(false); }
-  bool end_array();
-  /// Throws RequestError.
-  bool parse_error(std::size_t position, const std::string& token, const Json::exception& error);
-
-  Json take() { return std::move(values_.front()); }
-  /// A key that an object had more than once, and the object's path; nothing when there was none.
-  struct Duplicate {
-    std::string object;
-    std::string key;
-  };
-  const std::vector<Duplicate>& duplicates() const { return duplicates_; }
-
- private:
-  struct Frame {
-    bool object;
-    std::size_t values;  // where its own begin
-    std::size_t keys;
-  };
-
-  bool add(Json&& value) {
-    values_.push_back(std::move(value));
-    return true;
-  }
-  bool open(bool object);
-  bool has_duplicates(std::size_t first_key) const;
-  void drop_duplicates(const Frame& frame);
-  /// Of the value that is being closed, whose frame is `closing`.
-  std::string path(const Frame& closing) const;
-
-  std::string_view source_;
-  std::vector<Json> values_;  // complete ones whose container is still open
-  std::vector<std::string> keys_;
-  std::vector<Frame> frames_;
-  std::vector<Duplicate> duplicates_;
-};
-
-/// Throws RequestError for invalid JSON at byte `offset`.
-[[noreturn]] void fail_at(std::string_view source, std::size_t offset, const std::string& reason);
-/// The offset of the bracket that opens level max_depth + 1.
-std::size_t too_deep_at(std::string_view source);
-/// What nlohmann says of `token`, the source's text that it read last, without its frame and without that text.
-std::string reason_of(std::string_view what, std::string_view token);
-/// Parses, or throws RequestError.
-Json parse(std::string_view source, std::vector<Builder::Duplicate>& duplicates);
-
-MOCK_GATEWAY_INLINE void fail_at(std::string_view source, std::size_t offset, const std::string& reason) {
-  const std::string_view before = source.substr(0, std::min(offset, source.size()));
-  const auto lines = std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_start = lines == 0 ? 0 : before.rfind('\n') + 1;
-  throw RequestError{failure(400, "invalid_json",
-                             "invalid JSON at line " + std::to_string(lines + 1) + ", column " +
-                                 std::to_string(text::code_points(before.substr(line_start)) + 1) + ": " + reason)};
-}
-
-MOCK_GATEWAY_INLINE std::size_t too_deep_at(std::string_view source) {
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t index = 0; index < source.size(); ++index) {
-    const char character = source[index];
-    if (in_string) {
-      if (character == '\\') ++index;
-      if (character == '"') in_string = false;
-    } else if (character == '"') {
-      in_string = true;
-    } else if (character == '[' || character == '{') {
-      if (++depth > max_depth) return index;
-    } else if (character == ']' || character == '}') {
-      --depth;  // never below 0: the parser has accepted what stands before
-    }
-  }
-  return source.size();
-}
-
-MOCK_GATEWAY_INLINE bool Builder::open(bool object) {
-  if (frames_.size() == max_depth) {
-    fail_at(source_, too_deep_at(source_), "more than " + std::to_string(max_depth) + " levels of nesting");
-  }
-  frames_.push_back(Frame{object, values_.size(), keys_.size()});
-  return true;
-}
-
-MOCK_GATEWAY_INLINE bool Builder::end_array() {
-  const auto first = values_.begin() + static_cast<std::ptrdiff_t>(frames_.back().values);
-  Json::array_t array(std::make_move_iterator(first), std::make_move_iterator(values_.end()));
-  values_.erase(first, values_.end());
-  frames_.pop_back();
-  return add(Json(std::move(array)));
-}
-
-MOCK_GATEWAY_INLINE bool Builder::end_object() {
-  const Frame frame = frames_.back();
-  frames_.pop_back();
-  if (has_duplicates(frame.keys)) drop_duplicates(frame);
-  Json::object_t object;
-  object.reserve(values_.size() - frame.values);
-  for (std::size_t index = 0; frame.values + index < values_.size(); ++index) {
-    object.emplace_back(std::move(keys_[frame.keys + index]), std::move(values_[frame.values + index]));
-  }
-  values_.resize(frame.values);
-  keys_.resize(frame.keys);
-  return add(Json(std::move(object)));
-}
-
-MOCK_GATEWAY_INLINE bool Builder::has_duplicates(std::size_t first_key) const {
-  constexpr std::size_t few = 24;
-  const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(first_key);
-  if (keys_.size() - first_key <= few) {
-    for (auto key = first; key != keys_.end(); ++key) {
-      if (std::find(first, key, *key) != key) return true;
-    }
-    return false;
-  }
-  std::vector<std::string_view> sorted(first, keys_.end());
-  std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-}
-
-MOCK_GATEWAY_INLINE void Builder::drop_duplicates(const Frame& frame) {
-  std::unordered_map<std::string, std::size_t> seen;  // key to its place; true to the order of first appearance
-  std::size_t kept = 0;
-  std::vector<std::string> repeated;
-  for (std::size_t index = 0; frame.keys + index < keys_.size(); ++index) {
-    const auto [place, is_new] = seen.emplace(keys_[frame.keys + index], kept);
-    Json& value = values_[frame.values + index];
-    if (is_new) {
-      if (kept != index) {
-        keys_[frame.keys + kept] = std::move(keys_[frame.keys + index]);
-        values_[frame.values + kept] = std::move(value);
-      }
-      ++kept;
-    } else {
-      values_[frame.values + place->second] = std::move(value);
-      repeated.push_back(place->first);
-    }
-  }
-  std::sort(repeated.begin(), repeated.end());
-  repeated.erase(std::unique(repeated.begin(), repeated.end()), repeated.end());
-  for (std::string& key : repeated) duplicates_.push_back(Duplicate{path(frame), std::move(key)});
-  keys_.resize(frame.keys + kept);
-  values_.resize(frame.values + kept);
-}
-
-MOCK_GATEWAY_INLINE std::string Builder::path(const Frame& closing) const {
-  std::string path;
-  for (std::size_t index = 0; index < frames_.size(); ++index) {
-    const Frame& frame = frames_[index];
-    const Frame& inner = index + 1 < frames_.size() ? frames_[index + 1] : closing;
-    if (frame.object) {
-      path += (path.empty() ? "" : ".") + text::excerpt(keys_[inner.keys - 1], 60);
-    } else {
-      path += "[" + std::to_string(inner.values - frame.values) + "]";
-    }
-  }
-  return path.empty() ? "body" : path;
-}
-
-MOCK_GATEWAY_INLINE std::string reason_of(std::string_view what, std::string_view token) {
-  // The message quotes the token once, after all that is nlohmann's own, and what it expected may follow. The token is
-  // found by its place and its length: its client may have put any phrase into it, and bytes that are no UTF-8.
-  constexpr std::string_view quote_begin = "; last read: '";
-  constexpr std::string_view expected_begin = "'; expected ";
-  const std::size_t quote = what.find(quote_begin);
-  std::string_view own = what.substr(0, quote);
-  std::string_view expected;
-  if (quote != std::string_view::npos) {
-    std::string_view rest = what.substr(quote + quote_begin.size());
-    rest.remove_prefix(std::min(rest.size(), token.size()));
-    if (rest.substr(0, expected_begin.size()) == expected_begin) expected = rest.substr(1);
-  }
-  const std::size_t frame_end = own.find("] ");
-  if (frame_end != std::string_view::npos) own.remove_prefix(frame_end + 2);
-  const std::size_t syntax_error = own.find(": syntax error ");
-  if (syntax_error != std::string_view::npos) {
-    const std::size_t dash = own.find("- ", syntax_error);
-    if (dash != std::string_view::npos) own.remove_prefix(dash + 2);
-  }
-  return text::excerpt(std::string(own).append(expected), 200);
-}
-
-MOCK_GATEWAY_INLINE bool Builder::parse_error(std::size_t position, const std::string& token, const Json::exception& error) {
-  // `position` counts the bytes read, the offending one included. Of a whole token in the wrong place, that is its
-  // end; strings and numbers, whose text is known, are pointed at where they begin.
-  std::size_t offset = position == 0 ? 0 : position - 1;
-  const std::string reason = reason_of(error.what(), token);
-  const bool whole_token = reason.compare(0, 17, "unexpected string") == 0 ||
-                           reason.compare(0, 17, "unexpected number") == 0 ||
-                           reason.compare(0, 15, "number overflow") == 0;
-  if (whole_token && token.size() <= position && token.size() <= source_.size()) offset = position - token.size();
-  fail_at(source_, offset, reason);
-}
-
-MOCK_GATEWAY_INLINE Json parse(std::string_view source, std::vector<Builder::Duplicate>& duplicates) {
-  if (source.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
-  // nlohmann's lexer takes a NUL byte for the end and would ignore what follows.
-  const std::size_t nul = source.find('\0');
-  if (nul != std::string_view::npos) fail_at(source, nul, "a NUL byte");
-  Builder builder(source);
-  if (!Json::sax_parse(source.begin(), source.end(), &builder)) fail_at(source, 0, "not JSON");
-  duplicates = builder.duplicates();
-  return builder.take();
-}
-
-}  // namespace chat_json
-
 namespace chat_fields {
-
-/// The place of a value in the body; spelled out only when an error names it.
-class Path {
- public:
-  explicit Path(std::string_view name) : name_(name) {}
-  Path(const Path& parent, std::string_view name) : parent_(&parent), name_(name) {}
-  Path(const Path& parent, std::size_t index) : parent_(&parent), index_(index) {}
-
-  /// "messages[0].content".
-  std::string to_string() const;
-
- private:
-  const Path* parent_ = nullptr;
-  std::string_view name_;  // empty: an element
-  std::size_t index_ = 0;
-};
-
-/// The documented fields and the extensions, in the order in which they are checked.
-enum Field : std::size_t {
-  model,
-  messages,
-  stream,
-  stream_options,
-  temperature,
-  top_p,
-  max_tokens,
-  max_completion_tokens,
-  presence_penalty,
-  n,
-  seed,
-  stop,
-  tools,
-  tool_choice,
-  parallel_tool_calls,
-  response_format,
-  enable_thinking,
-  repetition_penalty,
-  logprobs,
-  top_logprobs,
-  field_count
-};
-
-inline constexpr std::array<std::string_view, field_count> field_names = {"model",
-                                                                          "messages",
-                                                                          "stream",
-                                                                          "stream_options",
-                                                                          "temperature",
-                                                                          "top_p",
-                                                                          "max_tokens",
-                                                                          "max_completion_tokens",
-                                                                          "presence_penalty",
-                                                                          "n",
-                                                                          "seed",
-                                                                          "stop",
-                                                                          "tools",
-                                                                          "tool_choice",
-                                                                          "parallel_tool_calls",
-                                                                          "response_format",
-                                                                          "enable_thinking",
-                                                                          "repetition_penalty",
-                                                                          "logprobs",
-                                                                          "top_logprobs"};
-
-/// What OpenAI documents beyond these (API reference, "Create chat completion"). Here they have no effect.
-inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
-                                                                   "frequency_penalty",
-                                                                   "function_call",
-                                                                   "functions",
-                                                                   "logit_bias",
-                                                                   "metadata",
-                                                                   "modalities",
-                                                                   "moderation",
-                                                                   "prediction",
-                                                                   "prompt_cache_key",
-                                                                   "prompt_cache_options",
-                                                                   "prompt_cache_retention",
-                                                                   "reasoning_effort",
-                                                                   "safety_identifier",
-                                                                   "service_tier",
-                                                                   "store",
-                                                                   "user",
-                                                                   "verbosity",
-                                                                   "web_search_options",
-                                                                   "stream_options.include_obfuscation"};
-
-/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
-inline constexpr std::size_t max_findings = 100;
-
-/// "a string (\"hot\")", for the "got" of a message.
-std::string describe(const Json& value);
-/// "\"a\", \"b\"".
-std::string quoted_list(std::initializer_list<std::string_view> values);
-[[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);
-[[noreturn]] void fail_type(const Path& path, const std::string& expected, const Json& actual);
-[[noreturn]] void fail_value(const Path& path, const std::string& expected, const Json& actual);
-[[noreturn]] void fail_missing(const Path& path, const std::string& expected);
-
-const std::string& require_string(const Json& value, const Path& path);
-const std::string& require_filled_string(const Json& value, const Path& path);
-bool require_boolean(const Json& value, const Path& path);
-double require_number(const Json& value, const Path& path);
-double require_number(const Json& value, const Path& path, double least, double most);
-std::int64_t require_integer(const Json& value, const Path& path, std::int64_t least, std::int64_t most);
-const Json::object_t& require_object(const Json& value, const Path& path);
-const Json::array_t& require_array(const Json& value, const Path& path);
-
-/// The member, or null without it. Not Json::find, which for a string_view would make a string.
-const Json* member(const Json::object_t& object, std::string_view name);
-/// The member, or RequestError.
-const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
-
-/// Reads one body into one request.
-class Reader {
- public:
-  Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
-      : acceptance_(acceptance.anything_with_model_and_messages ? Acceptance::lenient() : acceptance),
-        limits_(limits),
-        request_(request) {}
-
-  void read(const std::vector<chat_json::Builder::Duplicate>& duplicates);
-
- private:
-  void check_duplicates(const std::vector<chat_json::Builder::Duplicate>& duplicates);
-  void collect(const Json::object_t& body);
-  void unknown_field(const std::string& path, std::string_view name);
-  /// Whether a field without effect is taken, and no finding: OpenAI is the service and documents it.
-  bool is_known_to_openai(std::string_view name) const;
-  void read_all();
-  /// As read_all, but what has the wrong shape is left out.
-  void read_what_fits();
-
-  void read_messages(const Json& value, const Path& path);
-  void read_message(const Json& value, const Path& path);
-  void take_message(const Json& value);
-  void read_content(const Json* value, const Path& path, bool may_be_null, Message& message);
-  void check_parts(const Json::array_t& parts, const Path& path);
-  /// Whether a message may go without content.
-  bool needs_no_content(const Json::object_t& object, const Message& message) const;
-  void read_tool_calls(const Json& value, const Path& path, Message& message);
-  void read_field(Field field, const Json& value);
-  void read_max_completion_tokens(const Json& value, const Path& path);
-  void read_stream_options(const Json& value, const Path& path);
-  void read_temperature(const Json& value, const Path& path);
-  void read_stop(const Json& value, const Path& path);
-  void read_tools(const Json& value, const Path& path);
-  void read_tool_choice(const Json& value, const Path& path);
-  void read_response_format(const Json& value, const Path& path);
-  void read_top_logprobs(const Json& value, const Path& path);
-
-  /// The member unless it is null and null counts as absent.
-  const Json* optional_member(const Json::object_t& object, std::string_view name) const;
-  std::string expected_role() const;
-  std::string expected_tool_type() const;
-  /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
-  bool read_tool_type(const Json::object_t& object, const Path& path) const;
-  /// Whether each tool call is answered, and each tool message an answer.
-  void check_tool_messages();
-  void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
-
-  const Acceptance acceptance_;
-  const ChatLimits& limits_;
-  ChatRequest& request_;
-  std::array<const Json*, field_count> fields_{};
-};
 
 MOCK_GATEWAY_INLINE std::string Path::to_string() const {
   const std::string before = parent_ == nullptr ? std::string{} : parent_->to_string();
@@ -8484,135 +8550,15 @@ MOCK_GATEWAY_INLINE const Json& require_member(const Json::object_t& object, con
   return *value;
 }
 
-MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
-  const Json* value = member(object, name);
-  return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
-}
+}  // namespace chat_fields
+}  // namespace detail
+}}  // namespace mock_gateway
 
-MOCK_GATEWAY_INLINE void Reader::add_finding(const char* code, std::string message, Severity severity) {
-  if (request_.findings.size() < max_findings) {
-    request_.findings.push_back(Finding{code, std::move(message), severity});
-  }
-}
+// ---- model/chat_messages.cpp ----------------------------------------------------------------------------------------
 
-MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
-  const std::vector<Message>& messages = request_.messages;
-  const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
-  const auto quoted = [](const std::string& id) {
-    std::string literal;
-    text::append_json_string(literal, text::excerpt(id, 60));
-    return literal;
-  };
-  std::unordered_set<std::string_view> known;
-  for (std::size_t index = 0; index < messages.size(); ++index) {
-    const Message& message = messages[index];
-    if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
-      add_finding("tool_result_unknown_id",
-                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
-                      ". Send the call's own id, and keep the assistant's message with the call.",
-                  Severity::error);
-    }
-    if (message.tool_calls.empty()) continue;
-    std::unordered_set<std::string_view> answered;
-    std::size_t end = index + 1;
-    for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
-    std::string missing;
-    std::size_t count = 0;
-    for (const ToolCall& call : message.tool_calls) {
-      known.insert(call.id);
-      if (!answered.insert(call.id).second) continue;
-      if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);
-    }
-    if (count == 0) continue;
-    if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
-    add_finding("tool_call_unanswered",
-                place(index) + ".tool_calls: no tool message " +
-                    (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
-                    missing + ". Send each call's result right after the call.",
-                Severity::error);
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read(const std::vector<chat_json::Builder::Duplicate>& duplicates) {
-  if (!duplicates.empty()) check_duplicates(duplicates);
-  const Path root("body");
-  collect(require_object(request_.body, root));
-  if (acceptance_.anything_with_model_and_messages) {
-    read_what_fits();
-  } else {
-    read_all();
-  }
-  check_tool_messages();
-  if (request_.temperature && request_.top_p) {
-    add_finding("temperature_and_top_p", "temperature and top_p are both given; set one of them.");
-  }
-  if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
-    request_.tool_choice.mode = ToolChoice::Mode::automatic;
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<chat_json::Builder::Duplicate>& duplicates) {
-  for (const chat_json::Builder::Duplicate& duplicate : duplicates) {
-    const std::string what =
-        duplicate.object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
-    if (!acceptance_.unknown_fields) {
-      throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(duplicate.object)};
-    }
-    add_finding("duplicate_key", what + "; the last one counts. Send it once.");
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
-  for (const auto& [key, value] : body) {
-    const auto name = std::find(field_names.begin(), field_names.end(), key);
-    const auto field = static_cast<std::size_t>(name - field_names.begin());
-    if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
-      if (!is_known_to_openai(key)) unknown_field(text::excerpt(key, 60), key);
-    } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
-      fields_[field] = &value;
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE bool Reader::is_known_to_openai(std::string_view name) const {
-  return limits_.openai && acceptance_.unknown_fields &&
-         std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
-}
-
-MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
-  const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
-                             : name == "max_completion_tokens" ? "use max_tokens instead"
-                                                               : "leave it out";
-  const std::string message = path + ": not a documented field; " + advice;
-  if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
-  add_finding("unknown_field", message + ".");
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_all() {
-  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
-  request_.model = require_filled_string(*fields_[model], Path("model"));
-  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  read_messages(*fields_[messages], Path("messages"));
-  for (std::size_t field = stream; field < field_count; ++field) {
-    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
-  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
-  request_.model = require_string(*fields_[model], Path("model"));
-  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
-  for (std::size_t field = stream; field < field_count; ++field) {
-    if (fields_[field] == nullptr) continue;
-    try {
-      read_field(static_cast<Field>(field), *fields_[field]);
-    } catch (const RequestError&) {
-      fields_[field] = nullptr;  // as if it were absent
-    }
-  }
-}
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace chat_fields {
 
 MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
@@ -8736,20 +8682,6 @@ MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const P
   }
 }
 
-MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
-  return acceptance_.custom_tools ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
-}
-
-MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
-  const Path type_path(path, "type");
-  const Json* type = member(object, "type");
-  if (type == nullptr) fail_missing(type_path, expected_tool_type());
-  const std::string& kind = require_string(*type, type_path);
-  const bool custom = acceptance_.custom_tools && kind == "custom";
-  if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
-  return custom;
-}
-
 MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& path, Message& message) {
   const Json::array_t& array = require_array(value, path);
   message.tool_calls.reserve(array.size());
@@ -8767,6 +8699,192 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& 
         require_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
     target.arguments =
         require_string(require_member(function, function_path, arguments, "a string"), Path(function_path, arguments));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
+  const std::vector<Message>& messages = request_.messages;
+  const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
+  const auto quoted = [](const std::string& id) {
+    std::string literal;
+    text::append_json_string(literal, text::excerpt(id, 60));
+    return literal;
+  };
+  std::unordered_set<std::string_view> known;
+  for (std::size_t index = 0; index < messages.size(); ++index) {
+    const Message& message = messages[index];
+    if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
+      add_finding("tool_result_unknown_id",
+                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
+                      ". Send the call's own id, and keep the assistant's message with the call.",
+                  Severity::error);
+    }
+    if (message.tool_calls.empty()) continue;
+    std::unordered_set<std::string_view> answered;
+    std::size_t end = index + 1;
+    for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
+    std::string missing;
+    std::size_t count = 0;
+    for (const ToolCall& call : message.tool_calls) {
+      known.insert(call.id);
+      if (!answered.insert(call.id).second) continue;
+      if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);
+    }
+    if (count == 0) continue;
+    if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
+    add_finding("tool_call_unanswered",
+                place(index) + ".tool_calls: no tool message " +
+                    (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
+                    missing + ". Send each call's result right after the call.",
+                Severity::error);
+  }
+}
+
+}  // namespace chat_fields
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/chat_reader.cpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace chat_fields {
+
+inline constexpr std::array<std::string_view, field_count> field_names = {"model",
+                                                                          "messages",
+                                                                          "stream",
+                                                                          "stream_options",
+                                                                          "temperature",
+                                                                          "top_p",
+                                                                          "max_tokens",
+                                                                          "max_completion_tokens",
+                                                                          "presence_penalty",
+                                                                          "n",
+                                                                          "seed",
+                                                                          "stop",
+                                                                          "tools",
+                                                                          "tool_choice",
+                                                                          "parallel_tool_calls",
+                                                                          "response_format",
+                                                                          "enable_thinking",
+                                                                          "repetition_penalty",
+                                                                          "logprobs",
+                                                                          "top_logprobs"};
+
+/// What OpenAI documents beyond these (API reference, "Create chat completion"). Here they have no effect.
+inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
+                                                                   "frequency_penalty",
+                                                                   "function_call",
+                                                                   "functions",
+                                                                   "logit_bias",
+                                                                   "metadata",
+                                                                   "modalities",
+                                                                   "moderation",
+                                                                   "prediction",
+                                                                   "prompt_cache_key",
+                                                                   "prompt_cache_options",
+                                                                   "prompt_cache_retention",
+                                                                   "reasoning_effort",
+                                                                   "safety_identifier",
+                                                                   "service_tier",
+                                                                   "store",
+                                                                   "user",
+                                                                   "verbosity",
+                                                                   "web_search_options",
+                                                                   "stream_options.include_obfuscation"};
+
+/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
+inline constexpr std::size_t max_findings = 100;
+
+MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
+  if (!duplicates.empty()) check_duplicates(duplicates);
+  const Path root("body");
+  collect(require_object(request_.body, root));
+  if (acceptance_.anything_with_model_and_messages) {
+    read_what_fits();
+  } else {
+    read_all();
+  }
+  check_tool_messages();
+  if (request_.temperature && request_.top_p) {
+    add_finding("temperature_and_top_p", "temperature and top_p are both given; set one of them.");
+  }
+  if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
+    request_.tool_choice.mode = ToolChoice::Mode::automatic;
+  }
+}
+
+MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
+  const Json* value = member(object, name);
+  return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
+}
+
+MOCK_GATEWAY_INLINE void Reader::add_finding(const char* code, std::string message, Severity severity) {
+  if (request_.findings.size() < max_findings) {
+    request_.findings.push_back(Finding{code, std::move(message), severity});
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
+  for (const JsonDuplicate& duplicate : duplicates) {
+    const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
+    const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
+    if (!acceptance_.unknown_fields) {
+      throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
+    }
+    add_finding("duplicate_key", what + "; the last one counts. Send it once.");
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
+  for (const auto& [key, value] : body) {
+    const auto name = std::find(field_names.begin(), field_names.end(), key);
+    const auto field = static_cast<std::size_t>(name - field_names.begin());
+    if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
+      if (!is_known_to_openai(key)) unknown_field(text::excerpt(key, 60), key);
+    } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
+      fields_[field] = &value;
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE bool Reader::is_known_to_openai(std::string_view name) const {
+  return limits_.openai && acceptance_.unknown_fields &&
+         std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
+}
+
+MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
+  const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
+                             : name == "max_completion_tokens" ? "use max_tokens instead"
+                                                               : "leave it out";
+  const std::string message = path + ": not a documented field; " + advice;
+  if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
+  add_finding("unknown_field", message + ".");
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_all() {
+  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
+  request_.model = require_filled_string(*fields_[model], Path("model"));
+  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
+  read_messages(*fields_[messages], Path("messages"));
+  for (std::size_t field = stream; field < field_count; ++field) {
+    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
+  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
+  request_.model = require_string(*fields_[model], Path("model"));
+  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
+  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  for (std::size_t field = stream; field < field_count; ++field) {
+    if (fields_[field] == nullptr) continue;
+    try {
+      read_field(static_cast<Field>(field), *fields_[field]);
+    } catch (const RequestError&) {
+      fields_[field] = nullptr;  // as if it were absent
+    }
   }
 }
 
@@ -8857,6 +8975,20 @@ MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) 
     sequences.push_back(require_filled_string(array[index], Path(path, index)));
   }
   request_.stop = std::move(sequences);
+}
+
+MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
+  return acceptance_.custom_tools ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+}
+
+MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
+  const Path type_path(path, "type");
+  const Json* type = member(object, "type");
+  if (type == nullptr) fail_missing(type_path, expected_tool_type());
+  const std::string& kind = require_string(*type, type_path);
+  const bool custom = acceptance_.custom_tools && kind == "custom";
+  if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
+  return custom;
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path) {
@@ -8972,11 +9104,25 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 }
 
 }  // namespace chat_fields
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/chat_request.cpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
 
 MOCK_GATEWAY_INLINE ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits) {
+  if (body.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
   ChatRequest request;
-  std::vector<chat_json::Builder::Duplicate> duplicates;
-  request.body = chat_json::parse(body, duplicates);
+  std::vector<JsonDuplicate> duplicates;
+  JsonReadOptions options;
+  options.duplicates = &duplicates;
+  try {
+    request.body = read_json(body, options);
+  } catch (const JsonError& error) {
+    throw RequestError{failure(400, "invalid_json", error.what())};
+  }
   chat_fields::Reader(acceptance, limits, request).read(duplicates);
   return request;
 }
@@ -8984,12 +9130,8 @@ MOCK_GATEWAY_INLINE ChatRequest parse_chat_request(std::string_view body, const 
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE Json ToolCall::json() const {
-  try {
-    std::vector<detail::chat_json::Builder::Duplicate> duplicates;
-    return detail::chat_json::parse(arguments, duplicates);
-  } catch (const detail::RequestError&) {
-    return nullptr;
-  }
+  Json value = detail::read_json_if_valid(arguments);
+  return value.is_discarded() ? Json() : value;
 }
 
 MOCK_GATEWAY_INLINE std::string Message::text() const {
@@ -9392,15 +9534,21 @@ MOCK_GATEWAY_INLINE std::string to_string(Severity severity) { return severity =
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Severity severity) { return out << to_string(severity); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Finding& finding) {
-  out << finding.code;
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Finding& finding) { return out << detail::text_of(finding); }
+
+namespace detail {
+
+MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
+  std::string line = finding.code;
   for (std::size_t i = finding.exchanges.size(); i > 0; --i) {
     const bool newest = i == finding.exchanges.size();
-    out << (newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ") << finding.exchanges[i - 1];
+    line += newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ";
+    line += std::to_string(finding.exchanges[i - 1]);
   }
-  return out << (finding.exchanges.empty() ? ": " : "): ") << detail::text::printable(finding.message);
+  return line + (finding.exchanges.empty() ? ": " : "): ") + text::printable(finding.message);
 }
 
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
@@ -10159,7 +10307,7 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
   }
   const bool written_otherwise =
-      !same_dialect(part.sse, SseDialect()) || part.writes.kind != Writes::Kind::as_they_come;
+      !same_dialect(part.sse, SseDialect()) || part.writes.kind != Writes::Kind::due_together;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
@@ -10517,6 +10665,12 @@ MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
   return changed;
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const {
+  Reply changed = *this;
+  changed.edit().writes = {Writes::Kind::each_event, 0};
+  return changed;
+}
+
 MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
   Reply changed = *this;
@@ -10699,7 +10853,7 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
   by_id_.emplace(added->key.id, added);
   known_.add(added->secret);
   // A description is shown by list(): not even its author gets a secret into it.
-  secrets::mask(added->key.description, known_.beginnings(), [this](auto piece) { return known_.prefix(piece); });
+  known_.mask(added->key.description);
   ++changes_;
   entries_.push_back(std::move(created));
   return {added->key.id, added->secret, added->key.description};
@@ -10843,18 +10997,6 @@ MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::st
                left.value_or(Duration::zero())};
 }
 
-MOCK_GATEWAY_INLINE secrets::Masked KeyStore::mask(std::string& text, const secrets::Known& others) const {
-  std::string beginnings = others.beginnings();
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    beginnings += known_.beginnings();
-  }
-  return secrets::mask(text, beginnings, [&](std::string_view piece) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::max(known_.prefix(piece), others.prefix(piece));
-  });
-}
-
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) return *found->second;
@@ -10862,7 +11004,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) cons
     throw GatewayError("a key is named by its id, not by its secret; CreatedKey::id and Keys::list() show it");
   }
   std::string shown = id;
-  secrets::mask(shown, known_.beginnings(), [this](auto piece) { return known_.prefix(piece); });
+  known_.mask(shown);
   shown = text::excerpt(shown, 60);
   if (id.find("sk-") != std::string::npos) shown = "…";  // perhaps a secret, perhaps of another gateway
   throw GatewayError("no key has the id \"" + shown + "\"; Keys::list() shows the ids");
@@ -10939,22 +11081,8 @@ inline constexpr std::size_t shortest_foreign_key = 20;
 inline constexpr std::size_t shortest_secret = 16;
 /// Fewer characters of base64 stand in a picture by chance.
 inline constexpr std::size_t shortest_base64 = 8;
-
-inline constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+/// Letters and digits first; all are the digits of base64 for URLs.
 inline constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/// A text with one kind of escape decoded. From bytes[at] on, up to the next jump, bytes stood at `origin` and after
-/// it.
-struct Decoded {
-  struct Jump {
-    std::size_t at;
-    std::size_t origin;
-  };
-  std::string bytes;
-  std::vector<Jump> jumps;
-
-  std::size_t origin(std::size_t at) const;
-};
 
 struct Span {
   std::size_t begin;
@@ -10963,13 +11091,19 @@ struct Span {
   bool is_key;
 };
 
-/// The length of the escape that stands at `at`, and in `byte` what it stands for; 0 when there is none, or its byte
-/// stands in no secret. `\"` and `\\` are left to Known's form for JSON: texts are full of them.
-std::size_t unescape(std::string_view text, std::size_t at, char& byte);
-Decoded decode(std::string_view text, char mark);
-/// `nesting`: how many escapes inside of each other are decoded.
-void find(std::string_view text, std::string_view beginnings,
-          const std::function<std::size_t(std::string_view)>& prefix, int nesting, std::vector<Span>& found);
+/// Finds secrets in a text, and in what its escapes stand for.
+struct Scanner {
+  const Known& known;
+  const Known& others;
+  const std::string beginnings = "sk-" + others.beginnings() + known.beginnings();
+  std::vector<Span> found = {};
+
+  void search(std::string_view text);
+  /// `nesting`: how many escapes inside of each other are decoded.
+  void search_decoded(std::string_view text, int nesting);
+};
+
+MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
 
 MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
   // Their kin too: Proxy-Authorization, x-api-key, x-goog-api-key, x-auth-token, x-amz-security-token.
@@ -10980,71 +11114,67 @@ MOCK_GATEWAY_INLINE bool is_sensitive_header(std::string_view name) {
   return false;
 }
 
-MOCK_GATEWAY_INLINE bool looks_like_key(std::string_view text) { return text.size() > 3 && text.substr(0, 3) == "sk-"; }
-
 MOCK_GATEWAY_INLINE void Known::add(std::string_view secret) {
   if (!looks_like_key(secret) && secret.size() < shortest_secret) return;
-  const auto add_form = [this](const std::string& form) {
-    forms_.insert(form);
-    const std::string beginning = form.substr(0, 3);
-    bool is_new = beginning != "sk-";
-    for (std::size_t at = 0; at < beginnings_.size(); at += 3)
-      is_new = is_new && beginnings_.substr(at, 3) != beginning;
-    if (is_new) beginnings_ += beginning;
-  };
-  add_form(std::string(secret));
   std::string in_json;
   text::append_json_string(in_json, secret);
-  add_form(in_json.substr(1, in_json.size() - 2));
+  std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
   // A character of base64 has 6 bits. Where the secret is not the first byte of three, 4 or 2 of its bits share one
   // with what stands before it.
-  for (const std::size_t shared : {std::size_t{0}, std::size_t{4}, std::size_t{2}}) {
-    for (const std::string_view last_digits : {"+/", "-_"}) {
-      std::string form;
-      for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
-        std::size_t value = 0;
-        for (std::size_t bit = begin; bit < begin + 6; ++bit) {
-          value = value * 2 + (static_cast<unsigned char>(secret[bit / 8]) >> (7 - bit % 8) & 1U);
-        }
-        form += value < base64_digits.size() ? base64_digits[value] : last_digits[value - base64_digits.size()];
-      }
-      if (form.size() >= shortest_base64) add_form(form);
+  for (const std::size_t shared : {0, 4, 2}) {
+    std::string form;
+    for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
+      std::size_t value = 0;
+      for (std::size_t bit = begin; bit < begin + 6; ++bit)
+        value = value * 2 + (static_cast<unsigned char>(secret[bit / 8]) >> (7 - bit % 8) & 1U);
+      form += key_characters[value];
     }
+    if (form.size() < shortest_base64) continue;
+    forms.push_back(form);
+    std::replace(form.begin(), form.end(), '-', '+');
+    std::replace(form.begin(), form.end(), '_', '/');
+    forms.push_back(std::move(form));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (std::string& form : forms) {
+    bool is_new = form.compare(0, 3, "sk-") != 0;
+    for (std::size_t at = 0; at < beginnings_.size(); at += 3)
+      is_new = is_new && beginnings_.compare(at, 3, form, 0, 3) != 0;
+    if (is_new) beginnings_.append(form, 0, 3);
+    forms_.insert(std::move(form));
   }
 }
 
+MOCK_GATEWAY_INLINE std::string Known::beginnings() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return beginnings_;
+}
+
+/// The length of the longest form with which `text` begins; 0 when it begins with none.
 MOCK_GATEWAY_INLINE std::size_t Known::prefix(std::string_view text) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
   // What begins `text` is not greater than it. When the greatest such form differs from it somewhere, any that begins
   // it ends before that place.
-  for (;;) {
-    auto form = forms_.upper_bound(text);
-    if (form == forms_.begin()) return 0;
+  for (auto form = forms_.upper_bound(text); form != forms_.begin(); form = forms_.upper_bound(text)) {
     --form;
     const std::size_t most = std::min(text.size(), form->size());
     std::size_t common = 0;
     // By halves: a client may send a long credential, and a body full of its beginning.
-    for (std::size_t half = most; half > 0; half /= 2) {
+    for (std::size_t half = most; half > 0; half /= 2)
       while (most - common >= half && text.compare(common, half, *form, common, half) == 0) common += half;
-    }
     text = text.substr(0, common);
-    if (text.size() == form->size()) return text.size();
+    if (common == form->size()) return common;
   }
+  return 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t Decoded::origin(std::size_t at) const {
-  const auto after = std::upper_bound(jumps.begin(), jumps.end(), at,
-                                      [](std::size_t place, const Jump& jump) { return place < jump.at; });
-  return after == jumps.begin() ? at : std::prev(after)->origin + (at - std::prev(after)->at);
-}
-
+/// The length of the escape that stands at `at`, and in `byte` what it stands for; 0 when there is none, or its byte
+/// stands in no secret. `\"` and `\\` are left to the form of a secret in JSON: texts are full of them.
 MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
-  std::size_t digits = at + 1;
-  if (text[at] == '\\') {
-    const char letter = digits < text.size() ? text[digits] : '\0';
-    if (letter == '/') return byte = letter, 2;
-    if (letter != 'u' || text.compare(at + 2, 2, "00") != 0) return 0;
-    digits += 3;
-  }
+  const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
+  if (text[at] == '\\' && letter == '/') return byte = letter, 2;
+  if (text[at] == '\\' && (letter != 'u' || text.compare(at + 2, 2, "00") != 0)) return 0;
+  const std::size_t digits = text[at] == '\\' ? at + 4 : at + 1;
   if (digits + 2 > text.size()) return 0;
   const int high = text::hex_value(text[digits]);
   const int low = text::hex_value(text[digits + 1]);
@@ -11053,76 +11183,79 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
   return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
-MOCK_GATEWAY_INLINE Decoded decode(std::string_view text, char mark) {
-  Decoded decoded;
-  std::size_t copied = 0;
-  char byte = '\0';
-  for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at)) {
-    const std::size_t length = unescape(text, at, byte);
-    if (length == 0) {
-      ++at;
-      continue;
-    }
-    decoded.bytes.append(text.data() + copied, at - copied) += byte;
-    copied = at += length;
-    decoded.jumps.push_back({decoded.bytes.size(), at});
-  }
-  if (!decoded.jumps.empty()) decoded.bytes.append(text.data() + copied, text.size() - copied);
-  return decoded;
-}
-
-MOCK_GATEWAY_INLINE void find(std::string_view text, std::string_view beginnings,
-          const std::function<std::size_t(std::string_view)>& prefix, int nesting, std::vector<Span>& found) {
-  const auto is_letter_or_digit = [](char c) { return base64_digits.find(c) != std::string_view::npos; };
+MOCK_GATEWAY_INLINE void Scanner::search(std::string_view text) {
   // The last character of "%20", "\n" and "\u000a" belongs to no word.
-  const auto follows_escape = [text](std::size_t at) {
-    return (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||
+  const auto begins_word = [text](std::size_t at) {
+    return at == 0 || key_characters.substr(0, 62).find(text[at - 1]) == std::string_view::npos ||
+           (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\') ||
            (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u');
   };
   std::size_t word_end = 0;
   for (std::size_t form = 0; form < beginnings.size(); form += 3) {
-    const std::string_view wanted = beginnings.substr(form, 3);
+    const std::string_view wanted = std::string_view(beginnings).substr(form, 3);
+    const bool like_key = form == 0;
     // Prose is full of these letters; looking for another one is a fifth of the work.
     const std::size_t rare = std::min<std::size_t>(wanted.find_first_not_of("etaoinshr"), 2);
     for (std::size_t at = text.find(wanted[rare], rare); at != std::string_view::npos;
          at = text.find(wanted[rare], at + 1)) {
       if (text.size() - at < 3 - rare || std::memcmp(text.data() + at - rare, wanted.data(), 3) != 0) continue;
       const std::size_t begin = at - rare;
-      const bool begins_word = begin == 0 || !is_letter_or_digit(text[begin - 1]) || follows_escape(begin);
-      const bool begins_like_key = wanted == "sk-";
-      std::size_t length = prefix(text.substr(begin));
-      if (begins_like_key && begins_word) {
+      const bool is_word = begins_word(begin);
+      std::size_t length = std::max(known.prefix(text.substr(begin)), others.prefix(text.substr(begin)));
+      if (like_key && is_word) {
         if (begin >= word_end) word_end = std::min(text.find_first_not_of(key_characters, begin), text.size());
         if (word_end - begin >= shortest_foreign_key) length = std::max(length, word_end - begin);
       }
-      if (length == 0) continue;
       const std::size_t end = begin + length;
       const bool ends_word = end == text.size() || key_characters.find(text[end]) == std::string_view::npos;
-      found.push_back({begin, end, begins_like_key, length >= shortest_secret || (begins_word && ends_word)});
-    }
-  }
-  if (nesting == 0) return;
-  for (const char mark : {'%', '\\'}) {
-    const Decoded decoded = decode(text, mark);
-    std::size_t next = found.size();
-    if (!decoded.jumps.empty()) find(decoded.bytes, beginnings, prefix, nesting - 1, found);
-    for (; next < found.size(); ++next) {
-      found[next].begin = decoded.origin(found[next].begin);
-      found[next].end = decoded.origin(found[next].end);
+      if (length > 0) found.push_back({begin, end, like_key, length >= shortest_secret || (is_word && ends_word)});
     }
   }
 }
 
-MOCK_GATEWAY_INLINE Masked mask(std::string& text, const std::string& beginnings,
-            const std::function<std::size_t(std::string_view)>& prefix) {
-  std::vector<Span> found;
-  find(text, "sk-" + beginnings, prefix, 2, found);
+MOCK_GATEWAY_INLINE void Scanner::search_decoded(std::string_view text, int nesting) {
+  search(text);
+  if (nesting == 0) return;
+  for (const char mark : {'%', '\\'}) {
+    std::string decoded;
+    // From decoded[first] on, up to the next of these, bytes stood at `second` and after it.
+    std::vector<std::pair<std::size_t, std::size_t>> jumps;
+    std::size_t copied = 0;
+    char byte = '\0';
+    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at)) {
+      const std::size_t length = unescape(text, at, byte);
+      if (length == 0) {
+        ++at;
+        continue;
+      }
+      decoded.append(text.data() + copied, at - copied) += byte;
+      copied = at += length;
+      jumps.emplace_back(decoded.size(), at);
+    }
+    if (jumps.empty()) continue;
+    jumps.insert(jumps.begin(), {0, 0});
+    decoded.append(text.data() + copied, text.size() - copied);
+    std::size_t next = found.size();
+    search_decoded(decoded, nesting - 1);
+    for (; next < found.size(); ++next) {
+      for (std::size_t* const place : {&found[next].begin, &found[next].end}) {
+        const auto jump =
+            std::prev(std::upper_bound(jumps.begin(), jumps.end(), std::make_pair(*place, std::string_view::npos)));
+        *place = jump->second + (*place - jump->first);
+      }
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) const {
+  Scanner scanner{*this, others};
+  scanner.search_decoded(text, 2);
   Masked result;
-  if (found.empty()) return result;
-  std::sort(found.begin(), found.end(), [](const Span& left, const Span& right) { return left.begin < right.begin; });
+  if (scanner.found.empty()) return result;
+  std::sort(scanner.found.begin(), scanner.found.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
   std::string shown;
   std::size_t copied = 0;
-  for (const Span& span : found) {
+  for (const Span& span : scanner.found) {
     result.has_key = result.has_key || span.is_key;
     const std::size_t begin = std::max(span.begin, copied);
     if (span.end <= begin) continue;
@@ -11610,6 +11743,13 @@ MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, 
   return only_calls ? R"({"role":"assistant","content":null})" : R"({"role":"assistant","content":""})";
 }
 
+/// Reads what was written here. A script's values in it may nest as deep as they like.
+MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
+  JsonReadOptions options;
+  options.max_depth = std::numeric_limits<std::size_t>::max();
+  return read_json(json, options);
+}
+
 }  // namespace completions
 
 MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
@@ -11704,7 +11844,7 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
 }
 
 MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
-  Json value = Json::parse(json);
+  Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
     if (!choice[message].contains("role")) continue;  // a later delta
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
@@ -11744,7 +11884,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
   if (has_extra_) completion_.merge_extra(event.data, "delta");
   for (const ExtraChunk& extra : completion_.extra_chunks()) {
     if (extra.number != count_) continue;
-    Json chunk = Json::parse(event.data);
+    Json chunk = completions::read_own(event.data);
     chunk.merge_patch(extra.patch);
     event.data = chunk.dump();
   }
@@ -11917,15 +12057,27 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace default_replies {
 
-/// An instance of a schema that stands at `place` in the request, a JSON path.
-MOCK_GATEWAY_INLINE Json instance_of(const Json& schema, const std::string& place, Random& random) {
-  try {
-    return schema::instance(schema, random);
-  } catch (const schema::Unsupported& unsupported) {
-    const std::string path = place + unsupported.path;
-    throw RequestError{failure(400, "unsupported_schema", path + ": " + unsupported.reason).param(path)};
+/// The instances of a request's schemas, which share a bounded amount of work.
+class SchemaTexts {
+ public:
+  explicit SchemaTexts(const std::atomic<bool>* stopped) : budget_(schema::request_work_limit, stopped) {}
+
+  /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
+  std::string text_of(const Json& schema, const std::string& place, Random& random) {
+    try {
+      auto known = instances_.find(place);
+      if (known == instances_.end()) known = instances_.try_emplace(place, schema, budget_).first;
+      return known->second.text(random);
+    } catch (const schema::Unsupported& unsupported) {
+      const std::string path = place + unsupported.path;
+      throw RequestError{failure(400, "unsupported_schema", path + ": " + unsupported.reason).param(path)};
+    }
   }
-}
+
+ private:
+  schema::Budget budget_;
+  std::map<std::string, schema::Instances> instances_;
+};
 
 /// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
 MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
@@ -11951,29 +12103,29 @@ MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, 
   return {request.tools[tool].name, words::sentence_text(random), "", true};
 }
 
-MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, Random& random) {
+MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, SchemaTexts& schemas, Random& random) {
   if (request.tools[tool].custom) return custom_call_of(request, tool, random);
   const std::string place = "tools[" + std::to_string(tool) + "].function.parameters";
   const Json schema = object_schema(request.tools[tool].parameters);
-  return {request.tools[tool].name, instance_of(schema, place, random).dump()};
+  return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
 /// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
 /// takes several at once and has several tools.
-MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, Random& random) {
+MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
   if (request.tool_choice.mode == ToolChoice::Mode::named) {
     std::size_t tool = 0;
     while (tool < tools && request.tools[tool].name != request.tool_choice.name) ++tool;
     if (tool == tools) return {{request.tool_choice.name, "{}"}};
-    calls.push_back(call_of(request, tool, random));
+    calls.push_back(call_of(request, tool, schemas, random));
   } else if (request.tool_choice.mode == ToolChoice::Mode::required && tools > 0) {
     const std::size_t first = static_cast<std::size_t>(random.below(tools));
-    calls.push_back(call_of(request, first, random));
+    calls.push_back(call_of(request, first, schemas, random));
     if (request.parallel_tool_calls.value_or(false) && tools > 1) {
       const std::size_t step = 1 + static_cast<std::size_t>(random.below(tools - 1));
-      calls.push_back(call_of(request, (first + step) % tools, random));
+      calls.push_back(call_of(request, (first + step) % tools, schemas, random));
     }
   }
   return calls;
@@ -11986,14 +12138,14 @@ MOCK_GATEWAY_INLINE Json object_of_words(Random& random) {
   return object;
 }
 
-MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, Random& random) {
+MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   if (!request.response_format || request.response_format->kind == ResponseFormat::Kind::text) {
     return words::sentence_text(random);
   }
   const bool has_schema =
       request.response_format->kind == ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
   if (!has_schema) return object_of_words(random).dump();
-  return instance_of(request.response_format->schema, "response_format.json_schema.schema", random).dump();
+  return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
@@ -12018,14 +12170,15 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const Json& value, std::uint64_
 
 }  // namespace default_replies
 
-MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_t seed) {
+MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped) {
   Random random(seed);
+  default_replies::SchemaTexts schemas(stopped);
   ReplyData reply;
   for (std::int64_t index = 0; index < request.n; ++index) {
     ScriptedChoice choice;
     if (request.enable_thinking.value_or(false)) choice.thinking = words::sentence_text(random);
-    choice.tool_calls = default_replies::demanded_calls(request, random);
-    if (choice.tool_calls.empty()) choice.text = default_replies::text_of(request, random);
+    choice.tool_calls = default_replies::demanded_calls(request, schemas, random);
+    if (choice.tool_calls.empty()) choice.text = default_replies::text_of(request, schemas, random);
     reply.choices.push_back(std::move(choice));
   }
   return Reply(std::move(reply));
@@ -12089,791 +12242,550 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-MOCK_GATEWAY_INLINE Verdict Checker::verdict(std::size_t index, const Json& value) {
-  const Frame frame(budget_);
-  budget_.spend(1);
-  const Node& node = program_.node(index);
-  if (node.never) return Verdict::no;
-  if ((type_of(value) & node.types) == 0) return Verdict::no;
-  Verdict all = value_verdict(node, value);
-  if (all != Verdict::no && node.reference != none) all = std::min(all, verdict(node.reference, value));
-  for (const std::size_t part : node.all_of) {
-    if (all == Verdict::no) return all;
-    all = std::min(all, verdict(part, value));
+// ---- Values
+
+namespace values {
+
+/// Whether a number may have been written with digits that its double has lost, and that other readers keep: integers
+/// beyond 64 bits are read as doubles.
+MOCK_GATEWAY_INLINE bool is_lossy(const Json& value) {
+  if (value.is_structured()) return std::any_of(value.begin(), value.end(), is_lossy);
+  return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
+}
+
+/// Less than, equal to or greater than zero, as `left` is to `right`.
+MOCK_GATEWAY_INLINE int compare(const Decimal& left, const Decimal& right) {
+  if (left.negative != right.negative) return left.negative ? -1 : 1;
+  const auto magnitude = [](const Decimal& number) {
+    return number.digits.empty() ? -1000 : static_cast<int>(number.digits.size()) + number.exponent;
+  };
+  int order = magnitude(left) - magnitude(right);
+  if (order == 0) order = left.digits.compare(right.digits);
+  return left.negative ? -order : order;
+}
+
+// Parts of the strict patterns below. They leave out what readers disagree on: leap days and seconds, more digits of a
+// second than nine, names with "--", and names near the greatest length.
+MOCK_GATEWAY_INLINE std::string_view part(char letter) {
+  switch (letter) {
+    case 'D':  // a date
+      return "(?!0000)\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|"
+             "02-(?:0[1-9]|1\\d|2[0-8]))";
+    case 'T':  // a time
+      return "(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}(?:\\.\\d{1,9})?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)";
+    case 'H':  // a name of a host
+      return "(?![A-Za-z0-9.-]{250})(?:(?![^.]{64})[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*\\.)*"
+             "(?![A-Za-z0-9-]{64})[A-Za-z](?:-?[A-Za-z0-9])*";
+    case 'O': return "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";        // of an IPv4 address
+    case 'X': return "[0-9A-Fa-f]{1,4}";                               // of an IPv6 address
+    case 'U': return "[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2}";  // of a path
+    default: return "\\d{1,9}";
   }
-  if (all != Verdict::no && !node.any_of.empty()) all = std::min(all, any_verdict(node, value));
-  if (all != Verdict::no && !node.one_of.empty()) all = std::min(all, one_verdict(node, value));
-  if (all != Verdict::no && node.negated != none) all = std::min(all, negation(verdict(node.negated, value)));
-  if (all == Verdict::no) return all;
-  if (value.is_number()) all = std::min(all, number_verdict(node, value));
-  if (value.is_string()) all = std::min(all, string_verdict(node, value.get_ref<const std::string&>()));
-  if (value.is_array()) all = std::min(all, array_verdict(node, value));
-  if (value.is_object()) all = std::min(all, object_verdict(node, value));
+}
+
+inline constexpr Format formats[] = {
+    {"date-time", "20%d%d-0%n-1%dT0%d:%s%d:%s%dZ", "^%DT%T$", "^\\d.{6}\\d"},
+    {"date", "20%d%d-0%n-1%d", "^%D$", "^\\d[\\d+W-]{6,}$"},
+    {"time", "0%d:%s%d:%s%dZ", "^%T$", "^\\d.*:"},
+    {"duration", "P%nDT%nH",
+     "^P(?!$)(?:%9W|(?:%9Y(?:%9M(?:%9D)?)?|%9M(?:%9D)?|%9D)?(?:T(?:%9H(?:%9M(?:%9S)?)?|%9M(?:%9S)?|%9S))?)$",
+     "^.?[Pp]"},
+    {"email", "%w.%w@example.com", "^(?![^@]{65})(?!.{250})[A-Za-z0-9_+-]+(?:\\.[A-Za-z0-9_+-]+)*@(?=.*\\.)%H$", "@"},
+    {"hostname", "%w.example.com", "^%H$", "^[^ @:/]+$"},
+    {"ipv4", "10.%n%d.%d.1%d", "^(?:%O\\.){3}%O$", "^[0-9.xXa-fA-F]+$"},
+    {"ipv6", "2001:db8::%n%x%x",
+     "^(?:%X(?::%X){7}|(?!:*[0-9A-Fa-f]+(?::+[0-9A-Fa-f]+){7})(?:%X(?::%X)*)?::(?:%X(?::%X)*)?)$", ":"},
+    {"uuid", "%x%x%x%x%x%x%x%x-%x%x%x%x-4%x%x%x-8%x%x%x-%x%x%x%x%x%x%x%x%x%x%x%x",
+     "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$", "^.{32}"},
+    {"uuid4", "%x%x%x%x%x%x%x%x-%x%x%x%x-4%x%x%x-8%x%x%x-%x%x%x%x%x%x%x%x%x%x%x%x",
+     "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", "^.{32}"},
+    {"uri", "https://example.com/%w",
+     "^[A-Za-z][A-Za-z0-9+.-]*:(?!$)(?://(?:%H|(?:%O\\.){3}%O)(?::\\d{1,4})?(?=[/?#]|$)|(?!//))(?:%U)*"
+     "(?:\\?(?:%U|\\?)*)?(?:#(?:%U|\\?)*)?$",
+     ":"},
+};
+
+}  // namespace values
+
+MOCK_GATEWAY_INLINE Decimal::Decimal(const Json& number) {
+  const std::string written = number.dump();
+  const std::size_t power = std::min(written.find('e'), written.size());
+  bool fraction = false;
+  for (const char character : std::string_view(written).substr(0, power)) {
+    negative = negative || character == '-';
+    fraction = fraction || character == '.';
+    if (character < '0' || character > '9') continue;
+    if (character != '0' || !digits.empty()) digits += character;
+    exponent -= fraction ? 1 : 0;
+  }
+  if (power < written.size()) exponent += std::stoi(written.substr(power + 1));
+  for (; !digits.empty() && digits.back() == '0'; ++exponent) digits.pop_back();
+  if (digits.empty()) negative = false, exponent = 0;
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::uint64_t> Decimal::scaled(int places) const {
+  const std::string written = digits + std::string(static_cast<std::size_t>(std::min(exponent + places, 20)), '0');
+  std::uint64_t amount = 0;
+  for (const char character : written) {
+    const auto digit = static_cast<std::uint64_t>(character - '0');
+    if (amount > (static_cast<std::uint64_t>(-1) - digit) / 10) return std::nullopt;
+    amount = amount * 10 + digit;
+  }
+  return amount;
+}
+
+MOCK_GATEWAY_INLINE Verdict at_least(const Json& value, const Json& bound, bool exclusive) {
+  const bool lossy = values::is_lossy(value) || values::is_lossy(bound);
+  const double edge = bound.get<double>();
+  if (lossy && std::nextafter(value.get<double>(), edge) == edge) return Verdict::unsure;
+  const int order = values::compare(Decimal(value), Decimal(bound));
+  return (exclusive ? order > 0 : order >= 0) ? Verdict::yes : Verdict::no;
+}
+
+MOCK_GATEWAY_INLINE Verdict is_multiple(const Json& value, const Json& divisor) {
+  const Decimal number(value);
+  const Decimal unit(divisor);
+  if (number.digits.empty()) return Verdict::yes;
+  const int places = -std::min(number.exponent, unit.exponent);
+  const std::uint64_t step = unit.scaled(places).value_or(0);
+  constexpr std::uint64_t longest = 1000000000000000000;  // ten times as much fits into 64 bits
+  if (step == 0 || step > longest || values::is_lossy(value) || values::is_lossy(divisor)) return Verdict::unsure;
+  std::uint64_t rest = 0;
+  for (const char digit : number.digits + std::string(static_cast<std::size_t>(number.exponent + places), '0')) {
+    rest = (rest * 10 + static_cast<std::uint64_t>(digit - '0')) % step;
+  }
+  const double quotient = value.get<double>() / divisor.get<double>();
+  const bool binary = std::isfinite(quotient) && std::floor(quotient) == quotient;
+  const bool only_integers = value.is_number_integer() && divisor.is_number_integer();
+  if (!only_integers && binary != (rest == 0)) return Verdict::unsure;
+  return rest == 0 ? Verdict::yes : Verdict::no;
+}
+
+MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
+  return value.is_number_integer() ||
+         (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>());
+}
+
+MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
+  if (value.is_number()) {
+    const Decimal number(value);
+    return (number.negative ? "-" : "") + number.digits + "e" + std::to_string(number.exponent);
+  }
+  if (!value.is_structured()) return value.dump();
+  std::map<std::string, std::string> parts;
+  std::string out(1, value.is_array() ? '[' : '{');
+  for (auto item = value.begin(); item != value.end(); ++item) {
+    if (value.is_array())
+      out += canonical(*item) + ",";
+    else
+      parts[Json(item.key()).dump()] = canonical(*item);
+  }
+  for (const auto& [name, part] : parts) out += name + part + ",";
+  return out + "]";
+}
+
+MOCK_GATEWAY_INLINE Verdict equal(const Json& left, const Json& right) {
+  const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
+  if (alike && (values::is_lossy(left) || values::is_lossy(right))) return Verdict::unsure;
+  return alike && canonical(left) == canonical(right) ? Verdict::yes : Verdict::no;
+}
+
+MOCK_GATEWAY_INLINE const Format* format_named(std::string_view name) {
+  const auto format = std::find_if(std::begin(values::formats), std::end(values::formats),
+                                   [name](const Format& known) { return known.name == name; });
+  return format == std::end(values::formats) ? nullptr : format;
+}
+
+MOCK_GATEWAY_INLINE std::string strict_pattern(const Format& format) {
+  std::string pattern;
+  for (std::size_t index = 0; index < format.strict.size(); ++index) {
+    if (format.strict[index] == '%')
+      pattern += values::part(format.strict[++index]);
+    else
+      pattern += format.strict[index];
+  }
+  return pattern;
+}
+
+MOCK_GATEWAY_INLINE std::string usual_text(const Format& format, std::size_t least, Random& random) {
+  std::string made;
+  for (std::size_t index = 0; index < format.usual.size(); ++index) {
+    const char kind = format.usual[index] == '%' ? format.usual[++index] : '\0';
+    const std::size_t first = kind == 'n' ? 1 : 0;
+    if (kind == 'w') {
+      do made += words::word(random);
+      while (made.size() + format.usual.size() - index <= least);
+    } else if (kind != '\0') {
+      made += "0123456789abcdef"[first + random.below(kind == 'x' ? 16 : kind == 's' ? 6 : 10 - first)];
+    } else {
+      made += format.usual[index];
+    }
+  }
+  return made;
+}
+
+// ---- Reading
+
+namespace checkers {
+
+/// What a keyword's value must be.
+enum class Shape { any, values, number, size, boolean, string, strings, strings_map, schema, schemas, map, refused };
+
+struct Keywords {
+  Shape shape;
+  const char* expected;
+  std::string_view names;
+};
+
+inline constexpr Keywords keywords[] = {
+    {Shape::values, "an array of at least one value", " enum "},
+    {Shape::number, "a number", " minimum maximum exclusiveMinimum exclusiveMaximum multipleOf "},
+    {Shape::size, "an integer of at least 0", " minLength maxLength minItems maxItems minProperties maxProperties "},
+    {Shape::boolean, "a boolean", " uniqueItems "},
+    {Shape::string, "a string", " pattern format $ref "},
+    {Shape::strings, "an array of strings", " required "},
+    {Shape::strings_map, "an object of arrays of strings", " dependentRequired "},
+    {Shape::schema, "a schema", " items contains additionalProperties propertyNames not "},
+    {Shape::schemas, "an array of at least one schema", " allOf anyOf oneOf prefixItems "},
+    {Shape::map, "an object", " properties patternProperties "},
+    {Shape::refused, "",
+     " if then else dependentSchemas dependencies unevaluatedProperties unevaluatedItems minContains maxContains"
+     " $dynamicRef $recursiveRef additionalItems contentMediaType contentEncoding contentSchema divisibleBy disallow"
+     " extends "},
+};
+
+struct Type {
+  unsigned bits;
+  std::string_view name;
+  std::string_view hints;  // the keywords about it
+};
+
+inline constexpr Type types[] = {
+    {null_bit, "null", ""},
+    {boolean_bit, "boolean", ""},
+    {integer_bit | fraction_bit, "number", keywords[1].names},
+    {integer_bit, "integer", ""},
+    {string_bit, "string", " minLength maxLength pattern format "},
+    {array_bit, "array", " minItems maxItems uniqueItems items prefixItems contains "},
+    {object_bit, "object",
+     " minProperties maxProperties properties patternProperties additionalProperties propertyNames required"
+     " dependentRequired "},
+};
+
+/// Formats that zod gives beside a pattern that says all.
+inline constexpr std::string_view annotations =
+    " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
+    " uppercase ";
+
+MOCK_GATEWAY_INLINE bool lists(std::string_view names, const std::string& name) {
+  return name.find(' ') == std::string::npos && names.find(" " + name + " ") != std::string_view::npos;
+}
+
+MOCK_GATEWAY_INLINE bool are_strings(const Json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
+}
+
+MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
+  switch (shape) {
+    case Shape::values:
+    case Shape::schemas: return value.is_array() && !value.empty();
+    case Shape::number: return value.is_number();
+    case Shape::size: return is_integer_value(value) && value.get<double>() >= 0;
+    case Shape::boolean: return value.is_boolean();
+    case Shape::string: return value.is_string();
+    case Shape::strings: return are_strings(value);
+    case Shape::strings_map: return value.is_object() && std::all_of(value.begin(), value.end(), are_strings);
+    case Shape::schema: return value.is_object() || value.is_boolean();
+    case Shape::map: return value.is_object();
+    default: return true;
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
+
+MOCK_GATEWAY_INLINE unsigned type_bits(const Json& names, const std::string& path) {
+  unsigned bits = 0;
+  for (const Json& name : names.is_array() ? names : Json::array({names})) {
+    const auto type =
+        std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
+    if (type == std::end(types)) throw Unsupported{path, quoted(name) + " is not a type."};
+    bits |= type->bits;
+  }
+  return bits;
+}
+
+MOCK_GATEWAY_INLINE unsigned type_of(const Json& value) {
+  if (value.is_number()) return is_integer_value(value) ? integer_bit : fraction_bit;
+  if (value.is_structured()) return value.is_array() ? array_bit : object_bit;
+  return value.is_string() ? string_bit : value.is_boolean() ? boolean_bit : null_bit;
+}
+
+MOCK_GATEWAY_INLINE bool is_size_within(std::size_t size, const Node& node, const char* least, const char* most) {
+  return size >= node.size(least, 0) && size <= node.size(most, none);
+}
+
+}  // namespace checkers
+
+MOCK_GATEWAY_INLINE const Json* Node::operator[](const char* keyword) const {
+  const auto member = json->find(keyword);
+  return member == json->end() ? nullptr : &*member;
+}
+
+MOCK_GATEWAY_INLINE std::size_t Node::size(const char* keyword, std::size_t otherwise) const {
+  constexpr double huge = 1e9;  // beyond every limit here
+  const Json* const value = (*this)[keyword];
+  return value == nullptr ? otherwise : static_cast<std::size_t>(std::min(value->get<double>(), huge));
+}
+
+MOCK_GATEWAY_INLINE const Json* Node::item(std::size_t index) const {
+  const Json* const prefix = (*this)["prefixItems"];
+  return prefix != nullptr && index < prefix->size() ? &(*prefix)[index] : (*this)["items"];
+}
+
+MOCK_GATEWAY_INLINE Checker::Checker(const Json& root, Budget& budget) : root_(root), budget_(budget) {
+  intern(root, "");
+  for (std::size_t index = 0; index < nodes_.size(); ++index) {  // nodes_ grows meanwhile; its elements stay in place
+    const Json& schema = *nodes_[index].json;
+    if (!schema.is_object()) continue;
+    for (auto item = schema.begin(); item != schema.end(); ++item) read(nodes_[index], item.key(), *item);
+  }
+  for (bool changed = true; changed;) {  // heights only sink from "endless": what keeps it has no finite instance
+    changed = false;
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      const std::size_t height = std::min(height_of(*node), unbounded_height);
+      changed = changed || (height != node->height && height <= max_instance_depth);
+      node->height = height;
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE const Pattern& Checker::pattern(const std::string& source, const std::string& path) {
+  const auto known = patterns_.find(source);
+  if (known != patterns_.end()) return known->second;
+  return patterns_.emplace(source, parse_pattern(source, path, budget_, true)).first->second;
+}
+
+MOCK_GATEWAY_INLINE Node& Checker::intern(const Json& schema, const std::string& path) {
+  const auto [known, is_new] = index_.try_emplace(&schema, nullptr);
+  if (!is_new) return *known->second;
+  budget_.spend(20 + path.size() / 8);
+  if (!schema.is_object() && !schema.is_boolean()) {
+    throw Unsupported{path, "A schema must be an object or a boolean, not " + checkers::quoted(schema) + "."};
+  }
+  Node& node = nodes_.emplace_back();
+  known->second = &node;
+  node.json = &schema;
+  node.path = path;
+  if (schema == false) node.types = 0;
+  return node;
+}
+
+MOCK_GATEWAY_INLINE void Checker::read(Node& node, const std::string& name, const Json& value) {
+  using checkers::Shape;
+  budget_.spend(5);
+  const std::string path = node.path + json_pointer::token(name);
+  const auto refuse = [&path](const std::string& reason) { throw Unsupported{path, reason}; };
+  if (name == "$id" && value.is_string() && &node != &root()) refuse("An \"$id\" below the root is not supported.");
+  for (const checkers::Type& type : checkers::types) node.hinted |= checkers::lists(type.hints, name) ? type.bits : 0;
+  if (name == "type") node.types = checkers::type_bits(value, path);
+  const auto row = std::find_if(std::begin(checkers::keywords), std::end(checkers::keywords),
+                                [&](const checkers::Keywords& some) { return checkers::lists(some.names, name); });
+  if (row == std::end(checkers::keywords)) return;
+  if (row->shape == Shape::refused) refuse("The keyword \"" + name + "\" is not supported.");
+  if (!checkers::fits(row->shape, value)) {
+    refuse("\"" + name + "\" must be " + row->expected + ", not " + checkers::quoted(value) + ".");
+  }
+  if (name == "multipleOf" && value.get<double>() <= 0) refuse("\"multipleOf\" must be greater than 0.");
+  if (name == "$ref") node.all_of.push_back(&resolve(value.get<std::string>(), path));
+  if (name == "pattern") pattern(value.get<std::string>(), path);
+  if (name == "format") {
+    const std::string format = value.get<std::string>();
+    node.format = format_named(format);
+    const bool known = node.format != nullptr || format == "password" ||
+                       (node["pattern"] != nullptr && checkers::lists(checkers::annotations, format));
+    if (!known) refuse("The format " + checkers::quoted(value) + " is not supported.");
+  }
+  if (row->shape == Shape::schema) intern(value, path);
+  if (name == "not") node.negated = &at(value);
+  for (auto item = value.begin(); row->shape == Shape::map && item != value.end(); ++item) {
+    const std::string place = path + json_pointer::token(item.key());
+    if (name == "patternProperties") pattern(item.key(), place);
+    intern(*item, place);
+  }
+  for (std::size_t index = 0; row->shape == Shape::schemas && index < value.size(); ++index) {
+    Node* const part = &intern(value[index], path + "/" + std::to_string(index));
+    if (name == "allOf") node.all_of.push_back(part);
+    if (name == "anyOf") node.any_of.push_back(part);
+    if (name == "oneOf") node.one_of.push_back(part);
+  }
+}
+
+MOCK_GATEWAY_INLINE Node& Checker::resolve(const std::string& reference, const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw Unsupported{path, "The reference " + checkers::quoted(reference) + " is not supported: " + why + "."};
+  };
+  const std::string pointer = text::percent_decode(reference).value_or("");
+  if (reference.substr(0, 1) != "#" || (pointer != "#" && pointer.substr(0, 2) != "#/")) {
+    refuse("only JSON pointers into the same document are");
+  }
+  const Json* target = &root_;
+  std::string target_path;
+  for (std::size_t start = 2; start <= pointer.size();) {
+    const std::size_t end = std::min(pointer.find('/', start), pointer.size());
+    const std::optional<std::string> name = json_pointer::name_of(std::string_view(pointer).substr(start, end - start));
+    start = end + 1;
+    budget_.spend(1 + target->size() / 8);
+    target = name ? json_pointer::child(*target, *name) : nullptr;
+    if (target == nullptr) refuse("it leads nowhere");
+    target_path += json_pointer::token(*name);
+    const Json* const id = json_pointer::child(*target, "$id");
+    if (id != nullptr && id->is_string()) refuse("there is an \"$id\" on the way");
+  }
+  return intern(*target, target_path);
+}
+
+/// How many levels an instance has at least, as far as the heights of the parts are known.
+MOCK_GATEWAY_INLINE std::size_t Checker::height_of(const Node& node) {
+  budget_.spend(5);
+  if (node.types == 0) return unbounded_height;
+  if (node["const"] != nullptr || node["enum"] != nullptr) return 0;
+  std::size_t height = 0;
+  for (const Node* part : node.all_of) height = std::max(height, part->height);
+  for (const auto* choice : {&node.any_of, &node.one_of}) {
+    std::size_t least = choice->empty() ? 0 : unbounded_height;
+    for (const Node* part : *choice) least = std::min(least, part->height);
+    height = std::max(height, least);
+  }
+  const Json* const properties = node["properties"];
+  if (node.types == object_bit && node["required"] != nullptr && properties != nullptr) {
+    for (const Json& name : *node["required"]) {
+      budget_.spend(1 + properties->size() / 8);
+      const Json* const property = json_pointer::child(*properties, name.get_ref<const std::string&>());
+      if (property != nullptr) height = std::max(height, at(*property).height + 1);
+    }
+  }
+  const bool filled = node.types == array_bit && node.size("minItems", 0) > 0 && node.item(0) != nullptr;
+  return filled ? std::max(height, at(*node.item(0)).height + 1) : height;
+}
+
+// ---- Checking
+
+MOCK_GATEWAY_INLINE Verdict Checker::verdict(const Node& node, const Json& value) {
+  const Budget::Frame frame(budget_);
+  budget_.spend(5);
+  if ((checkers::type_of(value) & node.types) == 0) return Verdict::no;
+  Verdict all = choice_verdict(node, value);
+  const auto add = [&all](Verdict one) { all = std::min(all, one); };
+  for (const Node* part : node.all_of) {
+    if (all != Verdict::no) add(verdict(*part, value));
+  }
+  if (all != Verdict::no && node.negated != nullptr) {
+    const Verdict other = verdict(*node.negated, value);
+    add(other == Verdict::yes ? Verdict::no : other == Verdict::no ? Verdict::yes : other);
+  }
+  if (all == Verdict::no || node.json->empty()) return all;
+  if (const Json* const constant = node["const"]) add(equal(*constant, value));
+  if (const Json* const candidates = node["enum"]) {
+    Verdict any = Verdict::no;
+    for (std::size_t index = 0; any != Verdict::yes && index < candidates->size(); ++index) {
+      budget_.spend(1 + (*candidates)[index].size());
+      any = std::max(any, equal((*candidates)[index], value));
+    }
+    add(any);
+  }
+  if (value.is_number()) add(number_verdict(node, value));
+  if (value.is_string()) add(text_verdict(node, value.get_ref<const std::string&>()));
+  if (value.is_array()) add(array_verdict(node, value));
+  if (value.is_object()) add(object_verdict(node, value));
   return all;
+}
+
+MOCK_GATEWAY_INLINE Verdict Checker::choice_verdict(const Node& node, const Json& value) {
+  Verdict any = node.any_of.empty() ? Verdict::yes : Verdict::no;
+  for (const Node* part : node.any_of) {
+    if (any != Verdict::yes) any = std::max(any, verdict(*part, value));
+  }
+  if (any == Verdict::no || node.one_of.empty()) return any;
+  std::size_t certain = 0;
+  std::size_t possible = 0;
+  for (const Node* part : node.one_of) {
+    const Verdict one = verdict(*part, value);
+    certain += one == Verdict::yes ? 1 : 0;
+    possible += one == Verdict::no ? 0 : 1;
+  }
+  if (certain > 1 || possible == 0) return Verdict::no;
+  return certain == possible ? any : Verdict::unsure;
 }
 
 MOCK_GATEWAY_INLINE Verdict Checker::number_verdict(const Node& node, const Json& value) {
   Verdict all = Verdict::yes;
-  const Span span = Span::of(value);
-  const auto bound = [&](const Json* limit, bool upper, bool exclusive) {
-    if (limit == nullptr || all == Verdict::no) return;
-    const Span edge = Span::of(*limit);
-    all = std::min(all, upper ? at_least(edge, span, exclusive) : at_least(span, edge, exclusive));
-  };
-  bound(node.minimum, false, false);
-  bound(node.exclusive_minimum, false, true);
-  bound(node.maximum, true, false);
-  bound(node.exclusive_maximum, true, true);
-  if (node.multiple_of != nullptr) all = std::min(all, is_multiple(value, *node.multiple_of));
+  if (const Json* const bound = node["minimum"]) all = std::min(all, at_least(value, *bound, false));
+  if (const Json* const bound = node["exclusiveMinimum"]) all = std::min(all, at_least(value, *bound, true));
+  if (const Json* const bound = node["maximum"]) all = std::min(all, at_least(*bound, value, false));
+  if (const Json* const bound = node["exclusiveMaximum"]) all = std::min(all, at_least(*bound, value, true));
+  if (const Json* const divisor = node["multipleOf"]) all = std::min(all, is_multiple(value, *divisor));
   return all;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::string_verdict(const Node& node, const std::string& value) {
-  if (node.min_length > 0 || node.max_length != none) {
-    budget_.spend(value.size() / 8);
-    const std::size_t length = text::code_points(value);
-    if (length < node.min_length || length > node.max_length) return Verdict::no;
-  }
-  if (node.pattern != none && !matches(node.pattern, value)) return Verdict::no;
-  return format_verdict(node.format, value);
+MOCK_GATEWAY_INLINE Verdict Checker::text_verdict(const Node& node, const std::string& value) {
+  budget_.spend(1 + value.size() / 8);
+  if (!checkers::is_size_within(text::code_points(value), node, "minLength", "maxLength")) return Verdict::no;
+  if (node["pattern"] != nullptr && !matches(*node["pattern"], value)) return Verdict::no;
+  if (node.format == nullptr || matches(strict_pattern(*node.format), value)) return Verdict::yes;
+  return matches(std::string(node.format->loose), value) ? Verdict::unsure : Verdict::no;
 }
 
-MOCK_GATEWAY_INLINE unsigned Checker::type_of(const Json& value) {
-  if (value.is_null()) return null_bit;
-  if (value.is_boolean()) return boolean_bit;
-  if (value.is_number()) return is_integer_value(value) ? integer_bit : fraction_bit;
-  if (value.is_string()) return string_bit;
-  return value.is_array() ? array_bit : object_bit;
-}
-
-MOCK_GATEWAY_INLINE Verdict Checker::value_verdict(const Node& node, const Json& value) {
-  Verdict all = Verdict::yes;
-  if (node.constant != nullptr) all = equal(*node.constant, value);
-  if (node.enumeration != nullptr && all != Verdict::no) {
-    Verdict any = Verdict::no;
-    budget_.spend(node.enumeration->size() / 8);
-    for (const Json& candidate : *node.enumeration) {
-      any = std::max(any, equal(candidate, value));
-      if (any == Verdict::yes) break;
-    }
-    all = std::min(all, any);
-  }
-  return all;
-}
-
-MOCK_GATEWAY_INLINE Verdict Checker::any_verdict(const Node& node, const Json& value) {
-  Verdict any = Verdict::no;
-  for (const std::size_t part : node.any_of) {
-    any = std::max(any, verdict(part, value));
-    if (any == Verdict::yes) break;
-  }
-  return any;
-}
-
-MOCK_GATEWAY_INLINE Verdict Checker::one_verdict(const Node& node, const Json& value) {
-  std::size_t certain = 0;
-  std::size_t possible = 0;
-  for (const std::size_t part : node.one_of) {
-    const Verdict one = verdict(part, value);
-    if (one == Verdict::yes) ++certain;
-    if (one != Verdict::no) ++possible;
-    if (certain > 1) return Verdict::no;
-  }
-  if (possible == 0) return Verdict::no;
-  return certain == 1 && possible == 1 ? Verdict::yes : Verdict::unsure;
+MOCK_GATEWAY_INLINE bool Checker::matches(const std::string& source, const std::string& text) {
+  return occurs(pattern(source), text, budget_);
 }
 
 MOCK_GATEWAY_INLINE Verdict Checker::array_verdict(const Node& node, const Json& value) {
-  if (value.size() < node.min_items || value.size() > node.max_items) return Verdict::no;
+  if (!checkers::is_size_within(value.size(), node, "minItems", "maxItems")) return Verdict::no;
   Verdict all = Verdict::yes;
+  const Json* const wanted = node["contains"];
+  Verdict contained = wanted == nullptr ? Verdict::yes : Verdict::no;
+  const bool unique = node["uniqueItems"] != nullptr && node["uniqueItems"]->get<bool>();
+  std::set<std::string> seen;
   for (std::size_t index = 0; index < value.size() && all != Verdict::no; ++index) {
-    const std::size_t part = index < node.prefix.size() ? node.prefix[index] : node.items;
-    if (part != none) all = std::min(all, verdict(part, value[index]));
+    if (const Json* const part = node.item(index)) all = std::min(all, verdict(at(*part), value[index]));
+    if (contained != Verdict::yes) contained = std::max(contained, verdict(at(*wanted), value[index]));
+    if (unique && !seen.insert(canonical(value[index])).second) return Verdict::no;
+    budget_.spend(unique ? 10 : 1);
   }
-  if (all != Verdict::no && node.contains != none) {
-    Verdict any = Verdict::no;
-    for (std::size_t index = 0; index < value.size() && any != Verdict::yes; ++index) {
-      any = std::max(any, verdict(node.contains, value[index]));
-    }
-    all = std::min(all, any);
-  }
-  if (all != Verdict::no && node.unique_items) {
-    std::unordered_set<std::string> seen;
-    for (const Json& item : value) {
-      budget_.spend(4);
-      if (!seen.insert(canonical(item)).second) return Verdict::no;
-    }
-  }
-  return all;
+  return std::min(all, contained);
 }
 
 MOCK_GATEWAY_INLINE Verdict Checker::object_verdict(const Node& node, const Json& value) {
-  if (value.size() < node.min_properties || value.size() > node.max_properties) return Verdict::no;
-  for (const std::string& name : node.required) {
-    budget_.spend(value.size() / 16);
-    if (!value.contains(name)) return Verdict::no;
-  }
-  for (const auto& [name, others] : node.dependents) {
-    if (!value.contains(name)) continue;
-    for (const std::string& other : others) {
-      if (!value.contains(other)) return Verdict::no;
-    }
-  }
+  if (!checkers::is_size_within(value.size(), node, "minProperties", "maxProperties")) return Verdict::no;
+  const auto lacks = [&](const Json& name) { return !value.contains(name.get_ref<const std::string&>()); };
+  const auto lacks_any = [&](const Json* names) {
+    budget_.spend(names == nullptr ? 0 : names->size() * (1 + value.size() / 8));
+    return names != nullptr && std::any_of(names->begin(), names->end(), lacks);
+  };
+  if (lacks_any(node["required"])) return Verdict::no;
   Verdict all = Verdict::yes;
   for (auto item = value.begin(); item != value.end() && all != Verdict::no; ++item) {
-    bool known = false;
-    const auto property = node.properties.find(item.key());
-    if (property != node.properties.end()) {
-      known = true;
-      all = std::min(all, verdict(property->second, *item));
-    }
-    for (const auto& [matcher, part] : node.pattern_properties) {
-      if (all == Verdict::no || !matches(matcher, item.key())) continue;
-      known = true;
-      all = std::min(all, verdict(part, *item));
-    }
-    if (!known && node.additional != none) all = std::min(all, verdict(node.additional, *item));
-    if (node.property_names != none) all = std::min(all, verdict(node.property_names, Json(item.key())));
+    for (const Json* part : property(node, item.key())) all = std::min(all, verdict(at(*part), *item));
+    if (const Json* const names = node["propertyNames"]) all = std::min(all, verdict(at(*names), Json(item.key())));
+    const Json* const dependents = node["dependentRequired"];
+    if (dependents != nullptr && lacks_any(json_pointer::child(*dependents, item.key()))) return Verdict::no;
   }
   return all;
 }
 
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_decimal.cpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-namespace decimals {
-
-// Digit strings have the most significant digit first and no leading zeros; the empty string is zero.
-
-MOCK_GATEWAY_INLINE void strip_leading_zeros(std::string& digits) { digits.erase(0, digits.find_first_not_of('0')); }
-
-MOCK_GATEWAY_INLINE int compare_digits(const std::string& left, const std::string& right) {
-  if (left.size() != right.size()) return left.size() < right.size() ? -1 : 1;
-  return left.compare(right);
-}
-
-MOCK_GATEWAY_INLINE std::string add_digits(const std::string& left, const std::string& right) {
-  std::string sum;
-  int carry = 0;
-  for (std::size_t place = 0; place < std::max(left.size(), right.size()) || carry != 0; ++place) {
-    int digit = carry;
-    if (place < left.size()) digit += left[left.size() - 1 - place] - '0';
-    if (place < right.size()) digit += right[right.size() - 1 - place] - '0';
-    sum.push_back(static_cast<char>('0' + digit % 10));
-    carry = digit / 10;
+MOCK_GATEWAY_INLINE std::vector<const Json*> Checker::property(const Node& node, const std::string& name) {
+  std::vector<const Json*> found;
+  if (const Json* const properties = node["properties"]) {
+    budget_.spend(1 + properties->size() / 8);
+    if (const Json* const declared = json_pointer::child(*properties, name)) found.push_back(declared);
   }
-  std::reverse(sum.begin(), sum.end());
-  return sum;
-}
-
-/// `left` must not be less than `right`.
-MOCK_GATEWAY_INLINE std::string subtract_digits(const std::string& left, const std::string& right) {
-  std::string difference = left;
-  int borrow = 0;
-  for (std::size_t place = 0; place < left.size(); ++place) {
-    char& target = difference[left.size() - 1 - place];
-    int digit = target - '0' - borrow;
-    if (place < right.size()) digit -= right[right.size() - 1 - place] - '0';
-    borrow = digit < 0 ? 1 : 0;
-    target = static_cast<char>('0' + digit + 10 * borrow);
-  }
-  strip_leading_zeros(difference);
-  return difference;
-}
-
-MOCK_GATEWAY_INLINE std::string multiply_digits(const std::string& left, const std::string& right) {
-  std::vector<int> places(left.size() + right.size(), 0);
-  for (std::size_t i = left.size(); i-- > 0;) {
-    for (std::size_t j = right.size(); j-- > 0;) {
-      const int value = places[i + j + 1] + (left[i] - '0') * (right[j] - '0');
-      places[i + j + 1] = value % 10;
-      places[i + j] += value / 10;
+  if (const Json* const patterns = node["patternProperties"]) {
+    for (auto item = patterns->begin(); item != patterns->end(); ++item) {
+      if (matches(item.key(), name)) found.push_back(&*item);
     }
   }
-  std::string product;
-  for (const int place : places) product.push_back(static_cast<char>('0' + place));
-  strip_leading_zeros(product);
-  return product;
-}
-
-/// The quotient, rounded down; `divisor` must not be zero.
-MOCK_GATEWAY_INLINE std::string divide_digits(const std::string& dividend, const std::string& divisor, std::string& remainder) {
-  std::string quotient;
-  remainder.clear();
-  for (const char digit : dividend) {
-    remainder.push_back(digit);
-    strip_leading_zeros(remainder);
-    char count = '0';
-    while (compare_digits(remainder, divisor) >= 0) {
-      remainder = subtract_digits(remainder, divisor);
-      ++count;
-    }
-    quotient.push_back(count);
-  }
-  strip_leading_zeros(quotient);
-  return quotient;
-}
-
-}  // namespace decimals
-
-MOCK_GATEWAY_INLINE Decimal::Decimal(std::string_view number) {
-  std::size_t index = 0;
-  if (index < number.size() && number[index] == '-') negative_ = true, ++index;
-  bool fraction = false;
-  for (; index < number.size() && number[index] != 'e' && number[index] != 'E'; ++index) {
-    if (number[index] == '.') {
-      fraction = true;
-    } else {
-      digits_.push_back(number[index]);
-      if (fraction) --exponent_;
-    }
-  }
-  if (index < number.size()) {
-    ++index;
-    const bool minus = index < number.size() && number[index] == '-';
-    int power = 0;
-    for (; index < number.size(); ++index) {
-      if (number[index] >= '0' && number[index] <= '9' && power < 100000) power = power * 10 + (number[index] - '0');
-    }
-    exponent_ += minus ? -power : power;
-  }
-  normalize();
-}
-
-MOCK_GATEWAY_INLINE int Decimal::compare(const Decimal& other) const {
-  if (negative_ != other.negative_) return negative_ ? -1 : 1;
-  int order = 0;
-  if (is_zero() || other.is_zero()) {
-    order = static_cast<int>(!is_zero()) - static_cast<int>(!other.is_zero());
-  } else if (magnitude() != other.magnitude()) {
-    order = magnitude() < other.magnitude() ? -1 : 1;
-  } else {
-    order = digits_.compare(other.digits_);
-  }
-  return negative_ ? -order : order;
-}
-
-MOCK_GATEWAY_INLINE Decimal Decimal::plus(const Decimal& other) const {
-  if (is_zero()) return other;
-  if (other.is_zero()) return *this;
-  const int common = std::min(exponent_, other.exponent_);
-  const std::string left = scaled(common);
-  const std::string right = other.scaled(common);
-  if (negative_ == other.negative_) return Decimal(negative_, decimals::add_digits(left, right), common);
-  if (decimals::compare_digits(left, right) >= 0) {
-    return Decimal(negative_, decimals::subtract_digits(left, right), common);
-  }
-  return Decimal(other.negative_, decimals::subtract_digits(right, left), common);
-}
-
-MOCK_GATEWAY_INLINE Decimal Decimal::times(const Decimal& other) const {
-  return Decimal(negative_ != other.negative_, decimals::multiply_digits(digits_, other.digits_),
-                 exponent_ + other.exponent_);
-}
-
-MOCK_GATEWAY_INLINE Decimal Decimal::floor_over(const Decimal& divisor) const {
-  const int common = std::min(exponent_, divisor.exponent_);
-  std::string remainder;
-  std::string quotient = decimals::divide_digits(scaled(common), divisor.scaled(common), remainder);
-  if (negative_ && !remainder.empty()) quotient = decimals::add_digits(quotient, "1");
-  return Decimal(negative_, quotient, 0);
-}
-
-MOCK_GATEWAY_INLINE bool Decimal::is_multiple_of(const Decimal& divisor) const {
-  if (is_zero()) return true;
-  const int common = std::min(exponent_, divisor.exponent_);
-  std::string remainder;
-  decimals::divide_digits(scaled(common), divisor.scaled(common), remainder);
-  return remainder.empty();
-}
-
-MOCK_GATEWAY_INLINE void Decimal::normalize() {
-  decimals::strip_leading_zeros(digits_);
-  while (!digits_.empty() && digits_.back() == '0') {
-    digits_.pop_back();
-    ++exponent_;
-  }
-  if (digits_.empty()) negative_ = false, exponent_ = 0;
-}
-
-MOCK_GATEWAY_INLINE std::optional<Json> to_json(const Decimal& decimal) {
-  std::string literal = decimal.text();
-  if (decimal.is_integer() && decimal.magnitude() <= 20) {
-    literal = (decimal.is_negative() ? "-" : "") + (decimal.is_zero() ? "0" : decimal.scaled(0));
-  }
-  Json number = Json::parse(literal, nullptr, false);
-  if (!number.is_number()) return std::nullopt;
-  return number;
-}
-
-MOCK_GATEWAY_INLINE std::optional<Decimal> common_multiple(const Decimal& left, const Decimal& right) {
-  const int common = std::min(left.exponent(), right.exponent());
-  if (left.magnitude() - common > 18 || right.magnitude() - common > 18) return std::nullopt;
-  const auto number = [common](const Decimal& decimal) {
-    std::uint64_t value = 0;
-    for (const char digit : decimal.scaled(common)) value = value * 10 + static_cast<std::uint64_t>(digit - '0');
-    return value;
-  };
-  const std::uint64_t first = number(left);
-  const std::uint64_t second = number(right) / std::gcd(first, number(right));
-  if (second != 0 && first > std::numeric_limits<std::uint64_t>::max() / second) return std::nullopt;
-  return Decimal(false, std::to_string(first * second), common);
-}
-
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_format.cpp ---------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-namespace formats {
-
-MOCK_GATEWAY_INLINE bool is_digit(char character) { return character >= '0' && character <= '9'; }
-MOCK_GATEWAY_INLINE bool is_letter(char character) {
-  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
-}
-MOCK_GATEWAY_INLINE bool is_hex(char character) {
-  return is_digit(character) || (character >= 'a' && character <= 'f') || (character >= 'A' && character <= 'F');
-}
-MOCK_GATEWAY_INLINE bool has_only(std::string_view subject, std::string_view characters) {
-  return subject.find_first_not_of(characters) == std::string_view::npos;
-}
-
-/// The value of `count` digits at `offset`; empty when they are not there.
-MOCK_GATEWAY_INLINE std::optional<int> digits_at(std::string_view subject, std::size_t offset, std::size_t count) {
-  if (offset > subject.size() || subject.size() - offset < count) return std::nullopt;
-  int value = 0;
-  for (std::size_t index = offset; index < offset + count; ++index) {
-    if (!is_digit(subject[index])) return std::nullopt;
-    value = value * 10 + (subject[index] - '0');
-  }
-  return value;
-}
-
-MOCK_GATEWAY_INLINE bool is_date(std::string_view subject) {
-  const std::optional<int> year = digits_at(subject, 0, 4);
-  const std::optional<int> month = digits_at(subject, 5, 2);
-  const std::optional<int> day = digits_at(subject, 8, 2);
-  if (subject.size() != 10 || subject[4] != '-' || subject[7] != '-' || !year || !month || !day) return false;
-  constexpr int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  if (*year < 1 || *month < 1 || *month > 12 || *day < 1) return false;
-  const bool leap = (*year % 4 == 0 && *year % 100 != 0) || *year % 400 == 0;
-  return *day <= days[*month - 1] + (*month == 2 && leap ? 1 : 0);
-}
-
-/// RFC 3339's full-time, without leap seconds, in capitals, and with at most nine digits of fraction: what all readers
-/// take.
-MOCK_GATEWAY_INLINE bool is_time(std::string_view subject) {
-  const std::optional<int> hour = digits_at(subject, 0, 2);
-  const std::optional<int> minute = digits_at(subject, 3, 2);
-  const std::optional<int> second = digits_at(subject, 6, 2);
-  if (!hour || !minute || !second || subject[2] != ':' || subject[5] != ':') return false;
-  if (*hour > 23 || *minute > 59 || *second > 59) return false;
-  std::string_view rest = subject.substr(8);
-  if (!rest.empty() && rest[0] == '.') {
-    std::size_t digits = 1;
-    while (digits < rest.size() && is_digit(rest[digits])) ++digits;
-    if (digits < 2 || digits > 10) return false;
-    rest.remove_prefix(digits);
-  }
-  if (rest == "Z") return true;
-  const std::optional<int> hours = digits_at(rest, 1, 2);
-  const std::optional<int> minutes = digits_at(rest, 4, 2);
-  return rest.size() == 6 && (rest[0] == '+' || rest[0] == '-') && rest[3] == ':' && hours && *hours <= 23 && minutes &&
-         *minutes <= 59;
-}
-
-/// RFC 3339's appendix A: a unit follows the one before it without a gap, such as hours, then minutes.
-MOCK_GATEWAY_INLINE bool is_duration(std::string_view subject) {
-  if (subject.size() < 3 || subject[0] != 'P') return false;
-  std::string_view units = "YMD";
-  std::size_t expected = none;  // the place in `units` that must come next
-  bool any = false;
-  bool in_time = false;
-  for (std::size_t index = 1; index < subject.size();) {
-    if (subject[index] == 'T') {
-      if (in_time) return false;
-      in_time = true;
-      any = false;
-      units = "HMS";
-      expected = none;
-      ++index;
-      continue;
-    }
-    const std::size_t start = index;
-    while (index < subject.size() && is_digit(subject[index])) ++index;
-    if (index == start || index == subject.size() || index - start > 9) return false;
-    const char unit = subject[index++];
-    if (unit == 'W') return !in_time && start == 1 && index == subject.size();
-    const std::size_t place = units.find(unit);
-    if (place == std::string_view::npos || (expected != none && place != expected)) return false;
-    expected = place + 1;
-    any = true;
-  }
-  return any;
-}
-
-MOCK_GATEWAY_INLINE bool is_hostname(std::string_view subject) {
-  if (subject.empty() || subject.size() > 253) return false;
-  std::size_t length = 0;  // of the label
-  for (std::size_t index = 0; index <= subject.size(); ++index) {
-    if (index == subject.size() || subject[index] == '.') {
-      if (length == 0 || length > 63 || subject[index - 1] == '-') return false;
-      length = 0;
-    } else {
-      const char character = subject[index];
-      if (!is_digit(character) && !is_letter(character) && (character != '-' || length == 0)) return false;
-      ++length;
-    }
-  }
-  // A last label of digits only would be read as an address, and "xn--" announces an encoding that must be valid.
-  const std::size_t dot = subject.rfind('.');
-  const std::string_view last = dot == std::string_view::npos ? subject : subject.substr(dot + 1);
-  return !has_only(last, "0123456789") && text::lower_ascii(subject).find("xn--") == std::string::npos;
-}
-
-MOCK_GATEWAY_INLINE bool is_email(std::string_view subject) {
-  const std::size_t at = subject.find('@');
-  if (at == std::string_view::npos || at == 0 || at > 64 || subject.size() > 254) return false;
-  const std::string_view local = subject.substr(0, at);
-  for (const char character : local) {
-    const bool plain = is_digit(character) || is_letter(character) || character == '.' || character == '_' ||
-                       character == '-' || character == '+';
-    if (!plain) return false;
-  }
-  if (local.front() == '.' || local.back() == '.' || local.find("..") != std::string_view::npos) return false;
-  return is_hostname(subject.substr(at + 1)) && subject.find('.', at) != std::string_view::npos;
-}
-
-MOCK_GATEWAY_INLINE bool is_ipv4(std::string_view subject) {
-  std::size_t index = 0;
-  for (int part = 0; part < 4; ++part) {
-    if (part > 0 && (index >= subject.size() || subject[index++] != '.')) return false;
-    const std::size_t start = index;
-    int value = 0;
-    while (index < subject.size() && is_digit(subject[index]) && index - start < 3) {
-      value = value * 10 + (subject[index++] - '0');
-    }
-    const bool leading_zero = index - start > 1 && subject[start] == '0';
-    if (index == start || leading_zero || value > 255) return false;
-  }
-  return index == subject.size();
-}
-
-/// RFC 4291's forms of hexadecimal groups, with or without "::"; not those that end in an IPv4 address.
-MOCK_GATEWAY_INLINE bool is_ipv6(std::string_view subject) {
-  const std::size_t gap = subject.find("::");
-  const auto groups = [](std::string_view part) -> int {  // -1: malformed
-    if (part.empty()) return 0;
-    int count = 0;
-    std::size_t length = 0;
-    for (std::size_t index = 0; index <= part.size(); ++index) {
-      if (index == part.size() || part[index] == ':') {
-        if (length == 0 || length > 4) return -1;
-        ++count;
-        length = 0;
-      } else if (is_hex(part[index])) {
-        ++length;
-      } else {
-        return -1;
-      }
-    }
-    return count;
-  };
-  if (gap == std::string_view::npos) return groups(subject) == 8;
-  const int before = groups(subject.substr(0, gap));
-  const int after = groups(subject.substr(gap + 2));
-  return before >= 0 && after >= 0 && before + after <= 7;
-}
-
-MOCK_GATEWAY_INLINE bool is_uuid(std::string_view subject) {
-  if (subject.size() != 36) return false;
-  for (std::size_t index = 0; index < subject.size(); ++index) {
-    const bool hyphen = index == 8 || index == 13 || index == 18 || index == 23;
-    if (hyphen ? subject[index] != '-' : !is_hex(subject[index])) return false;
-  }
-  return true;
-}
-
-/// A scheme, and then characters of RFC 3986 only; with "//", a host name and perhaps a port.
-MOCK_GATEWAY_INLINE bool is_uri(std::string_view subject) {
-  const std::size_t colon = subject.find(':');
-  if (colon == std::string_view::npos || colon == 0 || !is_letter(subject[0])) return false;
-  for (const char character : subject.substr(0, colon)) {
-    const bool plain =
-        is_digit(character) || is_letter(character) || character == '+' || character == '-' || character == '.';
-    if (!plain) return false;
-  }
-  std::string_view rest = subject.substr(colon + 1);
-  if (rest.empty()) return false;
-  if (rest.size() >= 2 && rest[0] == '/' && rest[1] == '/') {
-    rest.remove_prefix(2);
-    const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
-    std::string_view host = rest.substr(0, end);
-    const std::size_t port = host.find(':');
-    if (port != std::string_view::npos) {
-      const std::string_view digits = host.substr(port + 1);
-      if (digits.empty() || digits.size() > 5 || !has_only(digits, "0123456789")) return false;
-      host = host.substr(0, port);
-    }
-    if (!is_hostname(host) && !is_ipv4(host)) return false;
-    rest.remove_prefix(end);
-  }
-  bool fragment = false;
-  for (std::size_t index = 0; index < rest.size(); ++index) {
-    const char character = rest[index];
-    if (character == '%') {
-      if (rest.size() - index < 3 || !is_hex(rest[index + 1]) || !is_hex(rest[index + 2])) return false;
-    } else if (character == '#') {
-      if (fragment) return false;
-      fragment = true;
-    } else if (!is_digit(character) && !is_letter(character) &&
-               std::string_view("-._~:/?@!$&'()*+,;=").find(character) == std::string_view::npos) {
-      return false;
-    }
-  }
-  return true;
-}
-
-MOCK_GATEWAY_INLINE std::string two_digits(std::uint64_t value) {
-  return {static_cast<char>('0' + value / 10), static_cast<char>('0' + value % 10)};
-}
-
-MOCK_GATEWAY_INLINE std::string random_digits(std::size_t count, Random& random) {
-  std::string digits;
-  for (std::size_t index = 0; index < count; ++index) {
-    digits.push_back(static_cast<char>('0' + (index == 0 ? 1 + random.below(9) : random.below(10))));
-  }
-  return digits;
-}
-
-MOCK_GATEWAY_INLINE std::string random_letters(std::size_t count, Random& random) {
-  std::string letters;
-  for (std::size_t index = 0; index < count; ++index) letters.push_back(static_cast<char>('a' + random.below(26)));
-  return letters;
-}
-
-MOCK_GATEWAY_INLINE std::string random_hex(std::size_t count, Random& random) {
-  std::string digits;
-  for (std::size_t index = 0; index < count; ++index) digits.push_back("0123456789abcdef"[random.below(16)]);
-  return digits;
-}
-
-// One random draw per statement below: the order in which the operands of one expression are evaluated is open, and the
-// same seed must give the same text from every compiler.
-
-/// Two digits below `bound`, added to `first`.
-MOCK_GATEWAY_INLINE std::string random_pair(std::uint64_t first, std::uint64_t bound, Random& random) {
-  return two_digits(first + random.below(bound));
-}
-
-MOCK_GATEWAY_INLINE std::string time_text(std::size_t length, Random& random) {
-  std::string time = random_pair(0, 24, random);
-  time += ":" + random_pair(0, 60, random);
-  time += ":" + random_pair(0, 60, random);
-  std::string zone = "Z";
-  const bool offset = length == 0 ? random.below(4) == 0 : length >= 14 && length != 15 && random.below(2) == 0;
-  if (offset) {
-    zone = random.below(2) == 0 ? "+" : "-";
-    zone += random_pair(0, 13, random) + ":00";
-  }
-  const std::size_t plain = time.size() + zone.size();
-  if (length > plain + 1) time += "." + random_digits(length - plain - 1, random);
-  return time + zone;
-}
-
-MOCK_GATEWAY_INLINE std::string date_text(Random& random) {
-  std::string date = "20" + random_pair(0, 38, random);
-  date += "-" + random_pair(1, 12, random);
-  date += "-" + random_pair(1, 28, random);
-  return date;
-}
-
-MOCK_GATEWAY_INLINE std::string duration_text(std::size_t length, Random& random) {
-  const std::uint64_t form = random.below(3);
-  if (length < 3) {
-    if (form == 0) return "P" + random_digits(1, random) + "D";
-    const std::string hours = random_digits(1, random);
-    return "PT" + hours + "H" + random_digits(2, random) + "M";
-  }
-  if (form == 0 && length >= 4) return "PT" + random_digits(length - 3, random) + "M";
-  if (form == 1 && length >= 8) {
-    const std::string days = random_digits(length - 6, random);
-    return "P" + days + "DT" + random_digits(1, random) + "H";
-  }
-  return "P" + random_digits(length - 2, random) + "D";
-}
-
-/// A host name of `length` characters; 0 for a usual one.
-MOCK_GATEWAY_INLINE std::string hostname_text(std::size_t length, Random& random) {
-  constexpr std::string_view ending = ".example.com";
-  if (length == 0) return words::word(random) + std::string(ending);
-  if (length > ending.size() && length - ending.size() <= 63) {
-    return random_letters(length - ending.size(), random) + std::string(ending);
-  }
-  std::string name = random_letters(length, random);
-  for (std::size_t dot = 60; dot + 2 < length; dot += 60) name[dot] = '.';
-  return name;
-}
-
-}  // namespace formats
-
-MOCK_GATEWAY_INLINE std::optional<Format> format_named(std::string_view name) {
-  if (name == "date-time") return Format::date_time;
-  if (name == "date") return Format::date;
-  if (name == "time") return Format::time;
-  if (name == "duration") return Format::duration;
-  if (name == "email") return Format::email;
-  if (name == "hostname") return Format::hostname;
-  if (name == "ipv4") return Format::ipv4;
-  if (name == "ipv6") return Format::ipv6;
-  if (name == "uuid") return Format::uuid;
-  if (name == "uri") return Format::uri;
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE Verdict format_verdict(Format format, std::string_view subject) {
-  const auto has = [subject](std::string_view part) { return subject.find(part) != std::string_view::npos; };
-  bool strict = false;
-  bool conceivable = false;
-  switch (format) {
-    case Format::any: return Verdict::yes;
-    case Format::date_time:
-      strict = subject.size() > 11 && formats::is_date(subject.substr(0, 10)) && subject[10] == 'T' &&
-               formats::is_time(subject.substr(11));
-      conceivable = subject.size() >= 8 && formats::is_digit(subject[0]) && formats::is_digit(subject[7]);
-      break;
-    case Format::date:
-      strict = formats::is_date(subject);
-      conceivable = subject.size() >= 7 && formats::is_digit(subject[0]) && formats::has_only(subject, "0123456789-+W");
-      break;
-    case Format::time:
-      strict = formats::is_time(subject);
-      conceivable = subject.size() >= 4 && formats::is_digit(subject[0]) && has(":");
-      break;
-    case Format::duration:
-      strict = formats::is_duration(subject);
-      conceivable = subject.size() >= 2 && (subject[0] == 'P' || subject[1] == 'P' || subject[0] == 'p');
-      break;
-    case Format::email:
-      strict = formats::is_email(subject);
-      conceivable = has("@");
-      break;
-    case Format::hostname:
-      strict = formats::is_hostname(subject);
-      conceivable = !subject.empty() && subject.find_first_of(" @:/") == std::string_view::npos;
-      break;
-    case Format::ipv4:
-      strict = formats::is_ipv4(subject);
-      conceivable = !subject.empty() && formats::has_only(subject, "0123456789.xXabcdefABCDEF");
-      break;
-    case Format::ipv6:
-      strict = formats::is_ipv6(subject);
-      conceivable = has(":");
-      break;
-    case Format::uuid:
-      strict = formats::is_uuid(subject);
-      conceivable = subject.size() >= 32;
-      break;
-    case Format::uri:
-      strict = formats::is_uri(subject);
-      conceivable = has(":");
-      break;
-  }
-  return strict ? Verdict::yes : conceivable ? Verdict::unsure : Verdict::no;
-}
-
-MOCK_GATEWAY_INLINE std::string format_text(Format format, std::size_t length, Random& random) {
-  switch (format) {
-    case Format::any: break;
-    case Format::date_time: {
-      const std::string date = formats::date_text(random);
-      return date + "T" + formats::time_text(length > 11 ? length - 11 : 0, random);
-    }
-    case Format::date: return formats::date_text(random);
-    case Format::time: return formats::time_text(length, random);
-    case Format::duration: return formats::duration_text(length, random);
-    case Format::email: {
-      const std::string first = length == 0 ? words::word(random) : formats::random_letters(60, random);
-      if (length == 0) return first + "." + words::word(random) + "@example.com";
-      const std::string_view domain = length > 13 ? "@example.com" : "@e.co";
-      const std::size_t local = length > domain.size() ? length - domain.size() : 1;
-      if (local <= 64) return formats::random_letters(local, random) + std::string(domain);
-      return first + "@" + formats::hostname_text(length - 61, random);
-    }
-    case Format::hostname: return formats::hostname_text(length, random);
-    case Format::ipv4: {
-      std::size_t sizes[] = {1, 1, 1, 1};
-      const std::size_t wanted = length == 0 ? 7 + random.below(9) : std::min<std::size_t>(length, 15);
-      for (std::size_t extra = 7; extra < wanted;) {
-        std::size_t& size = sizes[random.below(4)];
-        if (size < 3) ++size, ++extra;
-      }
-      std::string address;
-      for (const std::size_t size : sizes) {
-        if (!address.empty()) address += '.';
-        address += size == 1   ? std::to_string(random.below(10))
-                   : size == 2 ? std::to_string(10 + random.below(90))
-                               : std::to_string(100 + random.below(156));
-      }
-      return address;
-    }
-    case Format::ipv6: {
-      if (length == 0) return "2001:db8::" + formats::random_hex(4, random);
-      if (length < 15) {  // "::", with groups after it
-        std::string address = "::";
-        while (address.size() < length) {
-          const std::size_t left = length - address.size();
-          if (address.size() > 2 && left > 1 && address.back() != ':' && random.below(3) == 0) {
-            address += ':';
-            continue;
-          }
-          const std::size_t colon = address.rfind(':');
-          if (address.size() - colon - 1 == 4) {
-            address += ':';
-            if (left == 1) break;
-          } else {
-            address += formats::random_hex(1, random);
-          }
-        }
-        return address;
-      }
-      std::size_t sizes[] = {1, 1, 1, 1, 1, 1, 1, 1};
-      for (std::size_t extra = 15; extra < std::min<std::size_t>(length, 39);) {
-        std::size_t& size = sizes[random.below(8)];
-        if (size < 4) ++size, ++extra;
-      }
-      std::string address;
-      for (const std::size_t size : sizes) address += (address.empty() ? "" : ":") + formats::random_hex(size, random);
-      return address;
-    }
-    case Format::uuid: {
-      std::string digits = formats::random_hex(32, random);  // as RFC 9562's version 4
-      digits[12] = '4';
-      digits[16] = "89ab"[random.below(4)];
-      for (const std::size_t hyphen : {20u, 16u, 12u, 8u}) digits.insert(hyphen, "-");
-      return digits;
-    }
-    case Format::uri: {
-      constexpr std::string_view base = "https://example.com/";
-      if (length == 0) return std::string(base) + words::word(random);
-      if (length > base.size()) return std::string(base) + formats::random_letters(length - base.size(), random);
-      if (length >= 9) return "http://" + formats::random_letters(length - 7, random);
-      return "a:" + formats::random_letters(length > 2 ? length - 2 : 1, random);
-    }
-  }
-  return {};
+  if (found.empty() && node["additionalProperties"] != nullptr) found.push_back(node["additionalProperties"]);
+  return found;
 }
 
 }  // namespace schema
@@ -12886,385 +12798,297 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t max_value_depth = 200;   // of a value that is checked
-inline constexpr std::size_t max_new_names = 1000;    // properties that minProperties asks for beyond the declared ones
-inline constexpr std::size_t max_output = 4000000;    // bytes of an instance, about
-inline constexpr std::size_t generous_values = 2000;  // beyond, optional parts are left out
-inline constexpr std::size_t relaxed_depth = 4;       // from here on recursion ends where it can
+inline constexpr std::size_t max_items = 10000;
+inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
+inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
 
-namespace instances {
-
-/// Values that are taken, in canonical form.
-using Taken = std::unordered_set<std::string>;
+using Parts = std::vector<const Json*>;  // subschemas
+using Taken = std::set<std::string>;     // values that must not be made again, in canonical form
 
 /// All subschemas that one value must satisfy.
 struct Demand {
-  std::vector<std::size_t> nodes;
-  std::vector<std::size_t> negated;
-  std::vector<std::pair<std::size_t, bool>> choices;  // node, true for its oneOf: alternatives still to be chosen
+  std::vector<Node*> nodes;
+  std::vector<Node*> denied;
+  std::vector<std::pair<Node*, bool>> choices;  // whose anyOf or, with true, oneOf is still to be settled
   unsigned types = all_bits;
-  bool never = false;
-  std::size_t pattern = none;  // of a property's name, beside what the subschemas say
+  const std::string* pattern = nullptr;  // of a property's name, beside what the subschemas say
+  const Taken* taken = nullptr;
+  std::size_t depth = 0;
+
+  /// What the subschemas say by a keyword.
+  Parts all(const char* keyword) const {
+    Parts found;
+    for (const Node* node : nodes) {
+      if (const Json* const value = (*node)[keyword]) found.push_back(value);
+    }
+    return found;
+  }
+  /// The greatest of sizes that are lower bounds.
+  std::size_t least(const char* keyword) const {
+    std::size_t size = 0;
+    for (const Node* node : nodes) size = std::max(size, node->size(keyword, 0));
+    return size;
+  }
+  /// The smallest of sizes that are upper bounds.
+  std::size_t most(const char* keyword, std::size_t otherwise) const {
+    std::size_t size = otherwise;
+    for (const Node* node : nodes) size = std::min(size, node->size(keyword, otherwise));
+    return size;
+  }
 };
 
-/// Makes one instance of a program's root.
+/// Proposes values for one schema, and checks them.
 class Maker {
  public:
-  Maker(const Program& program, Budget& budget, Random& random)
-      : program_(program), budget_(budget), checker_(program, budget), random_(random) {}
+  Maker(Json schema, Budget& budget) : schema_(std::move(schema)), budget_(budget), checker_(schema_, budget) {
+    free_.json = &anything_;
+  }
 
-  Json root() {
-    if (program_.node(0).height > max_instance_depth) {
-      throw Unsupported{"", program_.node(0).height >= unbounded_height
-                                ? "No instance exists: the schema is contradictory or requires itself without end."
-                                : "Every instance is nested too deeply."};
+  bool accepts(const Json& value) { return checker_.verdict(checker_.root(), value) == Verdict::yes; }
+
+  Json make(Random& random) {
+    if (checker_.root().height >= unbounded_height) throw Unsupported{"", "No instance exists, or none without end."};
+    random_ = &random;
+    constexpr std::size_t attempts = 5;
+    for (std::size_t attempt = 0; attempt < attempts; ++attempt) {
+      failure_ = {"", "No instance was found that the schema certainly accepts."};
+      output_ = 0;
+      std::optional<Json> value = make({checker_.root().json}, nullptr, 0);
+      if (!value) break;
+      if (accepts(*value)) return std::move(*value);
     }
-    std::optional<Json> value = make({0}, nullptr, 0, all_bits);
-    if (!value) throw Unsupported{failure_path_, failure_};
-    if (checker_.verdict(0, *value) != Verdict::yes) {
-      throw Unsupported{"", "No instance was found that the schema certainly accepts."};
-    }
-    return std::move(*value);
+    throw failure_;
   }
 
  private:
-  std::nullopt_t fail(const Demand& demand, const std::string& keyword, std::string reason) {
-    failure_path_ = (demand.nodes.empty() ? std::string() : program_.node(demand.nodes.front()).path) + keyword;
-    failure_ = std::move(reason);
-    return std::nullopt;
-  }
-  std::nullopt_t fail_at(std::size_t node, const std::string& keyword, std::string reason) {
-    failure_path_ = program_.node(node).path + keyword;
-    failure_ = std::move(reason);
+  std::nullopt_t fail(const Demand& demand, const char* reason) { return fail(*demand.nodes.front(), "", reason); }
+  std::nullopt_t fail(const Node& node, const char* keyword, const char* reason) {
+    failure_ = {node.path + keyword, reason};
     return std::nullopt;
   }
 
-  void count_output(std::size_t characters) {
-    constexpr std::size_t value_size = 16;  // what a value takes at least, in memory rather than as text
-    ++output_;
-    output_size_ += value_size + characters;
-    if (output_size_ > max_output) throw Unsupported{"", "The smallest instance is too large."};
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_->below(bound)); }
+  /// In random order, but by their ranks.
+  template <typename Element, typename Rank>
+  std::vector<Element> ordered(std::vector<Element> elements, const Rank& rank) {
+    for (std::size_t index = elements.size(); index > 1; --index) {
+      std::swap(elements[index - 1], elements[below(index)]);
+    }
+    std::stable_sort(elements.begin(), elements.end(),
+                     [&rank](const Element& left, const Element& right) { return rank(left) < rank(right); });
+    return elements;
   }
+
+  // -- what applies
 
   /// Adds a subschema and all that it applies to the same value.
-  void expand(Demand& demand, std::size_t start) {
-    std::vector<std::size_t> pending{start};
-    while (!pending.empty()) {
-      const std::size_t index = pending.back();
-      pending.pop_back();
-      budget_.spend(1 + demand.nodes.size() / 8);
-      if (std::find(demand.nodes.begin(), demand.nodes.end(), index) != demand.nodes.end()) continue;
-      demand.nodes.push_back(index);
-      const Node& node = program_.node(index);
-      demand.types &= node.types;
-      if (node.never || node.height > max_instance_depth) demand.never = true;
-      if (node.reference != none) pending.push_back(node.reference);
-      pending.insert(pending.end(), node.all_of.rbegin(), node.all_of.rend());
-      if (!node.any_of.empty()) demand.choices.emplace_back(index, false);
-      if (!node.one_of.empty()) demand.choices.emplace_back(index, true);
-      if (node.negated != none) forbid(demand, node.negated);
-    }
+  void expand(Demand& demand, Node& node) {
+    const Budget::Frame frame(budget_);
+    budget_.spend(8 + demand.nodes.size() / 4);
+    if (std::find(demand.nodes.begin(), demand.nodes.end(), &node) != demand.nodes.end()) return;
+    demand.nodes.push_back(&node);
+    if (node.height > max_instance_depth) demand.types = 0;
+    demand.types &= node.types;
+    for (Node* part : node.all_of) expand(demand, *part);
+    if (!node.any_of.empty()) demand.choices.emplace_back(&node, false);
+    if (!node.one_of.empty()) demand.choices.emplace_back(&node, true);
+    if (node.negated != nullptr) deny(demand, *node.negated);
   }
 
-  void forbid(Demand& demand, std::size_t index) {
-    demand.negated.push_back(index);
-    const Node& node = program_.node(index);
-    if (node.negated != none && node.json->size() == 1) expand(demand, node.negated);
-    if (!node.typed || node.json->size() != 1) return;
-    unsigned types = node.types;
+  void deny(Demand& demand, Node& node) {
+    demand.denied.push_back(&node);
+    if (node.json->size() != 1) return;
+    if (node.negated != nullptr) expand(demand, *node.negated);
+    unsigned types = node["type"] != nullptr ? node.types : 0;
     if ((types & fraction_bit) == 0 && (demand.types & fraction_bit) != 0) types &= ~static_cast<unsigned>(integer_bit);
     demand.types &= ~types;
   }
 
-  std::optional<Json> make(const std::vector<std::size_t>& nodes, const Taken* taken, std::size_t depth,
-                           unsigned types) {
-    Demand demand;
-    demand.types = types;
-    for (const std::size_t node : nodes) expand(demand, node);
-    if (depth > max_instance_depth) {
-      return fail(demand, "",
-                  "Every instance is nested deeper than " + std::to_string(max_instance_depth) + " levels.");
-    }
-    return choose(demand, taken, depth);
-  }
-
-  /// Settles one anyOf or oneOf after another, then makes a value.
-  std::optional<Json> choose(const Demand& demand, const Taken* taken, std::size_t depth) {
-    const Frame frame(budget_);
-    budget_.spend(10);
-    if (demand.never) return fail(demand, "", "Nothing satisfies a schema that is false or endless.");
-    if (demand.types == 0) return fail(demand, "", "No type satisfies all subschemas that apply.");
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      if (node.constant != nullptr || node.enumeration != nullptr) return listed(demand, node, taken);
-    }
-    if (demand.choices.empty()) return typed(demand, taken, depth);
-    const auto [index, exactly_one] = demand.choices.front();
-    const Node& node = program_.node(index);
-    for (const std::size_t chosen : ordered(node, exactly_one ? node.one_of : node.any_of, depth)) {
-      Demand next = demand;
-      next.choices.erase(next.choices.begin());
-      expand(next, chosen);
-      if (exactly_one) {
-        for (const std::size_t other : node.one_of) {
-          if (other != chosen) forbid(next, other);
-        }
-      }
-      if (std::optional<Json> value = choose(next, taken, depth)) return value;
-    }
-    return fail_at(index, exactly_one ? "/oneOf" : "/anyOf",
-                   exactly_one ? "No instance was found that satisfies exactly one alternative."
-                               : "No instance was found that satisfies any alternative.");
-  }
-
-  /// Alternatives, likeliest first: recursion ends early, null comes last more often than not.
-  std::vector<std::size_t> ordered(const Node& owner, const std::vector<std::size_t>& alternatives, std::size_t depth) {
-    std::vector<std::size_t> order = alternatives;
-    for (std::size_t index = order.size(); index > 1; --index) std::swap(order[index - 1], order[random_.below(index)]);
-    if (random_.below(4) != 0) {
-      std::stable_partition(order.begin(), order.end(),
-                            [this](std::size_t node) { return program_.node(node).types != null_bit; });
-    }
-    if (depth >= relaxed_depth || output_ > generous_values) {
-      std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
-        const auto rank = [&](std::size_t node) {
-          return std::make_pair(is_recursion(owner, node), program_.node(node).height);
-        };
-        return rank(left) < rank(right);
-      });
-    }
-    return order;
-  }
-
-  bool is_recursion(const Node& owner, std::size_t part) const {
-    return owner.recursive && owner.component == program_.node(part).component;
-  }
-
-  bool is_recursion(const Demand& demand, const std::vector<std::size_t>& parts) const {
-    for (const std::size_t part : parts) {
-      for (const std::size_t owner : demand.nodes) {
-        if (is_recursion(program_.node(owner), part)) return true;
+  /// Whether a value of a subschema would lie inside of another one of it.
+  bool is_recursive(const Node& node) {
+    const Budget::Frame frame(budget_);
+    budget_.spend(1);
+    if (node.active > 0) return true;
+    for (const auto* parts : {&node.all_of, &node.any_of, &node.one_of}) {
+      for (const Node* part : *parts) {
+        if (is_recursive(*part)) return true;
       }
     }
     return false;
   }
+  bool are_recursive(const Parts& parts) {
+    budget_.spend(2 * parts.size());
+    return std::any_of(parts.begin(), parts.end(), [&](const Json* part) { return is_recursive(checker_.at(*part)); });
+  }
+  bool is_brief(std::size_t depth) const { return depth >= relaxed_depth || output_ > generous_values; }
+
+  std::optional<Json> make(const Parts& parts, const Taken* taken, std::size_t depth) {
+    Demand demand;
+    demand.taken = taken;
+    demand.depth = depth;
+    for (const Json* part : parts) expand(demand, checker_.at(*part));
+    if (demand.nodes.empty()) demand.nodes.push_back(&free_);
+    if (depth > max_instance_depth) return fail(demand, "Every instance is nested too deeply.");
+    return choose(demand);
+  }
+
+  /// Settles one anyOf or oneOf after another, then makes a value.
+  std::optional<Json> choose(const Demand& demand) {
+    const Budget::Frame frame(budget_);
+    budget_.spend(20);
+    if (demand.types == 0) return fail(demand, "No value satisfies all subschemas that apply.");
+    for (const Node* node : demand.nodes) {
+      if ((*node)["const"] != nullptr || (*node)["enum"] != nullptr) return listed(demand, *node);
+    }
+    if (demand.choices.empty()) return typed(demand);
+    const auto [node, exactly_one] = demand.choices.front();
+    const std::vector<Node*>& alternatives = exactly_one ? node->one_of : node->any_of;
+    const bool brief = is_brief(demand.depth);
+    const bool avoids_null = below(4) != 0;
+    const auto rank = [&](const Node* one) {  // recursion ends early, null comes last more often than not
+      return std::make_tuple(brief && is_recursive(*one), brief ? one->height : 0,
+                             avoids_null && one->types == null_bit);
+    };
+    for (Node* chosen : ordered(alternatives, rank)) {
+      Demand next = demand;
+      next.choices.erase(next.choices.begin());
+      expand(next, *chosen);
+      for (Node* other : alternatives) {
+        if (exactly_one && other != chosen) deny(next, *other);
+      }
+      if (std::optional<Json> value = choose(next)) return value;
+    }
+    return fail(*node, exactly_one ? "/oneOf" : "/anyOf", "No instance was found that satisfies one alternative.");
+  }
 
   /// Whether a value that fits its type is none of those excluded.
-  bool is_free(const Demand& demand, const Taken* taken, const Json& value) {
-    if (taken != nullptr && taken->count(canonical(value)) != 0) return false;
-    for (const std::size_t node : demand.negated) {
-      if (checker_.verdict(node, value) != Verdict::no) return false;
-    }
-    return true;
+  bool is_free(const Demand& demand, const Json& value) {
+    if (demand.taken != nullptr && demand.taken->count(canonical(value)) != 0) return false;
+    return std::all_of(demand.denied.begin(), demand.denied.end(),
+                       [&](const Node* node) { return checker_.verdict(*node, value) == Verdict::no; });
   }
 
-  std::optional<Json> listed(const Demand& demand, const Node& node, const Taken* taken) {
-    std::vector<const Json*> candidates;
-    if (node.constant != nullptr) {
-      candidates.push_back(node.constant);
-    } else {
-      for (const Json& value : *node.enumeration) candidates.push_back(&value);
+  std::optional<Json> listed(const Demand& demand, const Node& node) {
+    const Json* const constant = node["const"];
+    const std::size_t count = constant != nullptr ? 1 : node["enum"]->size();
+    const std::size_t first = below(count);
+    for (std::size_t index = 0; index < count; ++index) {
+      const Json& value = constant != nullptr ? *constant : (*node["enum"])[(first + index) % count];
+      budget_.spend(5);
+      const bool fits = is_free(demand, value) &&
+                        std::all_of(demand.nodes.begin(), demand.nodes.end(),
+                                    [&](const Node* each) { return checker_.verdict(*each, value) == Verdict::yes; });
+      ++output_;
+      if (fits) return value;
     }
-    std::vector<std::string>& keys = listed_[&node];  // many unique items from one long list must not take forever
-    if (taken != nullptr && keys.empty()) {
-      for (const Json* candidate : candidates) keys.push_back(canonical(*candidate));
-    }
-    const std::size_t first = static_cast<std::size_t>(random_.below(candidates.size()));
-    for (std::size_t index = 0; index < candidates.size(); ++index) {
-      const std::size_t choice = (first + index) % candidates.size();
-      budget_.spend(1);
-      if (taken != nullptr && taken->count(keys[choice]) != 0) continue;
-      const Json& value = *candidates[choice];
-      bool fits = is_free(demand, nullptr, value);
-      for (std::size_t place = 0; place < demand.nodes.size() && fits; ++place) {
-        fits = checker_.verdict(demand.nodes[place], value) == Verdict::yes;
-      }
-      if (!fits) continue;
-      count_output(value.size());
-      return value;
-    }
-    failure_path_ = node.path + (node.constant != nullptr ? "/const" : "/enum");
-    failure_ = "None of the values certainly satisfies all that applies to it.";
-    return std::nullopt;
+    return fail(node, constant != nullptr ? "/const" : "/enum", "No value certainly satisfies all that applies to it.");
   }
 
-  std::vector<unsigned> type_order(const Demand& demand, std::size_t depth) {
-    constexpr unsigned kinds[] = {string_bit, integer_bit | fraction_bit, boolean_bit, array_bit, object_bit, null_bit};
-    bool stated = false;
-    bool recursive = false;
-    unsigned hinted = 0;
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      stated = stated || node.typed;
-      recursive = recursive || node.recursive;
-      hinted |= node.hinted;
-    }
-    std::vector<unsigned> order;
-    for (const unsigned kind : kinds) {
-      if ((demand.types & kind) != 0) order.push_back(kind);
-    }
-    if (stated) {
-      for (std::size_t index = order.size(); index > 1; --index)
-        std::swap(order[index - 1], order[random_.below(index)]);
-      if (random_.below(4) != 0) {
-        std::stable_partition(order.begin(), order.end(), [](unsigned kind) { return kind != null_bit; });
-      }
-    } else {
-      std::stable_partition(order.begin(), order.end(), [hinted](unsigned kind) { return (kind & hinted) != 0; });
-    }
-    if (recursive && (depth >= relaxed_depth || output_ > generous_values)) {
-      std::stable_partition(order.begin(), order.end(),
-                            [](unsigned kind) { return kind != array_bit && kind != object_bit; });
-    }
-    return order;
-  }
-
-  std::optional<Json> typed(const Demand& demand, const Taken* taken, std::size_t depth) {
-    constexpr std::size_t generous_attempts = 60;
-    const bool picky = !demand.negated.empty() || taken != nullptr;
-    for (const unsigned kind : type_order(demand, depth)) {
-      for (std::size_t attempt = 0; attempt < (picky ? generous_attempts : 1); ++attempt) {
-        std::optional<Json> value;
-        switch (kind) {
-          case null_bit: value = Json(nullptr); break;
-          case boolean_bit: value = Json((random_.below(2) == 0) != (attempt % 2 == 0)); break;
-          case string_bit: value = string(demand, attempt); break;
-          case array_bit: value = array(demand, depth, attempt); break;
-          case object_bit: value = object(demand, depth, attempt); break;
-          default: value = number(demand, taken);
-        }
+  std::optional<Json> typed(const Demand& demand) {
+    const bool stated = !demand.all("type").empty();
+    unsigned hinted = stated ? 0u + all_bits : 0u;
+    for (const Node* node : demand.nodes) hinted |= node->hinted;
+    if (hinted == 0) hinted = string_bit;
+    std::vector<unsigned> kinds{string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
+    const bool avoids_null = below(4) != 0;
+    const bool brief = is_brief(demand.depth);
+    const auto rank = [&](unsigned kind) {
+      return std::make_tuple((kind & hinted) == 0, brief && (kind & (array_bit | object_bit)) != 0,
+                             avoids_null && kind == null_bit);
+    };
+    constexpr std::size_t patience = 60;
+    const std::size_t attempts = demand.denied.empty() && demand.taken == nullptr ? 1 : patience;
+    for (const unsigned kind : ordered(std::move(kinds), rank)) {
+      for (std::size_t attempt = 0; (demand.types & kind) != 0 && attempt < attempts; ++attempt) {
+        std::optional<Json> value = of_kind(kind, demand, attempt);
         if (!value) break;
-        if (picky && !is_free(demand, taken, *value)) {
-          fail(demand, "",
-               taken != nullptr ? "No further value was found that is different from the others."
-                                : "No instance was found that what it must not be does not match.");
-          if (kind == null_bit) break;
-          continue;
-        }
-        count_output(value->is_string() ? value->get_ref<const std::string&>().size() : 0);
-        return value;
+        ++output_;
+        if (attempts == 1 || is_free(demand, *value)) return value;
+        fail(demand, "No value was found that is different from the others, or from what it must not be.");
+        if (kind == null_bit) break;
       }
     }
     return std::nullopt;
+  }
+
+  std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
+    if (kind == null_bit) return Json(nullptr);
+    if (kind == boolean_bit) return Json((below(2) == 0) != (attempt % 2 == 0));
+    if (kind == string_bit) return string(demand, attempt);
+    if (kind != array_bit && kind != object_bit) return number(demand);
+    for (Node* node : demand.nodes) ++node->active;
+    std::optional<Json> value = kind == array_bit ? array(demand, attempt) : object(demand, attempt);
+    for (Node* node : demand.nodes) --node->active;
+    return value;
   }
 
   // -- numbers
 
-  std::optional<Json> number(const Demand& demand, const Taken* taken) {
+  bool fits(const Demand& demand, bool integer, const Json& value) {
+    budget_.spend(20);
+    return value.is_number() && (!integer || is_integer_value(value)) && is_free(demand, value) &&
+           std::all_of(demand.nodes.begin(), demand.nodes.end(),
+                       [&](const Node* node) { return checker_.number_verdict(*node, value) == Verdict::yes; });
+  }
+
+  std::optional<Json> number(const Demand& demand) {
     const bool integer = (demand.types & fraction_bit) == 0;
-    std::optional<Decimal> low;
-    std::optional<Decimal> high;
-    std::optional<Decimal> step;
-    bool multiples = false;
-    bool hopeless = false;
-    std::vector<Json> candidates;  // beside those on the grid of the step
-    if (integer) step = Decimal::power_of_ten(0);
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      for (const Json* bound : {node.minimum, node.exclusive_minimum}) {
-        if (bound == nullptr) continue;
-        const Decimal edge = Span::of(*bound).high;
-        if (!low || low->compare(edge) < 0) low = edge;
-        add_neighbours(candidates, *bound, std::numeric_limits<double>::max());
-      }
-      for (const Json* bound : {node.maximum, node.exclusive_maximum}) {
-        if (bound == nullptr) continue;
-        const Decimal edge = Span::of(*bound).low;
-        if (!high || high->compare(edge) > 0) high = edge;
-        add_neighbours(candidates, *bound, std::numeric_limits<double>::lowest());
-      }
-      if (node.multiple_of != nullptr && !hopeless) {
-        multiples = true;
-        const Decimal unit = Decimal::of(*node.multiple_of);
-        step = step ? common_multiple(*step, unit) : unit;
-        hopeless = !step;
+    double low = -std::numeric_limits<double>::infinity();
+    double high = -low;
+    std::vector<Json> candidates{0};  // beside the multiples of a step
+    for (const char* const keyword : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
+      const bool lower = std::string_view(keyword).find("inimum") != std::string_view::npos;
+      for (const Json* bound : demand.all(keyword)) {
+        const double edge = bound->get<double>();
+        (lower ? low : high) = lower ? std::max(low, edge) : std::min(high, edge);
+        const double inwards = lower ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest();
+        const double next = std::nextafter(edge, inwards);
+        candidates.insert(candidates.end(), {*bound, next, std::nextafter(next, inwards)});
+        if (!bound->is_number_integer()) continue;
+        const std::uint64_t one = bound->get<std::uint64_t>() + (lower ? 1 : static_cast<std::uint64_t>(-1));
+        candidates.push_back(bound->is_number_unsigned() ? Json(one) : Json(static_cast<std::int64_t>(one)));
       }
     }
-    // Beyond 64 bits only doubles are left, and readers disagree on what they are multiples of.
-    const bool beyond = (low && low->magnitude() > 20) || (high && high->is_negative() && high->magnitude() > 20);
-    hopeless = hopeless || (multiples && beyond);
-    candidates.emplace_back(0);
-    for (const std::size_t index : demand.negated) {  // just outside of what must not be
-      const Node& node = program_.node(index);
-      for (const Json* bound : {node.minimum, node.maximum, node.exclusive_minimum, node.exclusive_maximum}) {
-        if (bound == nullptr) continue;
-        for (const char* const step_out : {"-1", "0", "1"}) {
-          if (std::optional<Json> value = to_json(Decimal::of(*bound).plus(Decimal(step_out))))
-            candidates.push_back(*value);
-        }
-      }
-    }
-    if (low && high) {
-      if (const std::optional<Json> middle = to_json(low->plus(*high).times(Decimal("0.5"))))
-        candidates.push_back(*middle);
-    }
-    const auto fits = [&](const Json& value) {
-      budget_.spend(20);
-      if (!value.is_number() || (integer && !is_integer_value(value))) return false;
-      for (const std::size_t index : demand.nodes) {
-        if (checker_.number_verdict(program_.node(index), value) != Verdict::yes) return false;
-      }
-      return is_free(demand, taken, value);
-    };
-    if (!hopeless) {
-      if (!step) step = Decimal::power_of_ten(fraction_exponent(low, high));
-      if (std::optional<Json> value =
-              on_grid(*step, low, high, multiples, taken == nullptr ? 0 : taken->size(), fits)) {
-        return value;
-      }
-    }
+    if (std::optional<Json> value = on_grid(demand, integer, low, high)) return value;
     for (const Json& candidate : candidates) {
-      if (fits(candidate)) return candidate;
+      if (fits(demand, integer, candidate)) return candidate;
     }
-    return fail(demand, "", "No number was found that satisfies all bounds.");
+    return fail(demand, "No number was found that satisfies all bounds.");
   }
 
-  /// A bound and the next doubles on the allowed side. The second is certain even where the bound is not exact.
-  static void add_neighbours(std::vector<Json>& candidates, const Json& bound, double towards) {
-    candidates.push_back(bound);
-    const double next = std::nextafter(bound.get<double>(), towards);
-    candidates.emplace_back(next);
-    candidates.emplace_back(std::nextafter(next, towards));
-  }
-
-  /// Steps of tenths, or as small as the bounds make necessary.
-  static int fraction_exponent(const std::optional<Decimal>& low, const std::optional<Decimal>& high) {
-    if (!low || !high) return -1;
-    const Decimal width = high->plus(low->negated());
-    return width.is_zero() ? -1 : std::min(-1, width.magnitude() - 2);
-  }
-
-  /// A multiple of the step between the bounds, near zero where possible.
-  template <typename Fits>
-  std::optional<Json> on_grid(const Decimal& step, const std::optional<Decimal>& low,
-                              const std::optional<Decimal>& high, bool exact, std::size_t taken, const Fits& fits) {
-    const Decimal window(std::to_string(100 + 4 * taken));
-    std::optional<Decimal> least;
-    std::optional<Decimal> most;
-    if (low) least = low->ceiling_over(step);
-    if (high) most = high->floor_over(step);
-    if (least && most && least->compare(*most) > 0) return std::nullopt;
-    Decimal base;
-    if (least && base.compare(*least) < 0) base = *least;
-    if (most && base.compare(*most) > 0) base = *most;
-    Decimal top = base.plus(window);
-    if (most && top.compare(*most) > 0) {
-      top = *most;
-      base = top.plus(window.negated());
-      if (least && base.compare(*least) < 0) base = *least;
+  /// A multiple of the divisors, of one, or of a power of ten that has room between the bounds; near zero.
+  std::optional<Json> on_grid(const Demand& demand, bool integer, double low, double high) {
+    const Parts divisors = demand.all("multipleOf");
+    int places = integer || !divisors.empty() ? 0 : 1;  // the step is a multiple of 10^-places
+    for (const Json* divisor : divisors) places = std::max(places, -Decimal(*divisor).exponent);
+    while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < 18) ++places;
+    const double scale = std::pow(10.0, places);
+    std::uint64_t step = integer ? static_cast<std::uint64_t>(std::min(scale, 1e18)) : 1;
+    for (const Json* divisor : divisors) {
+      const std::uint64_t unit = Decimal(*divisor).scaled(places).value_or(0);
+      if (unit == 0 || step > 1000000000000000000 / unit) return std::nullopt;
+      step = std::lcm(step, unit);
     }
-    const Decimal width = top.plus(base.negated());
-    const std::size_t choices = static_cast<std::size_t>(std::stoul(width.is_zero() ? "0" : width.scaled(0))) + 1;
+    double first = std::ceil(low * scale / static_cast<double>(step));
+    double last = std::floor(high * scale / static_cast<double>(step));
+    if (last - first > 1e6) {
+      const double window = 100 + 4.0 * static_cast<double>(demand.taken == nullptr ? 0 : demand.taken->size());
+      const double near = std::min(std::max(first, 0.0), last);
+      last = std::min(last, near + window);
+      first = std::max(first, std::min(near, last - window));
+    }
+    if (!(first <= last)) return std::nullopt;
+    const std::size_t choices = static_cast<std::size_t>(last - first) + 1;
     constexpr std::size_t draws = 20;  // at random first, then one after another: those taken lie close together
-    const std::size_t first = static_cast<std::size_t>(random_.below(choices));
-    for (std::size_t index = 0; index < draws + choices; ++index) {
-      const std::size_t offset =
-          index < draws ? static_cast<std::size_t>(random_.below(choices)) : (first + index) % choices;
-      const Decimal wanted = base.plus(Decimal(std::to_string(offset))).times(step);
-      budget_.spend(1 + wanted.digits().size());
-      std::optional<Json> value = to_json(wanted);
-      if (!value || (exact && Decimal::of(*value).compare(wanted) != 0)) continue;
-      if (fits(*value)) return value;
+    for (std::size_t index = 0; index < draws + std::min(choices, std::size_t{1000}); ++index) {
+      const double steps = first + static_cast<double>(index < draws ? below(choices) : index - draws);
+      if (std::fabs(steps) * static_cast<double>(step) > 1e18) break;
+      std::string digits = std::to_string(static_cast<std::int64_t>(steps) * static_cast<std::int64_t>(step));
+      int zeros = 0;
+      for (; zeros < places && digits.back() == '0' && digits.size() > 1; ++zeros) digits.pop_back();
+      if (digits != "0" && zeros < places) digits += "e-" + std::to_string(places - zeros);
+      const Json value = read_json_if_valid(digits);
+      if (fits(demand, integer, value)) return value;
     }
     return std::nullopt;
   }
@@ -13272,406 +13096,216 @@ class Maker {
   // -- strings
 
   std::optional<Json> string(const Demand& demand, std::size_t attempt) {
-    std::size_t least = 0;
-    std::size_t most = none;
+    const std::size_t least = demand.least("minLength");
+    const std::size_t most = demand.most("maxLength", max_characters);
+    if (least > most) return fail(demand, "No length is allowed, or more characters are asked for than can be made.");
+    std::set<std::string> sources;
+    const Format* format = nullptr;
+    if (demand.pattern != nullptr) sources.insert(*demand.pattern);
+    for (const Json* pattern : demand.all("pattern")) sources.insert(pattern->get<std::string>());
+    for (const Node* node : demand.nodes) {
+      if (node->format == nullptr) continue;
+      format = node->format;
+      sources.insert(strict_pattern(*format));
+    }
+    const auto fits = [&](const std::string& text) {
+      return (demand.pattern == nullptr || checker_.matches(*demand.pattern, text)) &&
+             std::all_of(demand.nodes.begin(), demand.nodes.end(),
+                         [&](const Node* node) { return checker_.text_verdict(*node, text) == Verdict::yes; });
+    };
+    std::string text = format == nullptr ? words_of(least, most, attempt) : usual_text(*format, least, *random_);
+    if (fits(text)) return Json(text);
     std::vector<const Pattern*> patterns;
-    bool formatted = false;
-    if (demand.pattern != none) patterns.push_back(&program_.pattern(demand.pattern));
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      least = std::max(least, node.min_length);
-      most = std::min(most, node.max_length);
-      formatted = formatted || node.format != Format::any;
-      if (node.pattern == none) continue;
-      const Pattern* pattern = &program_.pattern(node.pattern);
-      if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) patterns.push_back(pattern);
+    for (const std::string& source : sources) patterns.push_back(&checker_.pattern(source));
+    constexpr std::size_t draws = 30;  // lookaheads may reject a text
+    for (std::size_t draw = 0; draw < draws && !patterns.empty(); ++draw) {
+      const bool whole = (attempt + draw) % 3 != 2;  // those match from end to end look best
+      std::optional<std::string> made = text_of(patterns, whole, least, most, 4 + draw, *random_, budget_);
+      if (made && fits(*made)) return Json(std::move(*made));
     }
-    if (least > most) return fail(demand, "", "The least length is above the greatest.");
-    if (least > max_characters) {
-      return fail(demand, "", "At most " + std::to_string(max_characters) + " characters can be asked for.");
-    }
-    if (formatted) return formatted_string(demand, patterns, least, most);
-    if (patterns.empty()) return Json(plain_string(least, most, attempt));
-    std::optional<std::string> made = matching(patterns, least, most, attempt);
-    if (!made) return fail(demand, "", "No text was found that matches all patterns with a length that is allowed.");
-    return Json(std::move(*made));
+    return fail(demand,
+                "No text was found that has the format, matches all patterns, and has a length that is allowed.");
   }
 
-  std::string plain_string(std::size_t least, std::size_t most, std::size_t attempt) {
-    if (attempt % 2 == 1) {  // words alone run out: there are few short ones
-      const std::size_t longest = std::min(most, std::max<std::size_t>(least, 8));
-      return random_.alphanumeric(least + static_cast<std::size_t>(random_.below(longest - least + 1)));
-    }
-    if (attempt % 4 == 2 && most < 4) {  // nor are there many short texts of letters and digits
-      std::string made(std::max<std::size_t>(least, most), ' ');
-      for (char& character : made) character = static_cast<char>('!' + random_.below('~' - '!' + 1));
-      return made;
-    }
-    const std::size_t count = 1 + static_cast<std::size_t>(random_.below(3)) + attempt / 8;
-    std::string made = words::word(random_);
-    for (std::size_t index = 1; index < count || made.size() < least; ++index) made += " " + words::word(random_);
+  std::string words_of(std::size_t least, std::size_t most, std::size_t attempt) {
     const std::size_t longest = std::min(most, std::max<std::size_t>(least, 40));
-    if (made.size() > longest) {
-      const std::size_t space = made.rfind(' ', longest);
-      made.resize(space != std::string::npos && space >= least && space > 0 ? space : longest);
+    budget_.spend(longest / 4);
+    if (attempt % 2 == 1) return random_->alphanumeric(std::min(longest, least + below(9)));  // words alone run out
+    std::string made = words::word(*random_);
+    for (std::size_t more = below(3 + attempt / 8); more > 0 || made.size() < least; more -= more > 0 ? 1 : 0) {
+      made += " " + words::word(*random_);
     }
+    made.resize(std::min(made.size(), longest));
     if (!made.empty() && made.back() == ' ') made.back() = 's';
     return made;
   }
 
-  /// Whole matches in printable ASCII look best; the rest is for patterns that cannot have them.
-  std::optional<std::string> matching(const std::vector<const Pattern*>& patterns, std::size_t least, std::size_t most,
-                                      std::size_t attempt) {
-    const std::size_t spare = 6 + attempt;
-    const bool whole_first = attempt % 3 != 2;  // the whole matches may be few
-    for (const bool plain : {true, false}) {
-      for (const bool whole : {whole_first, !whole_first}) {
-        const auto key = std::make_pair(patterns, std::make_pair(plain, whole));
-        auto walk = walks_.find(key);
-        if (walk == walks_.end()) walk = walks_.try_emplace(key, patterns, whole, plain, budget_).first;
-        std::optional<std::string> made = walk->second.text_of(least, most, whole ? spare : attempt, random_);
-        if (made) return made;
-      }
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Json> formatted_string(const Demand& demand, const std::vector<const Pattern*>& patterns,
-                                       std::size_t least, std::size_t most) {
-    constexpr std::size_t attempts = 60;
-    constexpr std::size_t longest_format = 260;
-    const auto fits = [&](const std::string& candidate) {
-      for (const std::size_t index : demand.nodes) {
-        if (checker_.string_verdict(program_.node(index), candidate) != Verdict::yes) return false;
-      }
-      return true;
-    };
-    const std::size_t longest = std::min(most, std::max<std::size_t>(least, 40));
-    for (std::size_t attempt = 0; attempt < attempts && least <= longest_format; ++attempt) {
-      for (const std::size_t index : demand.nodes) {
-        const Format format = program_.node(index).format;
-        if (format == Format::any) continue;
-        std::size_t length = 0;
-        if (attempt > 0) length = least + static_cast<std::size_t>(random_.below(longest - least + 1));
-        std::string candidate = format_text(format, length, random_);
-        if (fits(candidate)) return Json(std::move(candidate));
-      }
-    }
-    for (std::size_t attempt = 0; attempt < attempts && !patterns.empty(); ++attempt) {
-      std::optional<std::string> candidate = matching(patterns, least, most, attempt);
-      if (!candidate) break;
-      if (fits(*candidate)) return Json(std::move(*candidate));
-    }
-    return fail(demand, "", "No text was found that has the format and satisfies the other bounds.");
-  }
-
   // -- arrays
 
-  struct Row {  // what the subschemas say about an array, together
-    std::size_t least = 0;
-    std::size_t most = max_items;
-    std::size_t size = 0;  // to aim at
-    bool unique = false;
-    std::size_t prefix = 0;           // places with subschemas of their own
-    std::vector<std::size_t> wanted;  // by `contains`
-  };
-
-  std::optional<Json> array(const Demand& demand, std::size_t depth, std::size_t attempt) {
-    Row row;
+  std::optional<Json> array(const Demand& demand, std::size_t attempt) {
+    const std::size_t least = demand.least("minItems");
+    const std::size_t most = demand.most("maxItems", max_items);
+    if (least > most) return fail(demand, "No number of items is allowed, or more are asked for than can be made.");
+    Parts wanted = demand.all("contains");
+    std::size_t size = std::max(least, wanted.size());
     bool recursive = false;
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      row.least = std::max(row.least, node.min_items);
-      row.most = std::min(row.most, node.max_items);
-      row.prefix = std::max(row.prefix, node.prefix.size());
-      row.unique = row.unique || node.unique_items;
-      if (node.items != none) recursive = recursive || is_recursion(node, node.items);
-      for (const std::size_t part : node.prefix) recursive = recursive || is_recursion(node, part);
-      if (node.contains != none) row.wanted.push_back(node.contains);
-    }
-    if (row.least > row.most) return fail(demand, "", "The least number of items is above the greatest.");
-    const bool brief = output_ > generous_values || attempt % 4 == 1 || (recursive && depth >= relaxed_depth);
-    row.size = row.least;
-    if (!brief) {
-      const std::size_t some = 1 + static_cast<std::size_t>(random_.below(3 + attempt / 8));
-      row.size = std::max({row.least, row.prefix, recursive ? 1 : some});
-    }
-    row.size = std::min(row.size, row.most);
-    std::optional<Json> made = filled(demand, row, depth, false);
-    if (!made && !row.wanted.empty()) made = filled(demand, row, depth, true);
-    return made;
-  }
-
-  /// What `contains` asks for is placed among the last items, or as early as it fits.
-  std::optional<Json> filled(const Demand& demand, const Row& row, std::size_t depth, bool early) {
-    std::vector<std::size_t> wanted = row.wanted;
+    for (const Json* items : demand.all("items")) recursive = recursive || is_recursive(checker_.at(*items));
+    for (const Json* prefix : demand.all("prefixItems")) size = std::max(size, prefix->size());
+    if (is_brief(demand.depth) && (recursive || output_ > generous_values))
+      size = least;
+    else if (attempt % 4 != 1)
+      size = std::max(size, recursive ? 1 : 1 + below(3 + attempt / 8));
+    const Parts uniques = demand.all("uniqueItems");
+    const bool unique = std::any_of(uniques.begin(), uniques.end(), [](const Json* one) { return one->get<bool>(); });
+    Taken taken;
     Json made = Json::array();
-    Taken items;
-    const Taken* taken = row.unique ? &items : nullptr;
-    while (made.size() < row.most && (made.size() < row.size || !wanted.empty())) {
-      const std::vector<std::size_t> parts = item_nodes(demand, made.size());
+    while (made.size() < std::min(std::max(size, made.size() + wanted.size()), most)) {
+      Parts parts;
+      for (const Node* node : demand.nodes) {
+        if (const Json* const part = node->item(made.size())) parts.push_back(part);
+      }
       std::optional<Json> item;
-      const bool due = early || made.size() + wanted.size() >= row.size;
-      if (due && wanted.size() > 1) {
-        std::vector<std::size_t> all = parts;
-        all.insert(all.end(), wanted.begin(), wanted.end());
-        item = make(all, taken, depth + 1, all_bits);
+      for (std::size_t place = 0; place < wanted.size() && !item; ++place) {  // what is wanted comes first
+        parts.push_back(wanted[place]);
+        item = make(parts, unique ? &taken : nullptr, demand.depth + 1);
+        parts.pop_back();
+        if (item) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(place));
       }
-      for (std::size_t place = 0; place < wanted.size() && due && !item; ++place) {
-        std::vector<std::size_t> both = parts;
-        both.push_back(wanted[place]);
-        item = make(both, taken, depth + 1, all_bits);
-      }
-      if (!item) item = make(parts, taken, depth + 1, all_bits);
-      if (!item) {
-        if (made.size() >= row.least && wanted.empty()) break;
-        return std::nullopt;
-      }
-      // One item may satisfy several, whether it was made for them or not.
-      const auto is_met = [&](std::size_t node) { return checker_.verdict(node, *item) == Verdict::yes; };
-      const auto unmet = std::remove_if(wanted.begin(), wanted.end(), is_met);
-      // Beyond the prefix all places are alike: what does not fit one of them fits none.
-      if (due && unmet == wanted.end() && !wanted.empty() && made.size() >= row.prefix) break;
-      wanted.erase(unmet, wanted.end());
-      if (row.unique) items.insert(canonical(*item));
+      if (!item) item = make(parts, unique ? &taken : nullptr, demand.depth + 1);
+      if (!item) break;
+      if (unique) taken.insert(canonical(*item));
       made.push_back(std::move(*item));
     }
-    if (!wanted.empty()) return fail_at(wanted.front(), "", "No item was found that \"contains\" asks for.");
+    if (made.size() < least) return std::nullopt;
     return made;
-  }
-
-  std::vector<std::size_t> item_nodes(const Demand& demand, std::size_t place) const {
-    std::vector<std::size_t> parts;
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      const std::size_t part = place < node.prefix.size() ? node.prefix[place] : node.items;
-      if (part != none) parts.push_back(part);
-    }
-    return parts;
   }
 
   // -- objects
 
-  struct Shape {  // what the subschemas say about an object, together
-    std::vector<std::string> declared;
-    std::set<std::string> known;  // the same names
-    std::vector<std::string> required;
-    std::vector<std::size_t> name_nodes;
-    std::size_t least = 0;
-    std::size_t most = none;
-    bool is_map = false;  // only additional properties, of a stated schema
-  };
-
-  using Values = std::map<std::string, Json>;
-
-  Shape shape_of(const Demand& demand) const {
-    Shape shape;
-    bool open = false;
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      for (const std::string& name : node.names) {
-        if (shape.known.insert(name).second) shape.declared.push_back(name);
-      }
-      shape.required.insert(shape.required.end(), node.required.begin(), node.required.end());
-      shape.least = std::max(shape.least, node.min_properties);
-      shape.most = std::min(shape.most, node.max_properties);
-      if (node.property_names != none) shape.name_nodes.push_back(node.property_names);
-      if (node.additional != none && !program_.node(node.additional).json->empty() &&
-          program_.node(node.additional).json->is_object()) {
-        open = !is_recursion(node, node.additional);
-      }
-    }
-    shape.is_map = open && shape.declared.empty();
-    return shape;
-  }
-
-  std::vector<std::size_t> property_nodes(const Demand& demand, const std::string& name) {
-    std::vector<std::size_t> parts;
-    for (const std::size_t index : demand.nodes) {
-      const Node& node = program_.node(index);
-      budget_.spend(1);
-      bool known = false;
-      const auto property = node.properties.find(name);
-      if (property != node.properties.end()) {
-        known = true;
-        parts.push_back(property->second);
-      }
-      for (const auto& [matcher, part] : node.pattern_properties) {
-        if (!checker_.matches(matcher, name)) continue;
-        known = true;
-        parts.push_back(part);
-      }
-      if (!known && node.additional != none) parts.push_back(node.additional);
+  Parts property_parts(const Demand& demand, const std::string& name) {
+    Parts parts;
+    for (const Node* node : demand.nodes) {
+      const Parts more = checker_.property(*node, name);
+      parts.insert(parts.end(), more.begin(), more.end());
     }
     return parts;
   }
 
-  bool is_name_allowed(const Shape& shape, const std::string& name) {
-    for (const std::size_t node : shape.name_nodes) {
-      if (checker_.verdict(node, Json(name)) != Verdict::yes) return false;
-    }
-    return true;
-  }
-
-  /// The names that must be there when `names` are, themselves included, without those that are there already.
-  std::vector<std::string> with_dependents(const Demand& demand, const std::vector<std::string>& names,
-                                           const Values& present) const {
-    std::vector<std::string> all;
-    std::set<std::string> seen;
-    std::vector<std::string> pending(names.rbegin(), names.rend());
+  /// Adds a property with those that must be there when it is; all of them, or none.
+  bool add(const Demand& demand, Json& object, const std::string& first) {
+    Json made = Json::object();
+    std::vector<std::string> pending{first};
     while (!pending.empty()) {
       const std::string name = std::move(pending.back());
       pending.pop_back();
-      if (present.count(name) != 0 || !seen.insert(name).second) continue;
-      all.push_back(name);
-      for (const std::size_t index : demand.nodes) {
-        const auto& dependents = program_.node(index).dependents;
-        const auto others = dependents.find(name);
-        if (others != dependents.end()) pending.insert(pending.end(), others->second.begin(), others->second.end());
+      budget_.spend(1 + object.size() / 8);
+      if (object.contains(name) || made.contains(name)) continue;
+      for (const Json* names : demand.all("propertyNames")) {
+        if (checker_.verdict(checker_.at(*names), Json(name)) != Verdict::yes) {
+          fail(demand, "A property is needed whose name is not allowed.");
+          return false;
+        }
+      }
+      std::optional<Json> value = make(property_parts(demand, name), nullptr, demand.depth + 1);
+      if (!value) return false;
+      made[name] = std::move(*value);
+      for (const Json* dependents : demand.all("dependentRequired")) {
+        const Json* const others = json_pointer::child(*dependents, name);
+        if (others != nullptr) pending.insert(pending.end(), others->begin(), others->end());
       }
     }
-    return all;
-  }
-
-  /// Adds all of the names with a value each, or none.
-  bool add_properties(const Demand& demand, const Shape& shape, const std::vector<std::string>& names,
-                      std::size_t depth, Values& values, std::vector<std::string>& order) {
-    if (values.size() + names.size() > shape.most) {
-      fail(demand, "", "More properties are needed than are allowed.");
+    if (object.size() + made.size() > demand.most("maxProperties", none)) {
+      fail(demand, "More properties are needed than are allowed.");
       return false;
     }
-    Values made;
-    for (const std::string& name : names) {
-      if (!is_name_allowed(shape, name)) {
-        fail(demand, "", "The property " + quoted(Json(name)) + " is needed, but its name is not allowed.");
-        return false;
-      }
-      std::optional<Json> value = make(property_nodes(demand, name), nullptr, depth + 1, all_bits);
-      if (!value) return false;
-      made.emplace(name, std::move(*value));
-    }
-    for (const std::string& name : names) {
-      values[name] = std::move(made[name]);
-      if (shape.known.count(name) == 0) order.push_back(name);
-    }
+    for (auto item = made.begin(); item != made.end(); ++item) object[item.key()] = std::move(*item);
     return true;
   }
 
-  std::optional<Json> object(const Demand& demand, std::size_t depth, std::size_t attempt) {
-    const Shape shape = shape_of(demand);
-    if (shape.least > shape.most) return fail(demand, "", "The least number of properties is above the greatest.");
-    Values values;
-    std::vector<std::string> undeclared;  // in the order in which they came
-    if (!add_properties(demand, shape, with_dependents(demand, shape.required, values), depth, values, undeclared)) {
-      return std::nullopt;
-    }
-    std::vector<std::string> skipped;
-    for (const std::string& name : shape.declared) {
-      if (values.count(name) != 0) continue;
-      // Later attempts are for schemas that forbid combinations: fewer properties, then any selection.
-      const bool wanted = attempt == 0 || (attempt > 1 && random_.below(2) == 0);
-      if (!wanted || output_ > generous_values || is_recursion(demand, property_nodes(demand, name)) ||
-          !add_properties(demand, shape, with_dependents(demand, {name}, values), depth, values, undeclared)) {
-        skipped.push_back(name);
-      }
-    }
-    for (const std::string& name : skipped) {
-      if (values.size() >= shape.least) break;
-      if (values.count(name) == 0) {
-        add_properties(demand, shape, with_dependents(demand, {name}, values), depth, values, undeclared);
-      }
-    }
-    std::size_t goal = shape.least;
-    if (shape.is_map && attempt == 0 && output_ <= generous_values) {
-      goal = std::max<std::size_t>(goal, 1 + random_.below(2));
-    } else if (attempt > 2) {  // objects that must differ may need more to differ in
-      goal = std::max<std::size_t>(goal, values.size() + random_.below(3));
-    }
-    if (goal > values.size() + max_new_names) {
-      return fail(demand, "/minProperties", "Too many properties are asked for.");
-    }
-    if (!invent_properties(demand, shape, goal, depth, values, undeclared) && values.size() < shape.least) {
-      return fail(demand, "/minProperties", "Not enough properties could be found.");
-    }
+  std::optional<Json> object(const Demand& demand, std::size_t attempt) {
     Json made = Json::object();
-    auto& members = made.get_ref<Json::object_t&>();
-    for (const std::vector<std::string>* names :
-         {&shape.declared, static_cast<const std::vector<std::string>*>(&undeclared)}) {
-      for (const std::string& name : *names) {
-        const auto value = values.find(name);
-        if (value == values.end()) continue;
-        output_size_ += name.size();
-        members.emplace_back(name, std::move(value->second));  // the names are known to differ
-      }
+    const bool generous = output_ <= generous_values;
+    const std::size_t least = demand.least("minProperties");
+    std::set<std::string> required;
+    for (const Json* names : demand.all("required")) required.insert(names->begin(), names->end());
+    for (const std::string& name : required) {
+      if (!add(demand, made, name)) return std::nullopt;
     }
-    return made;
-  }
-
-  bool invent_properties(const Demand& demand, const Shape& shape, std::size_t goal, std::size_t depth, Values& values,
-                         std::vector<std::string>& order) {
+    std::vector<std::string> declared;
+    for (const Json* properties : demand.all("properties")) {
+      for (auto item = properties->begin(); item != properties->end(); ++item) declared.push_back(item.key());
+    }
+    for (const std::string& name : declared) {
+      // Later attempts are for schemas that forbid combinations: fewer properties, then any selection.
+      const bool wanted = generous && (attempt == 0 || (attempt > 1 && below(2) == 0));
+      if (wanted && !made.contains(name) && !are_recursive(property_parts(demand, name))) add(demand, made, name);
+    }
+    for (const std::string& name : declared) {
+      if (made.size() < least) add(demand, made, name);
+    }
+    std::size_t goal = least;
+    for (const Json* additional : demand.all("additionalProperties")) {
+      const bool is_map = declared.empty() && additional->is_object() && !is_recursive(checker_.at(*additional));
+      if (is_map && attempt == 0 && generous) goal = std::max(goal, 1 + below(2));
+    }
+    if (attempt > 2) goal = std::max(goal, made.size() + below(3));  // objects that must differ
     constexpr std::size_t patience = 20;
-    std::vector<std::size_t> matchers;
-    for (const std::size_t index : demand.nodes) {
-      for (const auto& [matcher, node] : program_.node(index).pattern_properties) matchers.push_back(matcher);
+    for (std::size_t round = 0; made.size() < goal && round < patience + 2 * goal; ++round) {
+      const std::optional<std::string> name = invented_name(demand, round);
+      if (name && std::find(declared.begin(), declared.end(), *name) == declared.end()) add(demand, made, *name);
     }
-    Taken taken;
-    for (const auto& [name, value] : values) taken.insert(canonical(Json(name)));
-    std::size_t failures = 0;
-    for (std::size_t attempt = 0; values.size() < goal && values.size() < shape.most && failures < patience;
-         ++attempt) {
-      const std::optional<Json> made = invent_name(shape, matchers, taken, attempt);
-      const std::string name = made ? made->get<std::string>() : std::string();
-      const bool usable = made && values.count(name) == 0 && shape.known.count(name) == 0;
-      if (made) taken.insert(canonical(*made));
-      if (!usable || !add_properties(demand, shape, with_dependents(demand, {name}, values), depth, values, order)) {
-        ++failures;
-      }
+    if (made.size() < least) return fail(demand, "Not enough properties could be found.");
+    Json sorted = Json::object();  // as they are declared, then the others
+    for (const std::string& name : declared) {
+      if (made.contains(name) && !sorted.contains(name)) sorted[name] = std::move(made[name]);
     }
-    return values.size() >= goal;
+    for (auto item = made.begin(); item != made.end(); ++item) {
+      if (!sorted.contains(item.key())) sorted[item.key()] = std::move(*item);
+    }
+    return sorted;
   }
 
-  /// A name that is not declared, for patternProperties and for additionalProperties by turns.
-  std::optional<Json> invent_name(const Shape& shape, const std::vector<std::size_t>& matchers, const Taken& taken,
-                                  std::size_t attempt) {
-    const bool matched = !matchers.empty() && attempt % 2 == 0;
-    if (!matched && shape.name_nodes.empty()) {
-      return Json(words::word(random_) + (attempt < 4 ? "" : "_" + std::to_string(attempt)));
+  /// A name for patternProperties and for additionalProperties by turns.
+  std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
+    std::vector<const std::string*> patterns;
+    for (const Json* matching : demand.all("patternProperties")) {
+      for (auto item = matching->begin(); item != matching->end(); ++item) patterns.push_back(&item.key());
     }
-    Demand demand;
-    demand.types = string_bit;
-    for (const std::size_t node : shape.name_nodes) expand(demand, node);
-    if (matched) demand.pattern = matchers[random_.below(matchers.size())];
-    return choose(demand, &taken, max_instance_depth);
+    const Parts names = demand.all("propertyNames");
+    const bool matched = !patterns.empty() && round % 2 == 0;
+    if (!matched && names.empty()) return words::word(*random_) + (round < 4 ? "" : "_" + std::to_string(round));
+    Demand name;
+    name.nodes.push_back(&free_);
+    name.types = string_bit;
+    name.depth = max_instance_depth;
+    for (const Json* part : names) expand(name, checker_.at(*part));
+    if (matched) name.pattern = patterns[below(patterns.size())];
+    const std::optional<Json> made = choose(name);
+    return made ? std::optional(made->get<std::string>()) : std::nullopt;
   }
 
-  const Program& program_;
+  const Json schema_;
+  const Json anything_ = Json::object();
+  Node free_;  // constrains nothing
   Budget& budget_;
   Checker checker_;
-  Random& random_;
-  std::map<std::pair<std::vector<const Pattern*>, std::pair<bool, bool>>, PatternWalk> walks_;
-  std::map<const Node*, std::vector<std::string>> listed_;
-  std::size_t output_ = 0;       // values made, those that were dropped included
-  std::size_t output_size_ = 0;  // and about their bytes
-  std::string failure_path_;
-  std::string failure_ = "No instance was found.";
+  Random* random_ = nullptr;
+  std::size_t output_ = 0;  // values made, those that were dropped included
+  Unsupported failure_;
 };
 
-}  // namespace instances
+MOCK_GATEWAY_INLINE Instances::Instances(Json schema, Budget& budget)
+    : budget_(budget), maker_(std::make_shared<Maker>(std::move(schema), budget)) {}
 
-MOCK_GATEWAY_INLINE void check(const Json& schema) { const Program program(schema); }
-
-MOCK_GATEWAY_INLINE Json instance(const Json& schema, Random& random) {
-  const Program program(schema);
-  Budget budget;
-  return instances::Maker(program, budget, random).root();
+MOCK_GATEWAY_INLINE std::string Instances::text(Random& random) {
+  if (!made_.empty() && budget_.left() < 2 * dearest_) return made_[random.below(made_.size())];
+  const std::size_t before = budget_.left();
+  made_.push_back(maker_->make(random).dump());
+  dearest_ = std::max(dearest_, before - budget_.left());
+  return made_.back();
 }
 
-MOCK_GATEWAY_INLINE bool accepts(const Json& schema, const Json& value) {
-  const Program program(schema);
-  if (!within_depth(value, max_value_depth)) throw Unsupported{"", "The value is nested too deeply."};
-  Budget budget;
-  return Checker(program, budget).verdict(0, value) == Verdict::yes;
-}
+MOCK_GATEWAY_INLINE bool Instances::accepts(const Json& value) { return maker_->accepts(value); }
 
 }  // namespace schema
 }  // namespace detail
@@ -13683,75 +13317,58 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t max_pattern_states = 20000;
-inline constexpr std::size_t max_pattern_nesting = 100;
-inline constexpr std::size_t max_automaton_states = 5000;
-inline constexpr std::size_t max_automaton_entries = 1500000;
+namespace patterns {
 
-MOCK_GATEWAY_INLINE void CharacterSet::normalize() {
-  std::sort(ranges_.begin(), ranges_.end());
-  std::vector<std::pair<char32_t, char32_t>> merged;
-  for (const auto& range : ranges_) {
-    if (!merged.empty() && range.first <= merged.back().second + 1) {
-      merged.back().second = std::max(merged.back().second, range.second);
-    } else {
-      merged.push_back(range);
-    }
+inline constexpr std::size_t max_states = 20000;
+inline constexpr std::size_t max_nesting = 100;
+
+MOCK_GATEWAY_INLINE CharacterRanges normal(CharacterRanges ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  CharacterRanges merged;
+  for (const auto& range : ranges) {
+    const bool touches = !merged.empty() && range.first <= merged.back().second + 1;
+    if (!touches) merged.push_back(range);
+    merged.back().second = std::max(merged.back().second, range.second);
   }
-  ranges_ = std::move(merged);
+  return merged;
 }
 
-MOCK_GATEWAY_INLINE void CharacterSet::invert() {
-  normalize();
-  std::vector<std::pair<char32_t, char32_t>> inverted;
+MOCK_GATEWAY_INLINE CharacterRanges inverse(const CharacterRanges& ranges) {
+  CharacterRanges inverted;
   char32_t next = 0;
-  for (const auto& range : ranges_) {
+  for (const auto& range : normal(ranges)) {
     if (range.first > next) inverted.emplace_back(next, range.first - 1);
     next = range.second + 1;
   }
   if (next <= 0x10ffff) inverted.emplace_back(next, 0x10ffff);
-  ranges_ = std::move(inverted);
+  return inverted;
 }
 
-MOCK_GATEWAY_INLINE bool CharacterSet::contains(char32_t character) const {
-  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), character,
+MOCK_GATEWAY_INLINE bool contains(const CharacterRanges& ranges, char32_t character) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), character,
                                       [](char32_t value, const auto& range) { return value < range.first; });
-  return after != ranges_.begin() && character <= std::prev(after)->second;
+  return after != ranges.begin() && character <= std::prev(after)->second;
 }
 
-namespace patterns {
-
-enum class TermKind { set, begin, end, sequence, alternatives, repeat };
-
-struct Term {
-  TermKind kind = TermKind::sequence;
-  std::size_t set = none;
-  std::vector<std::size_t> parts;
-  std::size_t least = 0;
-  std::size_t most = none;
-};
-
-class PatternParser {
+/// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
+/// behind its last, so that it can be moved and repeated.
+class Parser {
  public:
-  /// `path` is where in the schema the pattern stands.
-  PatternParser(const std::string& source, const std::string& path) : path_(path) {
-    for (std::size_t offset = 0; offset < source.size();) {
+  Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
+      : path_(path), budget_(budget), lookahead_(lookahead) {
+    for (std::size_t offset = 0, length = 0; offset < source.size(); offset += length) {
       char32_t character = 0;
-      const std::size_t length = text::decode_utf8(source, offset, character);
+      length = text::decode_utf8(source, offset, character);
       if (length == 0) refuse("is not UTF-8");
       source_.push_back(character);
-      offset += length;
     }
   }
 
   Pattern parse() {
-    const std::size_t root = alternatives(0);
+    alternatives(0);
     if (!at_end()) refuse("has a ')' without a '('");
-    Pattern pattern;
-    pattern.sets = std::move(sets_);
-    pattern.states.push_back(PatternState{});
-    pattern.start = emit(pattern, root, 0);
-    return pattern;
+    insert(size(), StateKind::match);
+    return std::move(made_);
   }
 
  private:
@@ -13769,61 +13386,88 @@ class PatternParser {
     return true;
   }
 
-  std::size_t add(Term term) {
-    terms_.push_back(std::move(term));
-    return terms_.size() - 1;
-  }
-  std::size_t add_set(CharacterSet set) {
-    set.normalize();
-    sets_.push_back(std::move(set));
-    Term term;
-    term.kind = TermKind::set;
-    term.set = sets_.size() - 1;
-    return add(std::move(term));
-  }
+  std::size_t size() const { return made_.states.size(); }
 
-  std::size_t alternatives(std::size_t nesting) {
-    if (nesting > max_pattern_nesting) refuse("nests its groups too deeply");
-    Term term;
-    term.kind = TermKind::alternatives;
-    do {
-      term.parts.push_back(sequence(nesting));
-    } while (take(U'|'));
-    return term.parts.size() == 1 ? term.parts.front() : add(std::move(term));
+  /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
+  void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
+    if (size() >= max_states) refuse("is too large");
+    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, place + 1, other});
+    move(place + 1, 1);
   }
-
-  std::size_t sequence(std::size_t nesting) {
-    Term term;
-    term.kind = TermKind::sequence;
-    while (!at_end() && peek() != U'|' && peek() != U')') term.parts.push_back(quantified(nesting));
-    return term.parts.size() == 1 ? term.parts.front() : add(std::move(term));
-  }
-
-  std::size_t quantified(std::size_t nesting) {
-    const std::size_t part = atom(nesting);
-    Term term;
-    term.kind = TermKind::repeat;
-    if (take(U'*')) {
-      term.least = 0, term.most = none;
-    } else if (take(U'+')) {
-      term.least = 1, term.most = none;
-    } else if (take(U'?')) {
-      term.least = 0, term.most = 1;
-    } else if (take(U'{')) {
-      term.least = count();
-      term.most = term.least;
-      if (take(U',')) term.most = peek() == U'}' ? none : count();
-      if (!take(U'}')) refuse("has a '{' that is no quantifier; a literal one is written \\{");
-      if (term.most < term.least) refuse("has a quantifier whose bounds are out of order");
-    } else {
-      return part;
+  /// Corrects the states from `begin` on after they moved by `distance`.
+  void move(std::size_t begin, std::size_t distance) {
+    budget_.spend(1 + (size() - begin) / 4);
+    for (std::size_t place = begin; place < size(); ++place) {
+      made_.states[place].next += distance;
+      if (made_.states[place].kind != StateKind::set) made_.states[place].other += distance;
     }
-    if (terms_[part].kind == TermKind::begin || terms_[part].kind == TermKind::end) refuse("repeats an anchor");
+  }
+  /// Adds a copy of a block that began at `begin`.
+  void repeat(const std::vector<PatternState>& block, std::size_t begin) {
+    if (size() + block.size() > max_states) refuse("is too large");
+    const std::size_t copy = size();
+    made_.states.insert(made_.states.end(), block.begin(), block.end());
+    move(copy, copy - begin);
+  }
+
+  void add_set(const CharacterRanges& ranges) {
+    made_.sets.push_back(normal(ranges));
+    insert(size(), StateKind::set, made_.sets.size() - 1);
+  }
+
+  void alternatives(std::size_t nesting) {
+    if (nesting > max_nesting) refuse("nests its groups too deeply");
+    std::vector<std::size_t> jumps;
+    for (;;) {
+      const std::size_t begin = size();
+      while (!at_end() && peek() != U'|' && peek() != U')') quantified(nesting);
+      if (!take(U'|')) break;
+      insert(begin, StateKind::split);
+      jumps.push_back(size());
+      insert(size(), StateKind::jump);
+      made_.states[begin].other = size();
+    }
+    for (const std::size_t jump : jumps) made_.states[jump].next = size();
+  }
+
+  void quantified(std::size_t nesting) {
+    const std::size_t begin = size();
+    const bool anchor = peek() == U'^' || peek() == U'$';
+    atom(nesting);
+    std::size_t least = 0;
+    std::size_t most = none;
+    if (take(U'+')) {
+      least = 1;
+    } else if (take(U'?')) {
+      most = 1;
+    } else if (take(U'{')) {
+      least = most = count();
+      if (take(U',')) most = peek() == U'}' ? none : count();
+      if (!take(U'}')) refuse("has a '{' that is no quantifier; a literal one is written \\{");
+      if (most < least) refuse("has a quantifier whose bounds are out of order");
+    } else if (!take(U'*')) {
+      return;
+    }
+    if (anchor) refuse("repeats an anchor");
     take(U'?');  // lazy: the same texts match
     const char32_t next = peek();
     if (!at_end() && (next == U'*' || next == U'+' || next == U'?' || next == U'{')) refuse("has nothing to repeat");
-    term.parts.push_back(part);
-    return add(std::move(term));
+    const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          made_.states.end());
+    made_.states.resize(begin);
+    if (block.empty()) return;
+    for (std::size_t copy = 0; copy < least; ++copy) repeat(block, begin);
+    std::vector<std::size_t> splits;
+    for (std::size_t copy = least; copy < (most == none ? least + 1 : most); ++copy) {
+      splits.push_back(size());
+      insert(size(), StateKind::split);
+      repeat(block, begin);
+    }
+    if (most == none) {
+      insert(size(), StateKind::jump);
+      made_.states.back().next = splits[0];
+    }
+    for (const std::size_t split : splits) made_.states[split].other = size();
   }
 
   std::size_t count() {
@@ -13836,64 +13480,54 @@ class PatternParser {
     return value;
   }
 
-  std::size_t atom(std::size_t nesting) {
+  void atom(std::size_t nesting) {
     const char32_t character = source_[position_++];
-    CharacterSet set;
-    Term term;
     switch (character) {
-      case U'^': term.kind = TermKind::begin; return add(std::move(term));
-      case U'$': term.kind = TermKind::end; return add(std::move(term));
+      case U'^': return insert(size(), StateKind::begin);
+      case U'$': return insert(size(), StateKind::end);
       case U'(': return group(nesting);
       case U'[': return add_set(bracket());
       case U'\\': return add_set(escape(false));
-      case U'.':
-        for (const char32_t line_end : {U'\n', U'\r', U'\u2028', U'\u2029'}) set.add(line_end, line_end);
-        set.invert();
-        return add_set(std::move(set));
+      case U'.': return add_set(inverse({{U'\n', U'\n'}, {U'\r', U'\r'}, {U'\u2028', U'\u2029'}}));
       case U'*':
       case U'+':
       case U'?': --position_; refuse("has nothing to repeat");
       case U'{':
       case U'}':
       case U']': --position_; refuse("has a bare '{', '}' or ']'; a literal one is written with a backslash");
-      default: set.add(character, character); return add_set(std::move(set));
+      default: return add_set({{character, character}});
     }
   }
 
-  std::size_t group(std::size_t nesting) {
+  void group(std::size_t nesting) {
+    const std::size_t begin = size();
+    bool ahead = false;
     if (take(U'?')) {
       if (take(U'<')) {
         if (peek() == U'=' || peek() == U'!') refuse("uses lookbehind, which is not supported");
         while (!at_end() && peek() != U'>') ++position_;
         if (!take(U'>')) refuse("has a group whose name does not end");
       } else if (peek() == U'=' || peek() == U'!') {
-        refuse("uses lookahead, which is not supported");
+        if (!lookahead_) refuse("uses lookahead, which is not supported");
+        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead, begin + 1);
+        ahead = true;
       } else if (!take(U':')) {
         refuse("uses a kind of group that is not supported");
       }
     }
-    const std::size_t inner = alternatives(nesting + 1);
+    alternatives(nesting + 1);
     if (!take(U')')) refuse("has a '(' without a ')'");
-    // Wrapped, so that a quantifier after a group that holds only an anchor is not mistaken for a repeated anchor.
-    Term term;
-    term.kind = TermKind::sequence;
-    term.parts.push_back(inner);
-    return add(std::move(term));
+    if (!ahead) return;
+    insert(size(), StateKind::match);
+    made_.states[begin].next = size();
   }
 
   std::optional<char32_t> hexadecimal(std::size_t digits) {
     char32_t value = 0;
     for (std::size_t index = 0; index < digits; ++index) {
-      const char32_t digit = peek(index);
-      if (digit >= U'0' && digit <= U'9') {
-        value = value * 16 + (digit - U'0');
-      } else if (digit >= U'a' && digit <= U'f') {
-        value = value * 16 + (digit - U'a' + 10);
-      } else if (digit >= U'A' && digit <= U'F') {
-        value = value * 16 + (digit - U'A' + 10);
-      } else {
-        return std::nullopt;
-      }
+      const int hex = peek(index) < 0x80 ? text::hex_value(static_cast<char>(peek(index))) : -1;
+      if (hex < 0) return std::nullopt;
+      value = value * 16 + static_cast<char32_t>(hex);
     }
     position_ += digits;
     return value;
@@ -13909,43 +13543,31 @@ class PatternParser {
     }
     const std::optional<char32_t> value = hexadecimal(4);
     if (!value) refuse("has a malformed \\u escape");
-    if (*value >= 0xd800 && *value <= 0xdbff && peek() == U'\\' && peek(1) == U'u') {
-      const std::size_t back = position_;
-      position_ += 2;
-      const std::optional<char32_t> low = hexadecimal(4);
-      if (low && *low >= 0xdc00 && *low <= 0xdfff) return 0x10000 + ((*value - 0xd800) << 10) + (*low - 0xdc00);
-      position_ = back;
-    }
+    if (*value < 0xd800 || *value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return *value;
+    const std::size_t back = position_;
+    position_ += 2;
+    const std::optional<char32_t> low = hexadecimal(4);
+    if (low && *low >= 0xdc00 && *low <= 0xdfff) return 0x10000 + ((*value - 0xd800) << 10) + (*low - 0xdc00);
+    position_ = back;
     return *value;
   }
 
   /// What follows a backslash.
-  CharacterSet escape(bool in_class) {
+  CharacterRanges escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const char32_t character = source_[position_++];
-    CharacterSet set;
-    const auto single = [&set](char32_t value) {
-      set.add(value, value);
-      return set;
-    };
+    const auto single = [](char32_t value) { return CharacterRanges{{value, value}}; };
+    const CharacterRanges word{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
+    const CharacterRanges space{{0x09, 0x0d},     {0x20, 0x20},     {0xa0, 0xa0},     {0x1680, 0x1680},
+                                {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
+                                {0x3000, 0x3000}, {0xfeff, 0xfeff}};
     switch (character) {
-      case U'd':
-      case U'D': set.add(U'0', U'9'); break;
-      case U'w':
-      case U'W':
-        set.add(U'0', U'9');
-        set.add(U'A', U'Z');
-        set.add(U'_', U'_');
-        set.add(U'a', U'z');
-        break;
-      case U's':
-      case U'S':
-        set.add(0x09, 0x0d);
-        set.add(0x2000, 0x200a);
-        for (const char32_t space : {0x20u, 0xa0u, 0x1680u, 0x2028u, 0x2029u, 0x202fu, 0x205fu, 0x3000u, 0xfeffu}) {
-          set.add(space, space);
-        }
-        break;
+      case U'd': return {{U'0', U'9'}};
+      case U'D': return inverse({{U'0', U'9'}});
+      case U'w': return word;
+      case U'W': return inverse(word);
+      case U's': return space;
+      case U'S': return inverse(space);
       case U't': return single(U'\t');
       case U'n': return single(U'\n');
       case U'v': return single(U'\v');
@@ -13954,18 +13576,12 @@ class PatternParser {
       case U'0':
         if (peek() >= U'0' && peek() <= U'9') refuse("uses an octal escape, which is not supported");
         return single(0);
-      case U'c': {
-        const char32_t letter = peek();
-        const bool is_letter = (letter >= U'a' && letter <= U'z') || (letter >= U'A' && letter <= U'Z');
-        if (!is_letter) refuse("has a malformed \\c escape");
-        ++position_;
-        return single(letter & 0x1fu);
-      }
-      case U'x': {
-        const std::optional<char32_t> value = hexadecimal(2);
-        if (!value) refuse("has a malformed \\x escape");
-        return single(*value);
-      }
+      case U'c':
+        if ((peek() | 0x20u) < U'a' || (peek() | 0x20u) > U'z') refuse("has a malformed \\c escape");
+        return single(source_[position_++] & 0x1fu);
+      case U'x':
+        if (const std::optional<char32_t> value = hexadecimal(2)) return single(*value);
+        refuse("has a malformed \\x escape");
       case U'u': return single(unicode_escape());
       case U'b':
         if (in_class) return single(U'\b');
@@ -13973,947 +13589,273 @@ class PatternParser {
       case U'B': refuse("uses \\B, which is not supported");
       case U'p':
       case U'P': refuse("uses a Unicode property, which is not supported");
-      case U'k': refuse("uses a backreference, which is not supported");
-      default:
-        if (character >= U'1' && character <= U'9') refuse("uses a backreference, which is not supported");
-        if ((character >= U'a' && character <= U'z') || (character >= U'A' && character <= U'Z') || character >= 0x80 ||
-            character < 0x21) {
-          refuse("has an escape that is not supported");
-        }
-        return single(character);
+      default: break;
     }
-    if (character == U'D' || character == U'W' || character == U'S') set.invert();
-    return set;
+    if (character == U'k' || (character >= U'1' && character <= U'9'))
+      refuse("uses a backreference, which is not supported");
+    const bool letter = (character | 0x20u) >= U'a' && (character | 0x20u) <= U'z';
+    if (letter || character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
+    return single(character);
   }
 
-  CharacterSet class_member() {
+  CharacterRanges class_member() {
     const char32_t character = source_[position_++];
     if (character == U'\\') return escape(true);
-    CharacterSet set;
-    set.add(character, character);
-    return set;
+    return {{character, character}};
   }
 
-  CharacterSet bracket() {
+  CharacterRanges bracket() {
     const bool inverted = take(U'^');
     if (peek() == U']') refuse("has an empty character class");
-    CharacterSet set;
-    const auto is_single = [](const CharacterSet& members) {
-      return members.ranges().size() == 1 && members.ranges()[0].first == members.ranges()[0].second;
+    CharacterRanges set;
+    const auto is_single = [](const CharacterRanges& members) {
+      return members.size() == 1 && members[0].first == members[0].second;
     };
-    for (;;) {
+    while (!take(U']')) {
       if (at_end()) refuse("has a '[' without a ']'");
-      if (take(U']')) break;
-      const CharacterSet first = class_member();
+      const CharacterRanges first = class_member();
       if (peek() == U'-' && peek(1) != U']' && position_ + 1 < source_.size()) {
         const std::size_t hyphen = position_++;
-        const CharacterSet last = class_member();
+        const CharacterRanges last = class_member();
         if (is_single(first) && is_single(last)) {
-          const char32_t low = first.ranges()[0].first;
-          const char32_t high = last.ranges()[0].first;
-          if (low > high) refuse("has a range that is out of order");
-          set.add(low, high);
+          if (first[0].first > last[0].first) refuse("has a range that is out of order");
+          set.emplace_back(first[0].first, last[0].first);
           continue;
         }
         position_ = hyphen;  // beside a class such as \w the hyphen is literal
       }
-      set.add(first);
+      set.insert(set.end(), first.begin(), first.end());
     }
-    if (inverted) set.invert();
-    return set;
-  }
-
-  std::size_t add_state(Pattern& pattern, StateKind kind, std::size_t next) {
-    if (pattern.states.size() >= max_pattern_states) refuse("is too large");
-    PatternState state;
-    state.kind = kind;
-    state.next = next;
-    pattern.states.push_back(state);
-    return pattern.states.size() - 1;
-  }
-
-  /// Adds the states of a term that continue with `next`, and returns where they start.
-  std::size_t emit(Pattern& pattern, std::size_t index, std::size_t next) {
-    const Term& term = terms_[index];
-    switch (term.kind) {
-      case TermKind::begin: return add_state(pattern, StateKind::begin, next);
-      case TermKind::end: return add_state(pattern, StateKind::end, next);
-      case TermKind::set: {
-        const std::size_t state = add_state(pattern, StateKind::set, next);
-        pattern.states[state].set = term.set;
-        return state;
-      }
-      case TermKind::sequence:
-        for (std::size_t part = term.parts.size(); part-- > 0;) next = emit(pattern, term.parts[part], next);
-        return next;
-      case TermKind::alternatives: {
-        std::size_t start = emit(pattern, term.parts.back(), next);
-        for (std::size_t part = term.parts.size() - 1; part-- > 0;) {
-          const std::size_t first = emit(pattern, term.parts[part], next);
-          const std::size_t split = add_state(pattern, StateKind::split, first);
-          pattern.states[split].alternative = start;
-          start = split;
-        }
-        return start;
-      }
-      case TermKind::repeat: break;
-    }
-    std::size_t start = next;
-    if (term.most == none) {
-      start = add_state(pattern, StateKind::split, none);
-      const std::size_t body = emit(pattern, term.parts[0], start);
-      pattern.states[start].next = body;
-      pattern.states[start].alternative = next;
-    } else {
-      for (std::size_t copy = term.least; copy < term.most; ++copy) {
-        const std::size_t body = emit(pattern, term.parts[0], start);
-        const std::size_t split = add_state(pattern, StateKind::split, body);
-        pattern.states[split].alternative = next;
-        start = split;
-      }
-    }
-    for (std::size_t copy = 0; copy < term.least; ++copy) start = emit(pattern, term.parts[0], start);
-    return start;
+    return inverted ? inverse(set) : set;
   }
 
   std::string path_;
+  Budget& budget_;
+  bool lookahead_;
   std::u32string source_;
   std::size_t position_ = 0;
-  std::vector<Term> terms_;
-  std::vector<CharacterSet> sets_;
+  Pattern made_;
 };
 
 }  // namespace patterns
 
-MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source, const std::string& path) {
-  return patterns::PatternParser(source, path).parse();
+MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
+  budget.spend(source.size());
+  return patterns::Parser(source, path, budget, lookahead).parse();
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> PatternRun::closure(const std::vector<std::size_t>& from, bool at_start, bool at_end) {
-  ++generation_;
-  std::vector<std::size_t> reached;
-  pending_ = from;
-  while (!pending_.empty()) {
-    const std::size_t index = pending_.back();
-    pending_.pop_back();
-    if (seen_[index] == generation_) continue;
-    seen_[index] = generation_;
-    const PatternState& state = pattern_.states[index];
-    switch (state.kind) {
-      case StateKind::split:
-        pending_.push_back(state.alternative);
-        pending_.push_back(state.next);
-        break;
-      case StateKind::begin:
-        if (at_start) pending_.push_back(state.next);
-        break;
-      case StateKind::end:
-        if (at_end) pending_.push_back(state.next);
-        reached.push_back(index);
-        break;
-      case StateKind::set:
-      case StateKind::match: reached.push_back(index); break;
-    }
-  }
-  budget_.spend(1 + reached.size());
-  std::sort(reached.begin(), reached.end());
-  return reached;
+MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source) {
+  Budget budget(none);
+  return parse_pattern(source, "", budget, false);
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::size_t> PatternRun::step(const std::vector<std::size_t>& states, char32_t character) const {
-  std::vector<std::size_t> next;
-  for (const std::size_t index : states) {
-    const PatternState& state = pattern_.states[index];
-    if (state.kind == StateKind::set && pattern_.sets[state.set].contains(character)) next.push_back(state.next);
-  }
-  return next;
-}
+namespace patterns {
 
-MOCK_GATEWAY_INLINE bool PatternRun::search(std::string_view subject) {
-  std::vector<std::size_t> states = closure({pattern_.start}, true, false);
-  for (std::size_t offset = 0;;) {
-    if (matched(states)) return true;
-    if (offset >= subject.size()) return matched(closure(states, offset == 0, true));
-    char32_t character = 0xfffd;
-    const std::size_t length = std::max<std::size_t>(1, text::decode_utf8(subject, offset, character));
-    offset += length;
-    std::vector<std::size_t> next = step(states, character);
-    next.push_back(pattern_.start);
-    states = closure(next, false, false);
-  }
-}
+using States = std::vector<std::size_t>;
 
-MOCK_GATEWAY_INLINE PatternWalk::PatternWalk(const std::vector<const Pattern*>& patterns, bool whole, bool plain, Budget& budget)
-    : patterns_(patterns), whole_(whole), budget_(budget) {
-  for (const Pattern* pattern : patterns_) runs_.emplace_back(*pattern, budget);
-  make_atoms(plain);
-  std::vector<Set> sets;
-  for (std::size_t index = 0; index < patterns_.size(); ++index) {
-    sets.push_back(settle(runs_[index].closure({patterns_[index]->start}, true, false)));
-  }
-  add_state(std::move(sets), true);
-}
+/// Follows a pattern's automaton, all states at once.
+class Run {
+ public:
+  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
 
-MOCK_GATEWAY_INLINE std::optional<std::string> PatternWalk::text_of(std::size_t least, std::size_t most, std::size_t spare,
-                                                Random& random) {
-  std::vector<Entry> entries{Entry{0, none, none}};
-  std::vector<std::size_t> layer_of_state;  // entry of each state in the layer that is being made
-  std::vector<std::size_t> weights;
-  std::vector<std::size_t> endings;
-  std::size_t layer = 0;
-  std::size_t longest = most;
-  for (std::size_t length = 0;; ++length) {
-    const std::size_t layer_end = entries.size();
-    if (length >= least) {
-      std::size_t choices = 0;
-      std::size_t chosen = none;
-      for (std::size_t entry = layer; entry < layer_end; ++entry) {
-        if (accepting_[entries[entry].state] && random.below(++choices) == 0) chosen = entry;
+  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
+  bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
+    const Budget::Frame frame(budget_);
+    States states{start};
+    for (;;) {
+      if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
+      if (offset >= text.size() || (anchored && states.empty())) return false;
+      char32_t character = 0xfffd;
+      offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
+      States next;
+      for (const std::size_t index : states) {
+        const PatternState& state = pattern_.states[index];
+        if (contains(pattern_.sets[state.other], character)) next.push_back(state.next);
       }
-      if (chosen != none) {
-        if (endings.empty()) longest = std::min(most, length + spare);
-        endings.push_back(chosen);
-      }
-    }
-    const std::size_t dead_end = std::max<std::size_t>(least, max_automaton_states);
-    if (length >= longest || (endings.empty() && length > dead_end + accepting_.size())) break;
-    layer_of_state.assign(accepting_.size(), none);
-    weights.clear();
-    for (std::size_t entry = layer; entry < layer_end; ++entry) {
-      for (std::size_t atom = 0; atom < atoms_.size(); ++atom) {
-        const std::size_t next = transition(entries[entry].state, atom);
-        if (next == none) continue;
-        budget_.spend(1);
-        if (next >= layer_of_state.size()) layer_of_state.resize(next + 1, none);
-        if (layer_of_state[next] == none) {
-          layer_of_state[next] = entries.size();
-          entries.push_back(Entry{next, entry, atom});
-          weights.push_back(atoms_[atom].weight);
-        } else {
-          // One of all ways here, chosen in proportion to the weights without storing them.
-          const std::size_t known = layer_of_state[next];
-          std::size_t& total = weights[known - layer_end];
-          total += atoms_[atom].weight;
-          if (random.below(total) < atoms_[atom].weight) entries[known] = Entry{next, entry, atom};
-        }
-      }
-    }
-    if (entries.size() == layer_end || entries.size() > max_automaton_entries) break;
-    layer = layer_end;
-  }
-  if (endings.empty()) return std::nullopt;
-  std::u32string reversed;
-  std::size_t entry = endings[random.below(endings.size())];
-  for (; entries[entry].before != none; entry = entries[entry].before) {
-    reversed.push_back(character_of(atoms_[entries[entry].atom], random));
-  }
-  std::string made;
-  for (std::size_t index = reversed.size(); index-- > 0;) text::append_utf8(made, reversed[index]);
-  return made;
-}
-
-MOCK_GATEWAY_INLINE void PatternWalk::make_atoms(bool plain) {
-  std::set<char32_t> starts{0,    0x20, U'0', U'9' + 1, U'A',   U'Z' + 1, U'a',    U'z' + 1,
-                            0x7f, 0xa1, 0xc0, 0x100,    0xd800, 0xe000,   0x110000};
-  for (const Pattern* pattern : patterns_) {
-    for (const CharacterSet& set : pattern->sets) {
-      for (const auto& range : set.ranges()) {
-        starts.insert(range.first);
-        starts.insert(range.second + 1);
-      }
+      if (!anchored) next.push_back(start);
+      states = std::move(next);
     }
   }
-  for (auto start = starts.begin(); std::next(start) != starts.end(); ++start) {
-    const char32_t first = *start;
-    const char32_t last = *std::next(start) - 1;
-    const bool surrogate = first >= 0xd800 && first <= 0xdfff;
-    const bool printable = first >= 0x20 && last <= 0x7e;
-    if (surrogate || (plain && !printable)) continue;
-    const std::size_t weight = !is_letter_or_digit(first) ? 1 : first >= U'a' ? 8 : 4;
-    atoms_.push_back(Atom{first, last, weight});
-  }
-}
 
-MOCK_GATEWAY_INLINE std::size_t PatternWalk::add_state(std::vector<Set> sets, bool at_start) {
-  bool accepting = true;
-  for (std::size_t index = 0; index < sets.size() && accepting; ++index) {
-    accepting =
-        PatternRun::matched(sets[index]) || PatternRun::matched(runs_[index].closure(sets[index], at_start, true));
-  }
-  accepting_.push_back(accepting);
-  sets_.push_back(std::move(sets));
-  transitions_.emplace_back(atoms_.size(), unknown);
-  return accepting_.size() - 1;
-}
-
-MOCK_GATEWAY_INLINE std::size_t PatternWalk::transition(std::size_t state, std::size_t atom) {
-  const std::size_t known = transitions_[state][atom];
-  if (known != unknown) return known;
-  std::vector<Set> sets;
-  bool dead = false;
-  for (std::size_t index = 0; index < patterns_.size() && !dead; ++index) {
-    const Set& current = sets_[state][index];
-    if (!whole_ && PatternRun::matched(current)) {
-      sets.push_back(current);
-      continue;
-    }
-    Set next = runs_[index].step(current, atoms_[atom].first);
-    if (!whole_) next.push_back(patterns_[index]->start);
-    sets.push_back(settle(runs_[index].closure(next, false, false)));
-    dead = sets.back().empty();
-  }
-  std::size_t target = none;
-  if (!dead) {
-    const auto place = numbers_.find(sets);
-    if (place != numbers_.end()) {
-      target = place->second;
-    } else if (accepting_.size() < max_automaton_states) {
-      target = add_state(sets, false);
-      numbers_.emplace(std::move(sets), target);
-    }
-  }
-  transitions_[state][atom] = target;
-  return target;
-}
-
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_program.cpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-inline constexpr std::size_t max_schema_depth = 200;
-inline constexpr std::size_t max_subschemas = 10000;
-inline constexpr std::size_t max_chain = 100;  // schemas that apply to one value, one through another
-
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Node::beside() const {
-  std::vector<std::size_t> found = all_of;
-  found.insert(found.end(), any_of.begin(), any_of.end());
-  found.insert(found.end(), one_of.begin(), one_of.end());
-  if (negated != none) found.push_back(negated);
-  if (reference != none) found.push_back(reference);
-  return found;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Node::below() const {
-  std::vector<std::size_t> found = prefix;
-  for (const auto& [name, node] : properties) found.push_back(node);
-  for (const auto& [matcher, node] : pattern_properties) found.push_back(node);
-  for (const std::size_t node : {items, contains, additional, property_names}) {
-    if (node != none) found.push_back(node);
-  }
-  return found;
-}
-
-MOCK_GATEWAY_INLINE Program::Program(const Json& root) : root_(root) {
-  intern(root, "", 0, false);
-  for (std::size_t index = 0; index < nodes_.size(); ++index) read(index);
-  order_by_application();
-  find_recursion();
-  measure_heights();
-}
-
-MOCK_GATEWAY_INLINE std::size_t Program::intern(const Json& schema, const std::string& path, std::size_t depth, bool other_base) {
-  const auto known = index_.find(&schema);
-  if (known != index_.end()) return known->second;
-  if (!schema.is_object() && !schema.is_boolean()) {
-    throw Unsupported{path, "A schema must be an object or a boolean, not " + quoted(schema) + "."};
-  }
-  if (depth > max_schema_depth) {
-    throw Unsupported{path, "The schema is nested deeper than " + std::to_string(max_schema_depth) + " levels."};
-  }
-  if (nodes_.size() >= max_subschemas) {
-    throw Unsupported{path, "The schema has more than " + std::to_string(max_subschemas) + " subschemas."};
-  }
-  Node node;
-  node.json = &schema;
-  node.path = path;
-  node.depth = depth;
-  node.other_base = other_base;
-  nodes_.push_back(std::move(node));
-  index_.emplace(&schema, nodes_.size() - 1);
-  return nodes_.size() - 1;
-}
-
-MOCK_GATEWAY_INLINE std::size_t Program::child(const Node& node, const Json& schema, const std::string& suffix) {
-  return intern(schema, node.path + suffix, node.depth + 1, node.other_base);
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Program::children(const Node& node, const std::string& key, const Json& list) {
-  if (!list.is_array() || list.empty()) {
-    throw Unsupported{node.path + "/" + key, "\"" + key + "\" must be an array of at least one schema."};
-  }
-  std::vector<std::size_t> found;
-  for (std::size_t index = 0; index < list.size(); ++index) {
-    found.push_back(child(node, list[index], "/" + key + "/" + std::to_string(index)));
-  }
-  return found;
-}
-
-MOCK_GATEWAY_INLINE std::size_t Program::size_of(const Node& node, const std::string& key, const Json& value) {
-  const bool valid = value.is_number() && is_integer_value(value) && value.get<double>() >= 0;
-  if (!valid) {
-    throw Unsupported{node.path + "/" + key,
-                      "\"" + key + "\" must be an integer of at least 0, not " + quoted(value) + "."};
-  }
-  constexpr double huge = 1e9;  // beyond every limit here
-  return value.get<double>() >= huge ? static_cast<std::size_t>(huge) : value.get<std::size_t>();
-}
-
-MOCK_GATEWAY_INLINE const Json* Program::number_of(const Node& node, const std::string& key, const Json& value) {
-  if (!value.is_number()) {
-    throw Unsupported{node.path + "/" + key, "\"" + key + "\" must be a number, not " + quoted(value) + "."};
-  }
-  return &value;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> Program::strings_of(const std::string& path, const std::string& key, const Json& value) {
-  std::vector<std::string> found;
-  bool valid = value.is_array();
-  for (std::size_t index = 0; valid && index < value.size(); ++index) {
-    valid = value[index].is_string();
-    if (valid) found.push_back(value[index].get<std::string>());
-  }
-  if (!valid) throw Unsupported{path, "\"" + key + "\" must be an array of strings, not " + quoted(value) + "."};
-  return found;
-}
-
-MOCK_GATEWAY_INLINE unsigned Program::type_bits(const std::string& path, const Json& name) {
-  if (name == "null") return null_bit;
-  if (name == "boolean") return boolean_bit;
-  if (name == "integer") return integer_bit;
-  if (name == "number") return integer_bit | fraction_bit;
-  if (name == "string") return string_bit;
-  if (name == "array") return array_bit;
-  if (name == "object") return object_bit;
-  throw Unsupported{path, quoted(name) + " is not a type."};
-}
-
-MOCK_GATEWAY_INLINE std::size_t Program::pattern_of(const std::string& path, const std::string& source) {
-  const auto known = pattern_index_.find(source);
-  if (known != pattern_index_.end()) return known->second;
-  patterns_.push_back(parse_pattern(source, path));
-  pattern_index_.emplace(source, patterns_.size() - 1);
-  return patterns_.size() - 1;
-}
-
-MOCK_GATEWAY_INLINE void Program::read(std::size_t index) {
-  Node& node = nodes_[index];  // a deque's elements stay where they are
-  if (node.json->is_boolean()) {
-    node.never = !node.json->get<bool>();
-    return;
-  }
-  const auto id = node.json->find("$id");
-  const bool own_base = index != 0 && id != node.json->end() && id->is_string();
-  if (own_base && id->get_ref<const std::string&>().substr(0, 1) != "#") node.other_base = true;
-  for (auto item = node.json->begin(); item != node.json->end(); ++item) {
-    const std::string& key = item.key();
-    if (!read_general(node, key, *item) && !read_number(node, key, *item) && !read_string(node, key, *item) &&
-        !read_array(node, key, *item) && !read_object(node, key, *item)) {
-      refuse_unsupported(node, key);
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE bool Program::read_general(Node& node, const std::string& key, const Json& value) {
-  const std::string path = node.path + json_pointer::token(key);
-  if (key == "type") {
-    unsigned bits = 0;
-    if (value.is_array() && !value.empty()) {
-      for (std::size_t index = 0; index < value.size(); ++index) {
-        bits |= type_bits(path + "/" + std::to_string(index), value[index]);
-      }
-    } else if (value.is_string()) {
-      bits = type_bits(path, value);
-    } else {
-      throw Unsupported{path, "\"type\" must be the name of a type or an array of them, not " + quoted(value) + "."};
-    }
-    node.types = bits;
-    node.typed = true;
-  } else if (key == "const" || key == "enum") {
-    if (!within_depth(value, max_instance_depth)) throw Unsupported{path, "The value is nested too deeply."};
-    if (key == "enum" && (!value.is_array() || value.empty())) {
-      throw Unsupported{path, "\"enum\" must be an array of at least one value."};
-    }
-    (key == "const" ? node.constant : node.enumeration) = &value;
-  } else if (key == "allOf") {
-    node.all_of = children(node, key, value);
-  } else if (key == "anyOf") {
-    node.any_of = children(node, key, value);
-  } else if (key == "oneOf") {
-    node.one_of = children(node, key, value);
-  } else if (key == "not") {
-    node.negated = child(node, value, "/not");
-  } else if (key == "$ref") {
-    node.reference = resolve(node, path, value);
-  } else if (key == "$defs" || key == "definitions") {
-    if (!value.is_object()) throw Unsupported{path, "\"" + key + "\" must be an object, not " + quoted(value) + "."};
-  } else {
-    return false;
-  }
-  return true;
-}
-
-MOCK_GATEWAY_INLINE bool Program::read_number(Node& node, const std::string& key, const Json& value) {
-  if (key == "minimum") {
-    node.minimum = number_of(node, key, value);
-  } else if (key == "maximum") {
-    node.maximum = number_of(node, key, value);
-  } else if (key == "exclusiveMinimum") {
-    node.exclusive_minimum = number_of(node, key, value);
-  } else if (key == "exclusiveMaximum") {
-    node.exclusive_maximum = number_of(node, key, value);
-  } else if (key == "multipleOf") {
-    node.multiple_of = number_of(node, key, value);
-    if (value.get<double>() <= 0) {
-      throw Unsupported{node.path + "/multipleOf", "\"multipleOf\" must be greater than 0."};
-    }
-  } else {
-    return false;
-  }
-  node.hinted |= integer_bit | fraction_bit;
-  return true;
-}
-
-MOCK_GATEWAY_INLINE bool Program::read_string(Node& node, const std::string& key, const Json& value) {
-  const std::string path = node.path + json_pointer::token(key);
-  if (key == "minLength") {
-    node.min_length = size_of(node, key, value);
-  } else if (key == "maxLength") {
-    node.max_length = size_of(node, key, value);
-  } else if (key == "pattern") {
-    if (!value.is_string()) throw Unsupported{path, "\"pattern\" must be a string, not " + quoted(value) + "."};
-    node.pattern = pattern_of(path, value.get<std::string>());
-  } else if (key == "format") {
-    if (!value.is_string()) throw Unsupported{path, "\"format\" must be a string, not " + quoted(value) + "."};
-    const std::optional<Format> format = format_named(value.get_ref<const std::string&>());
-    if (!format) throw Unsupported{path, "The format " + quoted(value) + " is not supported."};
-    node.format = *format;
-  } else {
-    return false;
-  }
-  node.hinted |= string_bit;
-  return true;
-}
-
-MOCK_GATEWAY_INLINE bool Program::read_array(Node& node, const std::string& key, const Json& value) {
-  if (key == "minItems") {
-    node.min_items = size_of(node, key, value);
-    if (node.min_items > max_items) {
-      throw Unsupported{node.path + "/minItems", "At most " + std::to_string(max_items) + " items can be asked for."};
-    }
-  } else if (key == "maxItems") {
-    node.max_items = size_of(node, key, value);
-  } else if (key == "uniqueItems") {
-    if (!value.is_boolean()) throw Unsupported{node.path + "/uniqueItems", "\"uniqueItems\" must be a boolean."};
-    node.unique_items = value.get<bool>();
-  } else if (key == "prefixItems") {
-    node.prefix = children(node, key, value);
-  } else if (key == "items") {
-    if (value.is_array()) {
-      throw Unsupported{node.path + "/items", "\"items\" as an array is not supported; \"prefixItems\" is."};
-    }
-    node.items = child(node, value, "/items");
-  } else if (key == "contains") {
-    node.contains = child(node, value, "/contains");
-  } else {
-    return false;
-  }
-  node.hinted |= array_bit;
-  return true;
-}
-
-MOCK_GATEWAY_INLINE bool Program::read_object(Node& node, const std::string& key, const Json& value) {
-  const std::string path = node.path + json_pointer::token(key);
-  const auto need_object = [&] {
-    if (!value.is_object()) throw Unsupported{path, "\"" + key + "\" must be an object, not " + quoted(value) + "."};
-  };
-  if (key == "properties") {
-    need_object();
-    for (auto item = value.begin(); item != value.end(); ++item) {
-      const bool is_new =
-          node.properties.emplace(item.key(), child(node, *item, "/properties" + json_pointer::token(item.key())))
-              .second;
-      if (is_new) node.names.push_back(item.key());
-    }
-  } else if (key == "patternProperties") {
-    need_object();
-    for (auto item = value.begin(); item != value.end(); ++item) {
-      const std::string place = path + json_pointer::token(item.key());
-      node.pattern_properties.emplace_back(pattern_of(place, item.key()),
-                                           child(node, *item, "/patternProperties" + json_pointer::token(item.key())));
-    }
-  } else if (key == "additionalProperties") {
-    node.additional = child(node, value, "/additionalProperties");
-  } else if (key == "propertyNames") {
-    node.property_names = child(node, value, "/propertyNames");
-  } else if (key == "required") {
-    node.required = strings_of(path, key, value);
-  } else if (key == "dependentRequired") {
-    need_object();
-    for (auto item = value.begin(); item != value.end(); ++item) {
-      node.dependents[item.key()] = strings_of(path + json_pointer::token(item.key()), item.key(), *item);
-    }
-  } else if (key == "minProperties") {
-    node.min_properties = size_of(node, key, value);
-  } else if (key == "maxProperties") {
-    node.max_properties = size_of(node, key, value);
-  } else {
-    return false;
-  }
-  node.hinted |= object_bit;
-  return true;
-}
-
-MOCK_GATEWAY_INLINE void Program::refuse_unsupported(const Node& node, const std::string& key) {
-  constexpr std::string_view refused[] = {
-      "if",
-      "then",
-      "else",
-      "dependentSchemas",
-      "dependencies",
-      "unevaluatedProperties",
-      "$dynamicRef",
-      "minContains",
-      "maxContains",
-      "additionalItems",
-      "contentMediaType",
-      "unevaluatedItems",
-      "$recursiveRef",
-      "divisibleBy",
-      "disallow",
-      "extends",
-      "contentEncoding",
-      "contentSchema",
-  };
-  if (std::find(std::begin(refused), std::end(refused), key) != std::end(refused)) {
-    throw Unsupported{node.path + json_pointer::token(key), "The keyword \"" + key + "\" is not supported."};
-  }
-}
-
-MOCK_GATEWAY_INLINE const Json* Program::member_of(const Json& object, const std::string& name) {
-  constexpr std::size_t large = 32;
-  if (object.size() < large) {
-    const auto member = object.find(name);
-    return member == object.end() ? nullptr : &*member;
-  }
-  auto& members = members_[&object];
-  if (members.empty()) {
-    for (auto item = object.begin(); item != object.end(); ++item) members.emplace(item.key(), &*item);
-  }
-  const auto member = members.find(name);
-  return member == members.end() ? nullptr : member->second;
-}
-
-MOCK_GATEWAY_INLINE std::size_t Program::resolve(const Node& node, const std::string& path, const Json& value) {
-  if (!value.is_string()) throw Unsupported{path, "\"$ref\" must be a string, not " + quoted(value) + "."};
-  const auto& reference = value.get_ref<const std::string&>();
-  if (reference.empty() || reference[0] != '#' || (reference.size() > 1 && reference[1] != '/')) {
-    throw Unsupported{
-        path, "Only references by JSON pointer into the same document are supported, not " + quoted(value) + "."};
-  }
-  if (node.other_base) throw Unsupported{path, "References below a nested \"$id\" are not supported."};
-  const auto unresolved = [&](const std::string& why) {
-    return Unsupported{path, "The reference " + quoted(value) + " does not resolve: " + why + "."};
-  };
-  const std::optional<std::string> pointer = text::percent_decode(std::string_view(reference).substr(1));
-  if (!pointer) throw unresolved("a percent escape is malformed");
-  const Json* target = &root_;
-  std::string target_path;
-  std::size_t depth = 0;
-  bool other_base = false;
-  for (std::size_t start = 1; start <= pointer->size();) {
-    const std::size_t end = std::min(pointer->find('/', start), pointer->size());
-    const std::string_view raw = std::string_view(*pointer).substr(start, end - start);
-    start = end + 1;
-    const std::optional<std::string> token = json_pointer::name_of(raw);
-    if (!token) throw unresolved("'~' must be followed by 0 or 1");
-    const Json* const next = target->is_object() ? member_of(*target, *token) : json_pointer::child(*target, *token);
-    if (next == nullptr) throw unresolved("there is no " + quoted(Json(*token)));
-    target = next;
-    target_path += json_pointer::token(*token);
-    ++depth;
-    if (start <= pointer->size() && target->is_object()) {
-      const Json* id = member_of(*target, "$id");
-      if (id != nullptr && id->is_string()) other_base = true;
-    }
-  }
-  return intern(*target, target_path, depth, other_base);
-}
-
-MOCK_GATEWAY_INLINE void Program::order_by_application() {
-  std::vector<std::size_t> waiting(nodes_.size(), 0);
-  std::vector<std::size_t> chain(nodes_.size(), 0);
-  for (const Node& node : nodes_) {
-    for (const std::size_t other : node.beside()) ++waiting[other];
-  }
-  for (std::size_t index = 0; index < nodes_.size(); ++index) {
-    if (waiting[index] == 0) order_.push_back(index);
-  }
-  for (std::size_t place = 0; place < order_.size(); ++place) {
-    const std::size_t index = order_[place];
-    if (chain[index] > max_chain) {
-      throw Unsupported{nodes_[index].path,
-                        "More than " + std::to_string(max_chain) + " subschemas apply to one value through another."};
-    }
-    for (const std::size_t other : nodes_[index].beside()) {
-      chain[other] = std::max(chain[other], chain[index] + 1);
-      if (--waiting[other] == 0) order_.push_back(other);
-    }
-  }
-  for (std::size_t index = 0; index < nodes_.size(); ++index) {
-    const std::size_t target = nodes_[index].reference;
-    if (target != none && waiting[index] != 0 && waiting[target] != 0) {
-      throw Unsupported{nodes_[index].path + "/$ref", "The reference leads back to itself without reading a value."};
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::size_t> Program::successors(std::size_t index) const {
-  std::vector<std::size_t> all = nodes_[index].beside();
-  const std::vector<std::size_t> parts = nodes_[index].below();
-  all.insert(all.end(), parts.begin(), parts.end());
-  return all;
-}
-
-MOCK_GATEWAY_INLINE void Program::find_recursion() {
-  std::vector<std::vector<std::size_t>> forward(nodes_.size());
-  std::vector<std::vector<std::size_t>> backward(nodes_.size());
-  for (std::size_t index = 0; index < nodes_.size(); ++index) {
-    forward[index] = successors(index);
-    for (const std::size_t other : forward[index]) {
-      backward[other].push_back(index);
-      if (other == index) nodes_[index].recursive = true;
-    }
-  }
-  std::vector<std::size_t> finished;
-  std::vector<bool> seen(nodes_.size(), false);
-  std::vector<std::pair<std::size_t, std::size_t>> open;  // node, its next successor
-  for (std::size_t root = 0; root < nodes_.size(); ++root) {
-    if (seen[root]) continue;
-    seen[root] = true;
-    open.emplace_back(root, 0);
-    while (!open.empty()) {
-      const std::size_t index = open.back().first;
-      if (open.back().second == forward[index].size()) {
-        finished.push_back(index);
-        open.pop_back();
+  /// Replaces states by those that can be reached from them without a character: those that read one, and the match.
+  /// Says whether the match is among them. `text`: what lookaheads see at `offset`; null: they pass.
+  bool close(States& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+    ++generation_;
+    pending_ = std::move(states);
+    states.clear();
+    bool matched = false;
+    std::size_t visited = 0;
+    for (; !pending_.empty(); ++visited) {
+      const std::size_t index = pending_.back();
+      pending_.pop_back();
+      if (seen_[index] == generation_) continue;
+      seen_[index] = generation_;
+      const PatternState& state = pattern_.states[index];
+      const bool positive = state.kind == StateKind::ahead;
+      if (state.kind == StateKind::split) pending_.push_back(state.other);
+      if (state.kind == StateKind::set || state.kind == StateKind::match) {
+        matched = matched || state.kind == StateKind::match;
+        states.push_back(index);
         continue;
       }
-      const std::size_t next = forward[index][open.back().second++];
-      if (seen[next]) continue;
-      seen[next] = true;
-      open.emplace_back(next, 0);
+      if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
+      if (text != nullptr && (positive || state.kind == StateKind::not_ahead)) {
+        budget_.spend(pattern_.states.size() / 64);
+        if (Run(pattern_, budget_).run(state.other, *text, offset, true) != positive) continue;
+      }
+      pending_.push_back(state.next);
     }
+    budget_.spend(1 + std::max(states.size(), visited / 4));
+    return matched;
   }
-  std::vector<std::size_t> pending;
-  for (std::size_t place = finished.size(); place-- > 0;) {
-    const std::size_t root = finished[place];
-    if (nodes_[root].component != none) continue;
-    std::vector<std::size_t> members;
-    nodes_[root].component = root;
-    pending.push_back(root);
-    while (!pending.empty()) {
-      const std::size_t index = pending.back();
-      pending.pop_back();
-      members.push_back(index);
-      for (const std::size_t before : backward[index]) {
-        if (nodes_[before].component != none) continue;
-        nodes_[before].component = root;
-        pending.push_back(before);
+
+ private:
+  const Pattern& pattern_;
+  Budget& budget_;
+  States seen_;  // by state: the generation that saw it last
+  States pending_;
+  std::size_t generation_ = 0;
+};
+
+/// Walks the automata of several patterns together, a character at a time.
+class Walk {
+ public:
+  Walk(const std::vector<const Pattern*>& patterns, bool whole, Random& random, Budget& budget)
+      : patterns_(patterns), whole_(whole), random_(random), budget_(budget), reached_(patterns.size()) {
+    for (const Pattern* pattern : patterns) runs_.emplace_back(*pattern, budget);
+  }
+
+  std::optional<std::string> text_of(std::size_t least, std::size_t most, std::size_t spare) {
+    std::vector<Entry> entries{Entry{States(patterns_.size(), 0), none, {}}};
+    std::vector<std::size_t> endings;
+    std::size_t layer = 0;
+    std::size_t longest = least;
+    for (const Pattern* pattern : patterns_) longest += pattern->states.size();
+    longest = std::min(longest, most);
+    for (std::size_t length = 0; layer < entries.size() && length <= longest; ++length) {
+      const bool found = !endings.empty();
+      for (std::size_t entry = layer; length >= least && entry < entries.size(); ++entry) {
+        if (is_match(entries[entry].at, length == 0)) endings.push_back(entry);
+      }
+      if (!found && !endings.empty()) longest = std::min(most, length + spare);
+      const std::size_t before = entries.size();
+      if (length < longest) add_layer(entries, layer);
+      layer = before;
+    }
+    if (endings.empty()) return std::nullopt;
+    std::u32string reversed;
+    for (std::size_t entry = endings[random_.below(endings.size())]; entry != 0; entry = entries[entry].before) {
+      reversed.push_back(character_of(entries[entry].read, true).value());
+    }
+    std::string made;
+    for (std::size_t index = reversed.size(); index-- > 0;) text::append_utf8(made, reversed[index]);
+    return made;
+  }
+
+ private:
+  struct Entry {  // where a text of some length can lead, and one way there
+    States at;    // of each pattern one
+    std::size_t before;
+    States read;  // the states that read the last character
+  };
+
+  /// What a state of a pattern reaches without a character.
+  const States& reached(std::size_t pattern, std::size_t state, bool at_start, bool at_end) {
+    const std::size_t key = state * 4 + (at_start ? 2 : 0) + (at_end ? 1 : 0);
+    const auto [known, is_new] = reached_[pattern].try_emplace(key, States{state});
+    if (is_new) runs_[pattern].close(known->second, at_start, at_end, nullptr, 0);
+    return known->second;
+  }
+
+  bool is_match(const States& at, bool at_start) {
+    for (std::size_t index = 0; index < at.size(); ++index) {
+      const States& states = reached(index, at[index], at_start, true);
+      budget_.spend(1 + states.size() / 8);
+      const std::size_t match = patterns_[index]->states.size() - 1;
+      if (std::find(states.begin(), states.end(), match) == states.end()) return false;
+    }
+    return true;
+  }
+
+  /// A character that all of these states read; the match reads any. `usual`: a letter or a digit where possible.
+  std::optional<char32_t> character_of(const States& read, bool usual) {
+    std::vector<const CharacterRanges*> sets;
+    std::vector<char32_t> firsts{U'a', U' ', 0xe000};  // where a range that all have in common can begin
+    for (std::size_t index = 0; index < read.size(); ++index) {
+      const PatternState& state = patterns_[index]->states[read[index]];
+      if (state.kind != StateKind::set) continue;
+      sets.push_back(&patterns_[index]->sets[state.other]);
+      for (const auto& range : *sets.back()) firsts.push_back(range.first);
+    }
+    const auto fits = [&](char32_t character) {
+      budget_.spend(sets.size());
+      return (character < 0xd800 || character > 0xdfff) &&
+             std::all_of(sets.begin(), sets.end(), [&](const auto* set) { return contains(*set, character); });
+    };
+    constexpr std::string_view alphabet =
+        "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
+    for (int draw = usual ? 12 : 0; draw > 0; --draw) {
+      const char32_t character = static_cast<unsigned char>(alphabet[random_.below(alphabet.size())]);
+      if (fits(character)) return character;
+    }
+    const auto found = std::find_if(firsts.begin(), firsts.end(), fits);
+    return found == firsts.end() ? std::nullopt : std::optional(*found);
+  }
+
+  /// Adds what can be reached with one character more than the entries from `layer` on.
+  void add_layer(std::vector<Entry>& entries, std::size_t layer) {
+    const std::size_t end = entries.size();
+    std::map<States, std::pair<std::size_t, std::size_t>> found;  // the place of an entry, and how many ways lead there
+    for (std::size_t entry = layer; entry < end; ++entry) {
+      std::vector<States> choices;  // of each pattern: the states that can read the next character
+      std::size_t combinations = 1;
+      for (std::size_t index = 0; index < patterns_.size(); ++index) {
+        const std::size_t at = entries[entry].at[index];
+        choices.emplace_back();
+        for (const std::size_t state : reached(index, at, entry == 0, false)) {
+          const StateKind kind = patterns_[index]->states[state].kind;
+          if (kind == StateKind::set || (kind == StateKind::match && !whole_)) choices.back().push_back(state);
+        }
+        if (!whole_ && at == 0) choices.back().push_back(none);  // reads anything before the pattern begins
+        combinations *= choices.back().size();
+      }
+      for (std::size_t combination = 0; combination < combinations; ++combination) {
+        budget_.spend(10);
+        States read;
+        States next;
+        std::size_t rest = combination;
+        for (std::size_t index = 0; index < choices.size(); ++index) {
+          const std::size_t state = choices[index][rest % choices[index].size()];
+          rest /= choices[index].size();
+          read.push_back(std::min(state, patterns_[index]->states.size() - 1));
+          const PatternState& reader = patterns_[index]->states[read.back()];
+          next.push_back(state == none ? 0 : reader.kind == StateKind::match ? state : reader.next);
+        }
+        if (!character_of(read, false)) continue;
+        auto& [place, ways] = found.try_emplace(next, entries.size(), 0).first->second;
+        if (place == entries.size()) entries.push_back({std::move(next), entry, read});
+        if (random_.below(++ways) == 0) entries[place].before = entry, entries[place].read = std::move(read);
       }
     }
-    for (const std::size_t member : members) {
-      if (members.size() > 1) nodes_[member].recursive = true;
-    }
   }
+
+  const std::vector<const Pattern*>& patterns_;
+  bool whole_;
+  Random& random_;
+  Budget& budget_;
+  std::vector<std::map<std::size_t, States>> reached_;
+  std::deque<Run> runs_;
+};
+
+}  // namespace patterns
+
+MOCK_GATEWAY_INLINE bool occurs(const Pattern& pattern, std::string_view text, Budget& budget) {
+  return patterns::Run(pattern, budget).run(0, text, 0, false);
 }
 
-MOCK_GATEWAY_INLINE std::size_t Program::height_of(const Node& node) const {
-  if (node.never) return unbounded_height;
-  if (node.constant != nullptr || node.enumeration != nullptr) return 0;
-  std::size_t height = 0;
-  const auto raise = [&height](std::size_t other) { height = std::max(height, other); };
-  for (const std::size_t part : node.all_of) raise(nodes_[part].height);
-  if (node.reference != none) raise(nodes_[node.reference].height);
-  for (const std::vector<std::size_t>* choice : {&node.any_of, &node.one_of}) {
-    std::size_t least = choice->empty() ? 0 : unbounded_height;
-    for (const std::size_t part : *choice) least = std::min(least, nodes_[part].height);
-    raise(least);
-  }
-  if ((node.types & ~static_cast<unsigned>(array_bit | object_bit)) != 0) return height;
-  std::size_t parts = unbounded_height;
-  if ((node.types & object_bit) != 0) {
-    std::size_t tallest = 0;
-    for (const std::string& name : node.required) {
-      const auto property = node.properties.find(name);
-      if (property != node.properties.end()) tallest = std::max(tallest, nodes_[property->second].height + 1);
-    }
-    parts = std::min(parts, tallest);
-  }
-  if ((node.types & array_bit) != 0) {
-    std::size_t tallest = 0;
-    for (std::size_t index = 0; index < std::min(node.min_items, node.prefix.size()); ++index) {
-      tallest = std::max(tallest, nodes_[node.prefix[index]].height + 1);
-    }
-    if (node.min_items > node.prefix.size() && node.items != none) {
-      tallest = std::max(tallest, nodes_[node.items].height + 1);
-    }
-    parts = std::min(parts, tallest);
-  }
-  raise(parts);
-  return std::min(height, unbounded_height);
-}
-
-MOCK_GATEWAY_INLINE void Program::measure_heights() {
-  for (std::size_t pass = 0; pass <= max_instance_depth + 1; ++pass) {
-    bool changed = false;
-    for (std::size_t place = order_.size(); place-- > 0;) {
-      Node& node = nodes_[order_[place]];
-      const std::size_t height = height_of(node);
-      if (height != node.height) node.height = height, changed = true;
-    }
-    if (!changed) break;
-  }
-}
-
-}  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- answer/schema_value.cpp ----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace schema {
-
-MOCK_GATEWAY_INLINE Span Span::of(const Json& number) {
-  constexpr double exact_limit = 9007199254740992.0;  // 2^53
-  Span span;
-  span.low = span.high = Decimal::of(number);
-  if (!number.is_number_float()) return span;
-  const double value = number.get<double>();
-  if (std::fabs(value) < exact_limit) return span;
-  const double below = std::nextafter(value, -std::numeric_limits<double>::infinity());
-  const double above = std::nextafter(value, std::numeric_limits<double>::infinity());
-  if (std::isfinite(below)) span.low = Decimal::of(Json(below));
-  if (std::isfinite(above)) span.high = Decimal::of(Json(above));
-  span.exact = false;
-  return span;
-}
-
-MOCK_GATEWAY_INLINE Verdict negation(Verdict verdict) {
-  if (verdict == Verdict::unsure) return verdict;
-  return verdict == Verdict::yes ? Verdict::no : Verdict::yes;
-}
-
-MOCK_GATEWAY_INLINE Verdict at_least(const Span& value, const Span& bound, bool exclusive) {
-  const int surely = value.low.compare(bound.high);
-  const int possibly = value.high.compare(bound.low);
-  if (exclusive) return surely > 0 ? Verdict::yes : possibly <= 0 ? Verdict::no : Verdict::unsure;
-  return surely >= 0 ? Verdict::yes : possibly < 0 ? Verdict::no : Verdict::unsure;
-}
-
-MOCK_GATEWAY_INLINE Verdict is_multiple(const Json& value, const Json& divisor) {
-  const Span span = Span::of(value);
-  const Span unit = Span::of(divisor);
-  if (span.low.is_zero() && span.exact) return Verdict::yes;
-  if (!span.exact || !unit.exact) return Verdict::unsure;
-  const bool decimal = span.low.is_multiple_of(unit.low);
-  if (!value.is_number_float() && !divisor.is_number_float()) return decimal ? Verdict::yes : Verdict::no;
-  const double quotient = value.get<double>() / divisor.get<double>();
-  if (!std::isfinite(quotient)) return Verdict::unsure;
-  const bool binary = std::floor(quotient) == quotient;
-  if (decimal != binary) return Verdict::unsure;
-  return decimal ? Verdict::yes : Verdict::no;
-}
-
-MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
-  if (value.is_number_integer()) return true;
-  if (!value.is_number_float()) return false;
-  const double number = value.get<double>();
-  return std::floor(number) == number;
-}
-
-MOCK_GATEWAY_INLINE bool within_depth(const Json& value, std::size_t limit) {
-  if (!value.is_structured()) return true;
-  if (limit == 0) return false;
-  return std::all_of(value.begin(), value.end(), [limit](const Json& part) { return within_depth(part, limit - 1); });
-}
-
-MOCK_GATEWAY_INLINE Verdict equal(const Json& left, const Json& right) {
-  if (left.is_number() && right.is_number()) {
-    // Below 2^63 a double is as good as its text; beyond, the text may have been an integer with more digits.
-    const auto lossy = [](const Json& number) {
-      return number.is_number_float() && std::fabs(number.get<double>()) >= 9223372036854775808.0;
-    };
-    if (lossy(left) || lossy(right)) {
-      const Span first = Span::of(left);
-      const Span second = Span::of(right);
-      const bool apart = first.high.compare(second.low) < 0 || second.high.compare(first.low) < 0;
-      return apart ? Verdict::no : Verdict::unsure;
-    }
-    return Decimal::of(left).compare(Decimal::of(right)) == 0 ? Verdict::yes : Verdict::no;
-  }
-  if (left.type() != right.type()) return Verdict::no;
-  if (!left.is_structured()) return left == right ? Verdict::yes : Verdict::no;
-  if (left.size() != right.size()) return Verdict::no;
-  Verdict all = Verdict::yes;
-  for (auto item = left.begin(); item != left.end() && all != Verdict::no; ++item) {
-    if (left.is_array()) {
-      all = std::min(all, equal(*item, right[static_cast<std::size_t>(item - left.begin())]));
-    } else {
-      const auto other = right.find(item.key());
-      all = other == right.end() ? Verdict::no : std::min(all, equal(*item, *other));
-    }
-  }
-  return all;
-}
-
-namespace values {
-
-MOCK_GATEWAY_INLINE void append_canonical(std::string& out, const Json& value) {
-  if (value.is_number()) {
-    out += Decimal::of(value).text();
-  } else if (value.is_string()) {
-    text::append_json_string(out, value.get_ref<const std::string&>());
-  } else if (value.is_array()) {
-    out += '[';
-    for (const Json& item : value) {
-      append_canonical(out, item);
-      out += ',';
-    }
-    out += ']';
-  } else if (value.is_object()) {
-    std::map<std::string_view, const Json*> sorted;
-    for (auto item = value.begin(); item != value.end(); ++item) sorted[item.key()] = &*item;
-    out += '{';
-    for (const auto& [name, item] : sorted) {
-      text::append_json_string(out, name);
-      append_canonical(out, *item);
-      out += ',';
-    }
-    out += '}';
-  } else {
-    out += value.dump();
-  }
-}
-
-}  // namespace values
-
-MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
-  std::string out;
-  values::append_canonical(out, value);
-  return out;
-}
-
-MOCK_GATEWAY_INLINE std::string quoted(const Json& value) {
-  if (!within_depth(value, max_instance_depth)) return "a deeply nested value";
-  return text::excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
+MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
+                                   std::size_t most, std::size_t spare, Random& random, Budget& budget) {
+  return patterns::Walk(patterns, whole, random, budget).text_of(least, most, spare);
 }
 
 }  // namespace schema
@@ -15566,6 +14508,348 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
+
+// Of the documented fields, and of the body as JSON.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace matchers {
+
+/// In the order of ChatField.
+inline constexpr const char* field_names[] = {"model",
+                                              "stream",
+                                              "stream_options.include_usage",
+                                              "temperature",
+                                              "top_p",
+                                              "max_tokens",
+                                              "n",
+                                              "presence_penalty",
+                                              "repetition_penalty",
+                                              "seed",
+                                              "stop",
+                                              "tool_choice",
+                                              "parallel_tool_calls",
+                                              "response_format",
+                                              "response schema",
+                                              "enable_thinking",
+                                              "logprobs",
+                                              "number of user messages",
+                                              "number of messages",
+                                              "number of tools"};
+
+MOCK_GATEWAY_INLINE std::string name_of(ChatField field) { return field_names[static_cast<std::size_t>(field)]; }
+
+MOCK_GATEWAY_INLINE std::optional<double> number_of(const ChatRequest& chat, ChatField field) {
+  switch (field) {
+    case ChatField::temperature: return chat.temperature;
+    case ChatField::top_p: return chat.top_p;
+    case ChatField::max_tokens: return chat.max_tokens;
+    case ChatField::n: return static_cast<double>(chat.n);
+    case ChatField::presence_penalty: return chat.presence_penalty;
+    case ChatField::repetition_penalty: return chat.repetition_penalty;
+    case ChatField::user_messages:
+      return static_cast<double>(std::count_if(chat.messages.begin(), chat.messages.end(), is_user_message));
+    case ChatField::messages: return static_cast<double>(chat.messages.size());
+    case ChatField::tools: return static_cast<double>(chat.tools.size());
+    default: return std::nullopt;
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string_view word(const ToolChoice& choice) {
+  switch (choice.mode) {
+    case ToolChoice::Mode::none: return "none";
+    case ToolChoice::Mode::automatic: return "auto";
+    case ToolChoice::Mode::required: return "required";
+    case ToolChoice::Mode::named: break;
+  }
+  return choice.name;
+}
+
+MOCK_GATEWAY_INLINE std::string_view word(ResponseFormat::Kind kind) {
+  switch (kind) {
+    case ResponseFormat::Kind::text: return "text";
+    case ResponseFormat::Kind::json_object: return "json_object";
+    case ResponseFormat::Kind::json_schema: break;
+  }
+  return "json_schema";
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::string_view> word(std::optional<bool> flag) {
+  if (!flag) return std::nullopt;
+  return *flag ? "true" : "false";
+}
+
+/// The field as text, when it is one of a few words, or text.
+MOCK_GATEWAY_INLINE std::optional<std::string_view> word_of(const ChatRequest& chat, ChatField field) {
+  switch (field) {
+    case ChatField::model: return chat.model;
+    case ChatField::stream: return word(chat.stream);
+    case ChatField::include_usage: return word(chat.include_usage);
+    case ChatField::tool_choice: return word(chat.tool_choice);
+    case ChatField::parallel_tool_calls: return word(chat.parallel_tool_calls);
+    case ChatField::response_format:
+      return word(chat.response_format ? chat.response_format->kind : ResponseFormat::Kind::text);
+    case ChatField::response_schema:
+      if (!chat.response_format || chat.response_format->kind != ResponseFormat::Kind::json_schema) return std::nullopt;
+      return chat.response_format->name;
+    case ChatField::enable_thinking: return word(chat.enable_thinking);
+    case ChatField::logprobs: return word(chat.logprobs);
+    default: return std::nullopt;
+  }
+}
+
+/// A value of the body as it was sent: the parsed request no longer knows a default from a value.
+MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
+
+MOCK_GATEWAY_INLINE std::string actual_tools(const MatcherNode&, const ChatCall& call) {
+  if (call.chat().tools.empty()) return "no tools";
+  std::vector<std::string_view> names;
+  for (const Tool& tool : call.chat().tools) names.push_back(tool.name);
+  return listed("tools: ", names);
+}
+
+MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
+  const ChatRequest& chat = call.chat();
+  const auto field = [&chat](const char* name) { return json_pointer::child(chat.body, name); };
+  const auto within = [](const Json* value, const char* name) {
+    return value == nullptr ? nullptr : json_pointer::child(*value, name);
+  };
+  switch (node.field) {
+    case ChatField::include_usage: return sent(within(field("stream_options"), "include_usage"));
+    case ChatField::tool_choice:
+      return excerpts::quoted(word(chat.tool_choice)) + (field("tool_choice") == nullptr ? " (not sent)" : "");
+    case ChatField::response_format: {
+      const Json* type = within(field("response_format"), "type");
+      return sent(type == nullptr ? field("response_format") : type);
+    }
+    case ChatField::response_schema: {
+      if (const auto name = word_of(chat, node.field)) return excerpts::quoted(*name);
+      const Json* format = field("response_format");
+      return format == nullptr ? "response_format not sent" : "response_format " + excerpts::json(*format);
+    }
+    case ChatField::user_messages:
+    case ChatField::messages: return std::to_string(static_cast<std::size_t>(number_of(chat, node.field).value_or(0)));
+    case ChatField::tools:
+      return (chat.tools.empty() ? "" : std::to_string(chat.tools.size()) + ", ") + actual_tools(node, call);
+    default: return sent(field(field_names[static_cast<std::size_t>(node.field)]));
+  }
+}
+
+MOCK_GATEWAY_INLINE bool number_matches(const MatcherNode& node, const ChatCall& call) {
+  const std::optional<double> number = number_of(call.chat(), node.field);
+  return number && node.range->contains(*number);
+}
+
+MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& call) {
+  return word_of(call.chat(), node.field) == std::string_view(node.operand);
+}
+
+MOCK_GATEWAY_INLINE bool seed_matches(const MatcherNode& node, const ChatCall& call) { return call.chat().seed == node.number; }
+
+MOCK_GATEWAY_INLINE bool stop_has(const MatcherNode& node, const ChatCall& call) {
+  const std::vector<std::string>& stop = call.chat().stop;
+  return std::find(stop.begin(), stop.end(), node.operand) != stop.end();
+}
+
+MOCK_GATEWAY_INLINE bool offers_tool(const MatcherNode& node, const ChatCall& call) { return call.chat().has_tool(node.operand); }
+
+MOCK_GATEWAY_INLINE MatcherNode field_leaf(ChatField field, std::string description, Test test, std::string operand = "") {
+  MatcherNode node = leaf(std::move(description), test, actual_field, std::move(operand));
+  node.field = field;
+  return node;
+}
+
+MOCK_GATEWAY_INLINE Matcher number_is(ChatField field, const Range& range) {
+  MatcherNode node = field_leaf(field, name_of(field) + " is " + range.describe(), number_matches);
+  node.range = range;
+  return Matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher flag_is(ChatField field, bool flag) {
+  const std::string value = flag ? "true" : "false";
+  return Matcher(field_leaf(field, name_of(field) + " is " + value, word_matches, value));
+}
+
+MOCK_GATEWAY_INLINE Matcher word_is(ChatField field, std::string value) {
+  std::string description = name_of(field) + " is " + excerpts::quoted(value);
+  return Matcher(field_leaf(field, std::move(description), word_matches, std::move(value)));
+}
+
+// ---- JSON
+
+/// The names of a JSON pointer. Throws GatewayError.
+MOCK_GATEWAY_INLINE std::vector<std::string> parse_pointer(const std::string& source) {
+  const auto refuse = [&source](const char* why) {
+    throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
+  };
+  if (!source.empty() && source.front() != '/') refuse("it begins with \"/\", or is empty for the whole body");
+  std::vector<std::string> names;
+  for (std::size_t start = 1; start <= source.size();) {
+    const std::size_t end = std::min(source.find('/', start), source.size());
+    std::optional<std::string> name = json_pointer::name_of(std::string_view(source).substr(start, end - start));
+    if (!name) refuse("\"~\" is written ~0, and \"/\" within a name ~1");
+    names.push_back(std::move(*name));
+    start = end + 1;
+  }
+  return names;
+}
+
+MOCK_GATEWAY_INLINE const Json* value_at(const Json& root, const std::vector<std::string>& pointer) {
+  const Json* value = &root;
+  for (const std::string& name : pointer) {
+    value = json_pointer::child(*value, name);
+    if (value == nullptr) return nullptr;
+  }
+  return value;
+}
+
+MOCK_GATEWAY_INLINE bool body_has_field(const MatcherNode& node, const ChatCall& call) {
+  return json_pointer::child(call.chat().body, node.operand) != nullptr;
+}
+
+MOCK_GATEWAY_INLINE std::string actual_fields(const MatcherNode& node, const ChatCall& call) {
+  if (const Json* value = json_pointer::child(call.chat().body, node.operand)) return excerpts::json(*value);
+  std::vector<std::string_view> names;
+  for (const auto& field : call.chat().body.get_ref<const Json::object_t&>()) names.push_back(field.first);
+  return listed("fields: ", names);
+}
+
+MOCK_GATEWAY_INLINE bool json_matches(const MatcherNode& node, const ChatCall& call) {
+  const Json* actual = value_at(call.chat().body, node.path);
+  return actual != nullptr && json_comparison::same(node.json, *actual);
+}
+
+/// What is at a pointer: whole when it is short, else what differs.
+MOCK_GATEWAY_INLINE std::string actual_json(const MatcherNode& node, const ChatCall& call) {
+  const Json* actual = value_at(call.chat().body, node.path);
+  if (actual == nullptr) return "nothing there";
+  const std::string whole = actual->dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::optional<json_comparison::Difference> difference =
+      json_comparison::first_difference(node.json, *actual, json_comparison::Extent::whole);
+  if (whole.size() <= excerpts::shown_bytes || !difference) return excerpts::plain(whole);
+  difference->pointer.insert(0, node.operand);
+  return json_comparison::explain(*difference);
+}
+
+MOCK_GATEWAY_INLINE bool json_text_matches(const MatcherNode& node, const ChatCall& call) {
+  const Json* actual = value_at(call.chat().body, node.path);
+  return actual != nullptr && actual->is_string() && node.text->matches(actual->get_ref<const std::string&>());
+}
+
+MOCK_GATEWAY_INLINE std::string actual_json_text(const MatcherNode& node, const ChatCall& call) {
+  const Json* actual = value_at(call.chat().body, node.path);
+  if (actual == nullptr) return "nothing there";
+  if (!actual->is_string()) return "no text: " + excerpts::json(*actual);
+  return shown(*node.text, actual->get_ref<const std::string&>());
+}
+
+MOCK_GATEWAY_INLINE std::optional<json_comparison::Difference> body_difference(const MatcherNode& node, const ChatCall& call) {
+  return json_comparison::first_difference(node.json, call.chat().body, json_comparison::Extent::part);
+}
+
+MOCK_GATEWAY_INLINE bool body_matches(const MatcherNode& node, const ChatCall& call) { return !body_difference(node, call); }
+
+MOCK_GATEWAY_INLINE std::string actual_body(const MatcherNode& node, const ChatCall& call) {
+  const std::optional<json_comparison::Difference> found = body_difference(node, call);
+  return found ? json_comparison::explain(*found) : std::string();
+}
+
+}  // namespace matchers
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Matcher turns_are(Range count) { return detail::matchers::number_is(detail::ChatField::user_messages, count); }
+MOCK_GATEWAY_INLINE Matcher messages_are(Range count) { return detail::matchers::number_is(detail::ChatField::messages, count); }
+MOCK_GATEWAY_INLINE Matcher tools_are(Range count) { return detail::matchers::number_is(detail::ChatField::tools, count); }
+MOCK_GATEWAY_INLINE Matcher model_is(std::string id) { return detail::matchers::word_is(detail::ChatField::model, std::move(id)); }
+MOCK_GATEWAY_INLINE Matcher stream_is(bool stream) { return detail::matchers::flag_is(detail::ChatField::stream, stream); }
+MOCK_GATEWAY_INLINE Matcher include_usage_is(bool include_usage) {
+  return detail::matchers::flag_is(detail::ChatField::include_usage, include_usage);
+}
+MOCK_GATEWAY_INLINE Matcher temperature_is(Range range) { return detail::matchers::number_is(detail::ChatField::temperature, range); }
+MOCK_GATEWAY_INLINE Matcher top_p_is(Range range) { return detail::matchers::number_is(detail::ChatField::top_p, range); }
+MOCK_GATEWAY_INLINE Matcher max_tokens_is(Range range) { return detail::matchers::number_is(detail::ChatField::max_tokens, range); }
+MOCK_GATEWAY_INLINE Matcher presence_penalty_is(Range range) {
+  return detail::matchers::number_is(detail::ChatField::presence_penalty, range);
+}
+MOCK_GATEWAY_INLINE Matcher repetition_penalty_is(Range range) {
+  return detail::matchers::number_is(detail::ChatField::repetition_penalty, range);
+}
+MOCK_GATEWAY_INLINE Matcher n_is(Range range) { return detail::matchers::number_is(detail::ChatField::n, range); }
+MOCK_GATEWAY_INLINE Matcher tool_choice_is(std::string choice) {
+  return detail::matchers::word_is(detail::ChatField::tool_choice, std::move(choice));
+}
+MOCK_GATEWAY_INLINE Matcher parallel_tool_calls_is(bool parallel) {
+  return detail::matchers::flag_is(detail::ChatField::parallel_tool_calls, parallel);
+}
+MOCK_GATEWAY_INLINE Matcher response_schema_is(std::string name) {
+  return detail::matchers::word_is(detail::ChatField::response_schema, std::move(name));
+}
+MOCK_GATEWAY_INLINE Matcher enable_thinking_is(bool enabled) {
+  return detail::matchers::flag_is(detail::ChatField::enable_thinking, enabled);
+}
+MOCK_GATEWAY_INLINE Matcher logprobs_is(bool logprobs) { return detail::matchers::flag_is(detail::ChatField::logprobs, logprobs); }
+
+MOCK_GATEWAY_INLINE Matcher response_format_is(std::string type) {
+  if (type != "text" && type != "json_object" && type != "json_schema") {
+    throw GatewayError("a response_format is \"text\", \"json_object\" or \"json_schema\", not " +
+                       detail::excerpts::quoted(type));
+  }
+  return detail::matchers::word_is(detail::ChatField::response_format, std::move(type));
+}
+
+MOCK_GATEWAY_INLINE Matcher seed_is(std::int64_t seed) {
+  using namespace detail::matchers;
+  detail::MatcherNode node = field_leaf(detail::ChatField::seed, "seed is " + std::to_string(seed), seed_matches);
+  node.number = seed;
+  return Matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher has_stop(std::string sequence) {
+  using namespace detail::matchers;
+  std::string description = "stop has " + detail::excerpts::quoted(sequence);
+  return Matcher(field_leaf(detail::ChatField::stop, std::move(description), stop_has, std::move(sequence)));
+}
+
+MOCK_GATEWAY_INLINE Matcher has_tool(std::string name) {
+  using namespace detail::matchers;
+  return Matcher(leaf("has tool " + detail::excerpts::quoted(name), offers_tool, actual_tools, name));
+}
+
+MOCK_GATEWAY_INLINE Matcher has_field(std::string name) {
+  using namespace detail::matchers;
+  return Matcher(leaf("has field " + detail::excerpts::quoted(name), body_has_field, actual_fields, name));
+}
+
+MOCK_GATEWAY_INLINE Matcher json_at(std::string pointer, Json value) {
+  using namespace detail::matchers;
+  std::vector<std::string> path = parse_pointer(pointer);
+  std::string description =
+      "json at " + detail::json_comparison::place(pointer) + " is " + detail::excerpts::json(value);
+  detail::MatcherNode node = leaf(std::move(description), json_matches, actual_json, std::move(pointer));
+  node.path = std::move(path);
+  node.json = std::move(value);
+  return Matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher json_text_at(std::string pointer, TextMatcher text) {
+  using namespace detail::matchers;
+  std::vector<std::string> path = parse_pointer(pointer);
+  std::string description = "text at " + detail::json_comparison::place(pointer) + " " + text.describe();
+  detail::MatcherNode node = text_leaf(std::move(description), text, json_text_matches, actual_json_text);
+  node.path = std::move(path);
+  return Matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
+  using namespace detail::matchers;
+  detail::MatcherNode node = leaf("body includes " + detail::excerpts::json(part), body_matches, actual_body);
+  node.json = std::move(part);
+  return Matcher(std::move(node));
+}
+
+}}  // namespace mock_gateway
+
 // ---- script/forced_failures.cpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -15648,52 +14932,174 @@ MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const 
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- script/json_comparison.cpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace json_comparison {
+
+/// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
+template <class Integer>
+bool has_value(double real, Integer integer) {
+  constexpr double limit =
+      sizeof(Integer) == 8 && std::is_unsigned_v<Integer> ? 18446744073709551616.0 : 9223372036854775808.0;
+  const double least = std::is_unsigned_v<Integer> ? 0.0 : -limit;
+  return real >= least && real < limit && static_cast<double>(static_cast<Integer>(real)) == real &&
+         static_cast<Integer>(real) == integer;
+}
+
+MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
+  if (a.is_number_float() && b.is_number_float()) return a.get<double>() == b.get<double>();
+  if (b.is_number_float()) return same_number(b, a);
+  if (a.is_number_float()) {
+    const auto real = a.get<double>();
+    return b.is_number_unsigned() ? has_value(real, b.get<std::uint64_t>()) : has_value(real, b.get<std::int64_t>());
+  }
+  // nlohmann compares a large unsigned number as if it were negative.
+  if (a.is_number_unsigned() == b.is_number_unsigned()) return a == b;
+  const Json& with_sign = a.is_number_unsigned() ? b : a;
+  const Json& without_sign = a.is_number_unsigned() ? a : b;
+  const auto number = with_sign.get<std::int64_t>();
+  return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
+}
+
+/// The first difference of two values that are both there or not, under a name.
+MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
+                                           Extent extent) {
+  std::optional<Difference> difference = expected != nullptr && actual != nullptr
+                                             ? first_difference(*expected, *actual, extent)
+                                             : Difference{{}, expected, actual};
+  if (difference) difference->pointer.insert(0, json_pointer::token(name));
+  return difference;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Difference> first_difference_in_object(const Json& expected, const Json& actual, Extent extent) {
+  for (const auto& [name, value] : expected.get_ref<const Json::object_t&>()) {
+    if (auto difference = difference_below(name, &value, json_pointer::child(actual, name), extent)) return difference;
+  }
+  if (extent == Extent::part || expected.size() == actual.size()) return std::nullopt;
+  for (const auto& [name, value] : actual.get_ref<const Json::object_t&>()) {
+    if (json_pointer::child(expected, name) == nullptr) return difference_below(name, nullptr, &value, extent);
+  }
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent) {
+  if (expected.is_object() && actual.is_object()) return first_difference_in_object(expected, actual, extent);
+  if (expected.is_array() && actual.is_array()) {
+    for (std::size_t index = 0; index < std::max(expected.size(), actual.size()); ++index) {
+      const Json* wanted = index < expected.size() ? &expected[index] : nullptr;
+      const Json* found = index < actual.size() ? &actual[index] : nullptr;
+      if (auto difference = difference_below(std::to_string(index), wanted, found, extent)) return difference;
+    }
+    return std::nullopt;
+  }
+  const bool same = expected.is_number() && actual.is_number() ? same_number(expected, actual) : expected == actual;
+  if (same) return std::nullopt;
+  return Difference{{}, &expected, &actual};
+}
+
+MOCK_GATEWAY_INLINE bool same(const Json& left, const Json& right) { return !first_difference(left, right, Extent::whole); }
+
+MOCK_GATEWAY_INLINE std::string explain(const Difference& difference) {
+  const auto shown_or_nothing = [](const Json* value) { return value == nullptr ? "nothing" : excerpts::json(*value); };
+  const std::string where = "at " + place(difference.pointer) + ": ";
+  if (difference.expected != nullptr && difference.actual != nullptr && difference.expected->is_string() &&
+      difference.actual->is_string()) {
+    return where + excerpts::difference(difference.expected->get_ref<const std::string&>(),
+                                        difference.actual->get_ref<const std::string&>());
+  }
+  return where + shown_or_nothing(difference.actual) + " instead of " + shown_or_nothing(difference.expected);
+}
+
+MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) { return pointer.empty() ? "the root" : excerpts::plain(pointer); }
+
+}  // namespace json_comparison
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- script/matcher.cpp ---------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace text_matching {
+
+MOCK_GATEWAY_INLINE bool has_part(const TextMatcherNode& node, std::string_view text) {
+  return text.find(node.operand) != std::string_view::npos;
+}
+
+MOCK_GATEWAY_INLINE bool asks_function(const TextMatcherNode& node, std::string_view text) { return node.function(text); }
+
+MOCK_GATEWAY_INLINE bool matches_both(const TextMatcherNode& node, std::string_view text) {
+  return node.parts[0].matches(text) && node.parts[1].matches(text);
+}
+
+MOCK_GATEWAY_INLINE std::string explain_first_mismatch(const TextMatcherNode& node, std::string_view text) {
+  const TextMatcher& first = node.parts[0];
+  return first.built_in() && first.matches(text) ? node.parts[1].explain(text) : first.explain(text);
+}
+
+MOCK_GATEWAY_INLINE bool matches_either(const TextMatcherNode& node, std::string_view text) {
+  return node.parts[0].matches(text) || node.parts[1].matches(text);
+}
+
+MOCK_GATEWAY_INLINE bool matches_not(const TextMatcherNode& node, std::string_view text) { return !node.parts[0].matches(text); }
+
+}  // namespace text_matching
+}  // namespace detail
 
 MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(const char* part)
     : TextMatcher(part == nullptr ? throw GatewayError("a text matcher's text is a null pointer") : std::string(part)) {
 }
 
 MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string part) {
-  auto node = std::make_shared<Node>();
-  node->description = "contains " + detail::excerpts::quoted(part);
-  node->test = [part = std::move(part)](std::string_view text) { return text.find(part) != std::string_view::npos; };
-  node_ = std::move(node);
+  std::string description = "contains " + detail::excerpts::quoted(part);
+  detail::TextMatcherNode node{detail::text_matching::has_part, std::move(description)};
+  node.operand = std::move(part);
+  *this = TextMatcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string description, std::function<bool(std::string_view)> test) {
   if (!test) throw GatewayError("the text matcher \"" + description + "\" has no function to ask");
-  node_ = std::make_shared<Node>(Node{std::move(description), std::move(test), {}, false});
+  detail::TextMatcherNode node{detail::text_matching::asks_function, std::move(description)};
+  node.built_in = false;
+  node.function = std::move(test);
+  *this = TextMatcher(std::move(node));
 }
 
-MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(Node node) : node_(std::make_shared<Node>(std::move(node))) {}
+MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(detail::TextMatcherNode node)
+    : node_(std::make_shared<detail::TextMatcherNode>(std::move(node))) {}
+
+MOCK_GATEWAY_INLINE bool TextMatcher::matches(std::string_view text) const { return node_->test(*node_, text); }
+
+MOCK_GATEWAY_INLINE const std::string& TextMatcher::describe() const { return node_->description; }
 
 MOCK_GATEWAY_INLINE std::string TextMatcher::explain(std::string_view text) const {
-  return node_->explain ? node_->explain(text) : detail::excerpts::quoted(text);
+  return node_->explain ? node_->explain(*node_, text) : detail::excerpts::quoted(text);
 }
 
+MOCK_GATEWAY_INLINE bool TextMatcher::built_in() const { return node_->built_in; }
+
 MOCK_GATEWAY_INLINE TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
-  return TextMatcher(TextMatcher::Node{
-      "(" + a.describe() + " and " + b.describe() + ")",
-      [a, b](std::string_view text) { return a.matches(text) && b.matches(text); },
-      [a, b](std::string_view text) { return a.built_in() && a.matches(text) ? b.explain(text) : a.explain(text); },
-      a.built_in() && b.built_in()});
+  detail::TextMatcherNode node{detail::text_matching::matches_both, "(" + a.describe() + " and " + b.describe() + ")"};
+  node.explain = detail::text_matching::explain_first_mismatch;
+  node.built_in = a.built_in() && b.built_in();
+  node.parts = {a, b};
+  return TextMatcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
-  return TextMatcher(TextMatcher::Node{"(" + a.describe() + " or " + b.describe() + ")",
-                                       [a, b](std::string_view text) { return a.matches(text) || b.matches(text); },
-                                       {},
-                                       a.built_in() && b.built_in()});
+  detail::TextMatcherNode node{detail::text_matching::matches_either, "(" + a.describe() + " or " + b.describe() + ")"};
+  node.built_in = a.built_in() && b.built_in();
+  node.parts = {a, b};
+  return TextMatcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator!(const TextMatcher& matcher) {
-  return TextMatcher(TextMatcher::Node{"not (" + matcher.describe() + ")",
-                                       [matcher](std::string_view text) { return !matcher.matches(text); },
-                                       {},
-                                       matcher.built_in()});
+  detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.describe() + ")"};
+  node.built_in = matcher.built_in();
+  node.parts = {matcher};
+  return TextMatcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE const std::string& ChatCall::user_text() const {
@@ -15713,8 +15119,8 @@ MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, c
   MatcherNode node;
   node.kind = kind;
   for (const Matcher& side : {a, b}) {
-    if (side.node().kind == kind) {
-      node.parts.insert(node.parts.end(), side.node().parts.begin(), side.node().parts.end());
+    if (Access::node(side).kind == kind) {
+      node.parts.insert(node.parts.end(), Access::node(side).parts.begin(), Access::node(side).parts.end());
     } else {
       node.parts.push_back(side);
     }
@@ -15737,7 +15143,7 @@ MOCK_GATEWAY_INLINE Matcher operator||(const Matcher& a, const Matcher& b) {
 
 MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   using Kind = detail::MatcherNode::Kind;
-  const Kind kind = matcher.node().kind;
+  const Kind kind = detail::Access::node(matcher).kind;
   detail::MatcherNode node;
   node.kind = Kind::negation;
   // These have their parentheses.
@@ -15757,7 +15163,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> Trail::find(const MatcherNode& node) con
 }
 
 MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
-  const MatcherNode& node = matcher.node();
+  const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
@@ -15819,8 +15225,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node
   std::optional<bool> matched = explain(node.parts.front(), call, trail, depth, inner);
   if (matched) matched = !*matched;
   std::string actual;
-  const MatcherNode& part = node.parts.front().node();
-  if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(call);
+  const MatcherNode& part = detail::Access::node(node.parts.front());
+  if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
   conditions.push_back({depth, verdict(matched), node.description, std::move(actual)});
   return matched;
 }
@@ -15829,7 +15235,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
                             std::vector<ExplainedCondition>& conditions) {
-  const MatcherNode& node = matcher.node();
+  const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all: return explanation::explain_all(node, call, trail, depth, conditions);
@@ -15837,7 +15243,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
     case MatcherNode::Kind::negation: return explanation::explain_negation(node, call, trail, depth, conditions);
   }
   const std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : trail.find(node);
-  std::string actual = matched == false && node.actual ? node.actual(call) : std::string();
+  std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
   conditions.push_back({depth, explanation::verdict(matched), node.description, std::move(actual)});
   return matched;
 }
@@ -15851,45 +15257,32 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-/// The description of any_text().
-inline constexpr std::string_view anything = "is anything";
-/// The longest text that a pattern is searched for in.
-inline constexpr std::size_t searched_bytes = 65536;
-
-using Test = std::function<bool(const ChatCall&)>;
-using Actual = std::function<std::string(const ChatCall&)>;
-
-MOCK_GATEWAY_INLINE Matcher leaf(std::string description, Test test, Actual actual) {
+MOCK_GATEWAY_INLINE MatcherNode leaf(std::string description, Test test, Actual actual, std::string operand) {
   MatcherNode node;
   node.description = std::move(description);
-  node.test = std::move(test);
-  node.actual = std::move(actual);
-  return Matcher(std::move(node));
+  node.tests = test;
+  node.actual = actual;
+  node.operand = std::move(operand);
+  return node;
 }
 
-/// A leaf whose test asks `text`.
-MOCK_GATEWAY_INLINE Matcher text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual) {
-  MatcherNode node;
-  node.description = std::move(description);
-  node.test = std::move(test);
-  node.actual = std::move(actual);
+MOCK_GATEWAY_INLINE MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual, std::string operand) {
+  MatcherNode node = leaf(std::move(description), test, actual, std::move(operand));
   node.built_in = text.built_in();
-  return Matcher(std::move(node));
+  node.text = text;
+  return node;
 }
 
-/// What a report shows of a text that was to match, without asking the tester's functions.
 MOCK_GATEWAY_INLINE std::string shown(const TextMatcher& matcher, std::string_view text) {
   return matcher.built_in() ? matcher.explain(text) : excerpts::quoted(text);
 }
 
-MOCK_GATEWAY_INLINE bool is_any_text(const TextMatcher& text) { return text.built_in() && text.describe() == anything; }
+MOCK_GATEWAY_INLINE bool is_any_text(const TextMatcher& text) { return text.built_in() && text.describe() == "is anything"; }
 
-/// " and its text contains \"21\""; nothing when it may be any.
 MOCK_GATEWAY_INLINE std::string and_text(const TextMatcher& text) {
   return is_any_text(text) ? std::string() : " and its text " + text.describe();
 }
 
-/// The texts in one line, cut where it becomes long.
 MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<std::string_view>& texts) {
   std::string list;
   for (const std::string_view text : texts) {
@@ -15900,32 +15293,12 @@ MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<st
   return heading + excerpts::plain(list);
 }
 
-// ---- Patterns
-
-/// Whether the pattern occurs in the text; nothing when that takes too many steps.
-MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
-  schema::Budget budget;
-  try {
-    return schema::PatternRun(pattern, budget).search(text);
-  } catch (const schema::Unsupported&) {
-    return std::nullopt;
-  }
-}
-
-MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, std::string_view text) {
-  if (text.size() > searched_bytes) {
-    return "not searched: it has " + excerpts::grouped(text.size()) + " bytes, more than " +
-           excerpts::grouped(searched_bytes);
-  }
-  if (!search(pattern, text)) return "given up after " + excerpts::grouped(schema::work_limit) + " steps";
-  return excerpts::quoted(text);
-}
-
 // ---- Messages
 
+MOCK_GATEWAY_INLINE bool is_user_message(const Message& message) { return message.role == "user"; }
+
 MOCK_GATEWAY_INLINE bool has_user_message(const ChatRequest& chat) {
-  return std::any_of(chat.messages.rbegin(), chat.messages.rend(),
-                     [](const Message& message) { return message.role == "user"; });
+  return std::any_of(chat.messages.rbegin(), chat.messages.rend(), is_user_message);
 }
 
 MOCK_GATEWAY_INLINE std::string last_role(const ChatRequest& chat) {
@@ -15933,55 +15306,69 @@ MOCK_GATEWAY_INLINE std::string last_role(const ChatRequest& chat) {
                                : "last message is of role " + excerpts::plain(chat.messages.back().role);
 }
 
-using Messages = std::vector<const Message*>;
+MOCK_GATEWAY_INLINE bool user_text_matches(const MatcherNode& node, const ChatCall& call) {
+  const std::string& said = call.user_text();
+  return (!said.empty() || has_user_message(call.chat())) && node.text->matches(said);
+}
 
-MOCK_GATEWAY_INLINE Messages system_messages(const ChatRequest& chat) {
-  Messages messages;
-  for (const Message& message : chat.messages) {
-    if (message.role == "system" || message.role == "developer") messages.push_back(&message);
+MOCK_GATEWAY_INLINE std::string actual_user_text(const MatcherNode& node, const ChatCall& call) {
+  return has_user_message(call.chat()) ? shown(*node.text, call.user_text()) : "no user message";
+}
+
+/// Whether the message is what the leaf's operand says: a "system message", or any "message".
+MOCK_GATEWAY_INLINE bool is_of_kind(const MatcherNode& node, const Message& message) {
+  return node.operand == "message" || message.role == "system" || message.role == "developer";
+}
+
+MOCK_GATEWAY_INLINE bool some_message_matches(const MatcherNode& node, const ChatCall& call) {
+  for (const Message& message : call.chat().messages)
+    if (is_of_kind(node, message) && node.text->matches(message.text())) return true;
+  return false;
+}
+
+MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
+  // The one that matches, for the report of a negation; else the last, which is the nearest.
+  const Message* matching = nullptr;
+  const Message* last = nullptr;
+  std::size_t count = 0;
+  for (const Message& message : call.chat().messages) {
+    if (!is_of_kind(node, message)) continue;
+    ++count;
+    last = &message;
+    if (matching == nullptr && node.built_in && node.text->matches(message.text())) matching = &message;
   }
-  return messages;
-}
-
-MOCK_GATEWAY_INLINE Messages all_messages(const ChatRequest& chat) {
-  Messages messages;
-  for (const Message& message : chat.messages) messages.push_back(&message);
-  return messages;
-}
-
-/// Some of these messages says what is asked for.
-MOCK_GATEWAY_INLINE Matcher some_message(std::string description, const char* noun, Messages (*choose)(const ChatRequest&),
-                     const TextMatcher& text) {
-  return text_leaf(
-      std::move(description), text,
-      [choose, text](const ChatCall& call) {
-        const Messages messages = choose(call.chat());
-        return std::any_of(messages.begin(), messages.end(),
-                           [&text](const Message* message) { return text.matches(message->text()); });
-      },
-      [choose, text, noun](const ChatCall& call) {
-        const Messages messages = choose(call.chat());
-        if (messages.empty()) return std::string("no ") + noun;
-        // The one that matches, for the report of a negation; else the last, which is the nearest.
-        const Message* chosen = messages.back();
-        if (text.built_in()) {
-          const auto matching = std::find_if(messages.begin(), messages.end(),
-                                             [&text](const Message* message) { return text.matches(message->text()); });
-          if (matching != messages.end()) chosen = *matching;
-        }
-        const std::string said = shown(text, chosen->text());
-        if (messages.size() == 1) return said;
-        return text::counted(messages.size(), noun) + ", " + (chosen == messages.back() ? "the last" : "one") +
-               " of role " + excerpts::plain(chosen->role) + ": " + said;
-      });
+  if (last == nullptr) return "no " + node.operand;
+  const Message* chosen = matching != nullptr ? matching : last;
+  const std::string said = shown(*node.text, chosen->text());
+  if (count == 1) return said;
+  return text::counted(count, node.operand) + ", " + (chosen == last ? "the last" : "one") + " of role " +
+         excerpts::plain(chosen->role) + ": " + said;
 }
 
 /// The message at a position that may count from the end; null when there is none.
-MOCK_GATEWAY_INLINE const Message* message_at(const ChatRequest& chat, int position) {
+MOCK_GATEWAY_INLINE const Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
   return index < 0 || index >= count ? nullptr : &chat.messages[static_cast<std::size_t>(index)];
 }
+
+MOCK_GATEWAY_INLINE bool message_matches(const MatcherNode& node, const ChatCall& call) {
+  const Message* message = message_at(call.chat(), node.number);
+  return message != nullptr && message->role == node.operand && node.text->matches(message->text());
+}
+
+MOCK_GATEWAY_INLINE std::string actual_message(const MatcherNode& node, const ChatCall& call) {
+  const Message* message = message_at(call.chat(), node.number);
+  if (message == nullptr) return "only " + text::counted(call.chat().messages.size(), "message");
+  return "role " + excerpts::plain(message->role) + ": " +
+         (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
+}
+
+MOCK_GATEWAY_INLINE bool last_is_tool(const MatcherNode&, const ChatCall& call) {
+  return !call.chat().messages.empty() && call.chat().messages.back().role == "tool";
+}
+
+MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
 
 struct ToolResult {
   const Message* message;
@@ -16008,214 +15395,42 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   return results;
 }
 
-MOCK_GATEWAY_INLINE bool is_of_function(const ToolResult& result, const std::string& function) {
-  return result.function != nullptr && *result.function == function;
+/// Whether it is of the function or the call that the leaf's operand names.
+MOCK_GATEWAY_INLINE bool is_of(const MatcherNode& node, const ToolResult& result) {
+  if (node.by_call_id) return result.message->tool_call_id == node.operand;
+  return result.function != nullptr && *result.function == node.operand;
 }
 
-MOCK_GATEWAY_INLINE bool is_of_call(const ToolResult& result, const std::string& call_id) {
-  return result.message->tool_call_id == call_id;
+MOCK_GATEWAY_INLINE bool final_tool_result_matches(const MatcherNode& node, const ChatCall& call) {
+  for (const ToolResult& result : final_tool_results(call.chat()))
+    if (is_of(node, result) && node.text->matches(result.message->text())) return true;
+  return false;
 }
 
-/// A tool result at the end of the conversation that is of what `name` says, by `is_of`.
-MOCK_GATEWAY_INLINE Matcher final_tool_result(std::string description, std::string name,
-                          bool (*is_of)(const ToolResult&, const std::string&), const TextMatcher& text) {
-  return text_leaf(
-      std::move(description) + and_text(text), text,
-      [name, is_of, text](const ChatCall& call) {
-        const std::vector<ToolResult> results = final_tool_results(call.chat());
-        return std::any_of(results.begin(), results.end(), [&](const ToolResult& result) {
-          return is_of(result, name) && text.matches(result.message->text());
-        });
-      },
-      [name, is_of, text](const ChatCall& call) {
-        const std::vector<ToolResult> results = final_tool_results(call.chat());
-        if (results.empty()) return last_role(call.chat());
-        constexpr std::size_t most = 5;
-        std::string list;
-        for (std::size_t index = 0; index < std::min(results.size(), most); ++index) {
-          const ToolResult& result = results[index];
-          const std::string said = result.message->text();
-          if (!list.empty()) list += "; ";
-          list += "call " + excerpts::quoted(result.message->tool_call_id) + " of " +
-                  (result.function == nullptr ? "no known function" : excerpts::plain(*result.function)) + ": " +
-                  (is_of(result, name) ? shown(text, said) : excerpts::quoted(said));
-        }
-        if (results.size() > most) list += "; and " + std::to_string(results.size() - most) + " more";
-        return list;
-      });
-}
-
-// ---- Fields
-
-/// A field of the body as it was sent: the parsed request no longer knows a default from a value.
-MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
-
-MOCK_GATEWAY_INLINE Actual sent_field(const char* name) {
-  return [name](const ChatCall& call) { return sent(json_pointer::child(call.chat().body, name)); };
-}
-
-template <class Number>
-Matcher number_is(const char* name, std::optional<Number> ChatRequest::*field, const Range& range) {
-  return leaf(
-      std::string(name) + " is " + range.describe(),
-      [field, range](const ChatCall& call) {
-        const std::optional<Number>& value = call.chat().*field;
-        return value && range.contains(static_cast<double>(*value));
-      },
-      sent_field(name));
-}
-
-/// A field that is of type bool, or an optional one.
-template <class Flag>
-Matcher flag_is(const char* name, Flag ChatRequest::*field, bool expected) {
-  return leaf(
-      std::string(name) + (expected ? " is true" : " is false"),
-      [field, expected](const ChatCall& call) { return call.chat().*field == expected; }, sent_field(name));
-}
-
-MOCK_GATEWAY_INLINE std::string tools(const ChatCall& call) {
-  if (call.chat().tools.empty()) return "no tools";
-  std::vector<std::string_view> names;
-  for (const Tool& tool : call.chat().tools) names.push_back(tool.name);
-  return listed("tools: ", names);
-}
-
-MOCK_GATEWAY_INLINE std::string tool_choice(const ToolChoice& choice) {
-  switch (choice.mode) {
-    case ToolChoice::Mode::none: return "none";
-    case ToolChoice::Mode::automatic: return "auto";
-    case ToolChoice::Mode::required: return "required";
-    case ToolChoice::Mode::named: break;
+MOCK_GATEWAY_INLINE std::string actual_tool_results(const MatcherNode& node, const ChatCall& call) {
+  const std::vector<ToolResult> results = final_tool_results(call.chat());
+  if (results.empty()) return last_role(call.chat());
+  constexpr std::size_t most = 5;
+  std::string list;
+  for (std::size_t index = 0; index < std::min(results.size(), most); ++index) {
+    const ToolResult& result = results[index];
+    const std::string said = result.message->text();
+    if (!list.empty()) list += "; ";
+    list += "call " + excerpts::quoted(result.message->tool_call_id) + " of " +
+            (result.function == nullptr ? "no known function" : excerpts::plain(*result.function)) + ": " +
+            (is_of(node, result) ? shown(*node.text, said) : excerpts::quoted(said));
   }
-  return choice.name;
+  if (results.size() > most) list += "; and " + std::to_string(results.size() - most) + " more";
+  return list;
 }
 
-// ---- JSON
-
-using Pointer = std::vector<std::string>;
-
-/// The names of a JSON pointer. Throws GatewayError.
-MOCK_GATEWAY_INLINE Pointer parse_pointer(const std::string& source) {
-  const auto refuse = [&source](const char* why) {
-    throw GatewayError(excerpts::quoted(source) + " is no JSON pointer: " + why);
-  };
-  if (!source.empty() && source.front() != '/') refuse("it begins with \"/\", or is empty for the whole body");
-  Pointer names;
-  for (std::size_t start = 1; start <= source.size();) {
-    const std::size_t end = std::min(source.find('/', start), source.size());
-    std::optional<std::string> name = json_pointer::name_of(std::string_view(source).substr(start, end - start));
-    if (!name) refuse("\"~\" is written ~0, and \"/\" within a name ~1");
-    names.push_back(std::move(*name));
-    start = end + 1;
-  }
-  return names;
-}
-
-MOCK_GATEWAY_INLINE const Json* value_at(const Json& root, const Pointer& pointer) {
-  const Json* value = &root;
-  for (const std::string& name : pointer) {
-    value = json_pointer::child(*value, name);
-    if (value == nullptr) return nullptr;
-  }
-  return value;
-}
-
-MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) { return pointer.empty() ? "the root" : excerpts::plain(pointer); }
-
-/// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
-template <class Integer>
-bool has_value(double real, Integer integer) {
-  constexpr double limit =
-      sizeof(Integer) == 8 && std::is_unsigned_v<Integer> ? 18446744073709551616.0 : 9223372036854775808.0;
-  const double least = std::is_unsigned_v<Integer> ? 0.0 : -limit;
-  return real >= least && real < limit && static_cast<double>(static_cast<Integer>(real)) == real &&
-         static_cast<Integer>(real) == integer;
-}
-
-MOCK_GATEWAY_INLINE bool same_number(const Json& a, const Json& b) {
-  if (a.is_number_float() && b.is_number_float()) return a.get<double>() == b.get<double>();
-  if (b.is_number_float()) return same_number(b, a);
-  if (a.is_number_float()) {
-    const auto real = a.get<double>();
-    return b.is_number_unsigned() ? has_value(real, b.get<std::uint64_t>()) : has_value(real, b.get<std::int64_t>());
-  }
-  // nlohmann compares a large unsigned number as if it were negative.
-  if (a.is_number_unsigned() == b.is_number_unsigned()) return a == b;
-  const Json& with_sign = a.is_number_unsigned() ? b : a;
-  const Json& without_sign = a.is_number_unsigned() ? a : b;
-  const auto number = with_sign.get<std::int64_t>();
-  return number >= 0 && static_cast<std::uint64_t>(number) == without_sign.get<std::uint64_t>();
-}
-
-/// Where a value differs from what was expected.
-struct Difference {
-  std::string pointer;
-  /// Null: nothing there.
-  const Json* expected;
-  const Json* actual;
-};
-
-/// Whether objects may have members that were not named.
-enum class Extent { whole, part };
-
-std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent);
-
-/// The first difference of two values that are both there or not, under a name.
-MOCK_GATEWAY_INLINE std::optional<Difference> difference_below(std::string_view name, const Json* expected, const Json* actual,
-                                           Extent extent) {
-  std::optional<Difference> difference = expected != nullptr && actual != nullptr
-                                             ? first_difference(*expected, *actual, extent)
-                                             : Difference{{}, expected, actual};
-  if (difference) difference->pointer.insert(0, json_pointer::token(name));
-  return difference;
-}
-
-MOCK_GATEWAY_INLINE std::optional<Difference> first_difference_in_object(const Json& expected, const Json& actual, Extent extent) {
-  for (const auto& [name, value] : expected.get_ref<const Json::object_t&>()) {
-    if (auto difference = difference_below(name, &value, json_pointer::child(actual, name), extent)) return difference;
-  }
-  if (extent == Extent::part || expected.size() == actual.size()) return std::nullopt;
-  for (const auto& [name, value] : actual.get_ref<const Json::object_t&>()) {
-    if (json_pointer::child(expected, name) == nullptr) return difference_below(name, nullptr, &value, extent);
-  }
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE std::optional<Difference> first_difference(const Json& expected, const Json& actual, Extent extent) {
-  if (expected.is_object() && actual.is_object()) return first_difference_in_object(expected, actual, extent);
-  if (expected.is_array() && actual.is_array()) {
-    for (std::size_t index = 0; index < std::max(expected.size(), actual.size()); ++index) {
-      const Json* wanted = index < expected.size() ? &expected[index] : nullptr;
-      const Json* found = index < actual.size() ? &actual[index] : nullptr;
-      if (auto difference = difference_below(std::to_string(index), wanted, found, extent)) return difference;
-    }
-    return std::nullopt;
-  }
-  const bool same = expected.is_number() && actual.is_number() ? same_number(expected, actual) : expected == actual;
-  if (same) return std::nullopt;
-  return Difference{{}, &expected, &actual};
-}
-
-/// "at /messages/0/role: \"user\" instead of \"system\"".
-MOCK_GATEWAY_INLINE std::string explain(const Difference& difference) {
-  const auto shown_or_nothing = [](const Json* value) { return value == nullptr ? "nothing" : excerpts::json(*value); };
-  const std::string where = "at " + place(difference.pointer) + ": ";
-  if (difference.expected != nullptr && difference.actual != nullptr && difference.expected->is_string() &&
-      difference.actual->is_string()) {
-    return where + excerpts::difference(difference.expected->get_ref<const std::string&>(),
-                                        difference.actual->get_ref<const std::string&>());
-  }
-  return where + shown_or_nothing(difference.actual) + " instead of " + shown_or_nothing(difference.expected);
-}
-
-/// What is at a pointer: whole when it is short, else what differs.
-MOCK_GATEWAY_INLINE std::string explain(const std::string& pointer, const Json& expected, const Json* actual) {
-  if (actual == nullptr) return "nothing there";
-  std::string whole = actual->dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::optional<Difference> difference = first_difference(expected, *actual, Extent::whole);
-  if (whole.size() <= excerpts::shown_bytes || !difference) return excerpts::plain(whole);
-  difference->pointer.insert(0, pointer);
-  return explain(*difference);
+/// A tool result at the end of the conversation, of this function, or of the call with this id.
+MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string operand, bool by_call_id, const TextMatcher& text) {
+  std::string description = std::string("ends with a tool result of ") + what + excerpts::quoted(operand);
+  MatcherNode node =
+      text_leaf(description + and_text(text), text, final_tool_result_matches, actual_tool_results, std::move(operand));
+  node.by_call_id = by_call_id;
+  return Matcher(std::move(node));
 }
 
 // ---- How it came
@@ -16230,19 +15445,6 @@ MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std:
     list += (list.empty() ? "" : ", ") + excerpts::quoted(values[index]);
   }
   return values.size() > most ? list + " and " + std::to_string(values.size() - most) + " more" : list;
-}
-
-/// One of the values that `find` gives matches.
-MOCK_GATEWAY_INLINE Matcher some_value(std::string description, const TextMatcher& text,
-                   const std::function<std::vector<std::string>(const ReceivedRequest&)>& find) {
-  return text_leaf(
-      std::move(description) + (is_any_text(text) ? std::string() : " " + text.describe()), text,
-      [find, text](const ChatCall& call) {
-        const std::vector<std::string> values = find(call.http());
-        return std::any_of(values.begin(), values.end(),
-                           [&text](const std::string& value) { return text.matches(value); });
-      },
-      [find, text](const ChatCall& call) { return shown_values(text, find(call.http())); });
 }
 
 /// As forms and queries are encoded; what is badly encoded stays as it is.
@@ -16268,401 +15470,115 @@ MOCK_GATEWAY_INLINE std::vector<std::string> query_values(const ReceivedRequest&
   return values;
 }
 
-/// A leaf that lets only one test's requests through.
-MOCK_GATEWAY_INLINE Matcher scoped_leaf(std::string description, RequestScope scope, Actual actual) {
-  MatcherNode node;
-  node.description = std::move(description);
-  node.test = [scope](const ChatCall& call) { return scope.covers(call.http()); };
-  node.actual = std::move(actual);
-  node.scope = std::move(scope);
+MOCK_GATEWAY_INLINE std::vector<std::string> header_values(const ReceivedRequest& http, std::string_view name) {
+  return http.headers.all(name);
+}
+
+MOCK_GATEWAY_INLINE bool some_value_matches(const MatcherNode& node, const ChatCall& call) {
+  for (const std::string& value : node.values_of(call.http(), node.operand))
+    if (node.text->matches(value)) return true;
+  return false;
+}
+
+MOCK_GATEWAY_INLINE std::string actual_values(const MatcherNode& node, const ChatCall& call) {
+  return shown_values(*node.text, node.values_of(call.http(), node.operand));
+}
+
+/// One of the values of that name matches.
+MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name,
+                   std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
+                   const TextMatcher& text) {
+  if (!is_any_text(text)) description += " " + text.describe();
+  MatcherNode node = text_leaf(std::move(description), text, some_value_matches, actual_values, std::move(name));
+  node.values_of = values_of;
   return Matcher(std::move(node));
 }
+
+MOCK_GATEWAY_INLINE bool scope_covers(const MatcherNode& node, const ChatCall& call) { return node.scope->covers(call.http()); }
+
+MOCK_GATEWAY_INLINE std::string actual_key(const MatcherNode&, const ChatCall& call) {
+  const ReceivedRequest& http = call.http();
+  if (http.key_id.empty()) return "no key of the gateway's";
+  const std::string id = excerpts::quoted(http.key_id);
+  return http.key_description.empty() ? id : id + ", " + excerpts::quoted(http.key_description);
+}
+
+MOCK_GATEWAY_INLINE bool asks_function(const MatcherNode& node, const ChatCall& call) { return node.function(call); }
 
 }  // namespace matchers
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
-
-MOCK_GATEWAY_INLINE TextMatcher equals(std::string text) {
-  namespace excerpts = detail::excerpts;
-  std::string description = "is " + excerpts::quoted(text);
-  return TextMatcher(TextMatcher::Node{
-      std::move(description), [text](std::string_view actual) { return actual == text; },
-      [text](std::string_view actual) {
-        const bool is_short = text.size() <= excerpts::shown_bytes && actual.size() <= excerpts::shown_bytes;
-        return is_short ? excerpts::quoted(actual) : excerpts::difference(text, actual);
-      },
-      true});
-}
-
-MOCK_GATEWAY_INLINE TextMatcher starts_with(std::string start) {
-  namespace excerpts = detail::excerpts;
-  std::string description = "starts with " + excerpts::quoted(start);
-  const auto matches = [start](std::string_view text) { return text.substr(0, start.size()) == start; };
-  return TextMatcher(TextMatcher::Node{std::move(description), matches,
-                                       [start, matches](std::string_view text) {
-                                         // The excerpt shows as much as differs, unless the start itself is long.
-                                         return start.size() <= excerpts::shown_bytes || matches(text)
-                                                    ? excerpts::quoted(text)
-                                                    : excerpts::difference(start, text);
-                                       },
-                                       true});
-}
-
-MOCK_GATEWAY_INLINE TextMatcher ends_with(std::string end) {
-  namespace excerpts = detail::excerpts;
-  std::string description = "ends with " + excerpts::quoted(end);
-  const auto tail = [end](std::string_view text) {
-    return text.substr(text.size() - std::min(text.size(), end.size()));
-  };
-  return TextMatcher(TextMatcher::Node{std::move(description),
-                                       [end, tail](std::string_view text) { return tail(text) == end; },
-                                       [end, tail](std::string_view text) {
-                                         const std::string_view actual = tail(text);
-                                         return end.size() <= excerpts::shown_bytes || actual == end
-                                                    ? excerpts::quoted_end(text)
-                                                    : excerpts::difference(end, actual, text.size() - actual.size());
-                                       },
-                                       true});
-}
-
-MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
-  using detail::schema::Pattern;
-  std::shared_ptr<const Pattern> parsed;
-  try {
-    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern, ""));
-  } catch (const detail::schema::Unsupported& unsupported) {
-    throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
-                       " TextMatcher(description, function) takes any other test of a text.");
-  }
-  return TextMatcher(TextMatcher::Node{
-      "matches the pattern " + detail::excerpts::quoted(pattern),
-      [parsed](std::string_view text) {
-        return text.size() <= detail::matchers::searched_bytes &&
-               detail::matchers::search(*parsed, text).value_or(false);
-      },
-      [parsed](std::string_view text) { return detail::matchers::explain_search(*parsed, text); }, true});
-}
-
-MOCK_GATEWAY_INLINE TextMatcher any_text() {
-  return TextMatcher(
-      TextMatcher::Node{std::string(detail::matchers::anything), [](std::string_view) { return true; }, {}, true});
-}
-
 MOCK_GATEWAY_INLINE Matcher user_says(TextMatcher text) {
-  return detail::matchers::text_leaf(
-      "user text " + text.describe(), text,
-      [text](const ChatCall& call) {
-        const std::string& said = call.user_text();
-        return (!said.empty() || detail::matchers::has_user_message(call.chat())) && text.matches(said);
-      },
-      [text](const ChatCall& call) {
-        return detail::matchers::has_user_message(call.chat()) ? detail::matchers::shown(text, call.user_text())
-                                                               : "no user message";
-      });
+  using namespace detail::matchers;
+  return Matcher(text_leaf("user text " + text.describe(), text, user_text_matches, actual_user_text));
 }
 
 MOCK_GATEWAY_INLINE Matcher system_says(TextMatcher text) {
-  return detail::matchers::some_message("system text " + text.describe(), "system message",
-                                        detail::matchers::system_messages, text);
+  using namespace detail::matchers;
+  std::string description = "system text " + text.describe();
+  return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "system message"));
 }
 
 MOCK_GATEWAY_INLINE Matcher any_message_says(TextMatcher text) {
-  return detail::matchers::some_message("text of some message " + text.describe(), "message",
-                                        detail::matchers::all_messages, text);
+  using namespace detail::matchers;
+  std::string description = "text of some message " + text.describe();
+  return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "message"));
 }
 
 MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatcher text) {
-  using detail::matchers::message_at;
+  using namespace detail::matchers;
   const std::string place = position == -1 ? "last message" : "message " + std::to_string(position);
-  std::string description = place + " is of role " + detail::excerpts::plain(role) + detail::matchers::and_text(text);
-  return detail::matchers::text_leaf(
-      std::move(description), text,
-      [position, role, text](const ChatCall& call) {
-        const Message* message = message_at(call.chat(), position);
-        return message != nullptr && message->role == role && text.matches(message->text());
-      },
-      [position, role, text](const ChatCall& call) {
-        const Message* message = message_at(call.chat(), position);
-        if (message == nullptr) {
-          return "only " + detail::text::counted(call.chat().messages.size(), "message");
-        }
-        return "role " + detail::excerpts::plain(message->role) + ": " +
-               (message->role == role ? detail::matchers::shown(text, message->text())
-                                      : detail::excerpts::quoted(message->text()));
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher turns_are(Range count) {
-  const auto turns = [](const ChatCall& call) {
-    return std::count_if(call.chat().messages.begin(), call.chat().messages.end(),
-                         [](const Message& message) { return message.role == "user"; });
-  };
-  return detail::matchers::leaf(
-      "number of user messages is " + count.describe(),
-      [turns, count](const ChatCall& call) { return count.contains(static_cast<double>(turns(call))); },
-      [turns](const ChatCall& call) { return std::to_string(turns(call)); });
-}
-
-MOCK_GATEWAY_INLINE Matcher messages_are(Range count) {
-  return detail::matchers::leaf(
-      "number of messages is " + count.describe(),
-      [count](const ChatCall& call) { return count.contains(static_cast<double>(call.chat().messages.size())); },
-      [](const ChatCall& call) { return std::to_string(call.chat().messages.size()); });
+  std::string description = place + " is of role " + detail::excerpts::plain(role) + and_text(text);
+  detail::MatcherNode node = text_leaf(std::move(description), text, message_matches, actual_message, std::move(role));
+  node.number = position;
+  return Matcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
-  return detail::matchers::leaf(
-      "last message is a tool result",
-      [](const ChatCall& call) { return !call.chat().messages.empty() && call.chat().messages.back().role == "tool"; },
-      [](const ChatCall& call) { return detail::matchers::last_role(call.chat()); });
+  using namespace detail::matchers;
+  return Matcher(leaf("last message is a tool result", last_is_tool, actual_last_role));
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
-  std::string description = "ends with a tool result of " + detail::excerpts::quoted(function);
-  return detail::matchers::final_tool_result(std::move(description), std::move(function),
-                                             detail::matchers::is_of_function, text);
+  return detail::matchers::final_tool_result("", std::move(function), false, text);
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result_of(std::string call_id, TextMatcher text) {
-  std::string description = "ends with a tool result of call " + detail::excerpts::quoted(call_id);
-  return detail::matchers::final_tool_result(std::move(description), std::move(call_id), detail::matchers::is_of_call,
-                                             text);
-}
-
-MOCK_GATEWAY_INLINE Matcher model_is(std::string id) {
-  std::string description = "model is " + detail::excerpts::quoted(id);
-  return detail::matchers::leaf(
-      std::move(description), [id = std::move(id)](const ChatCall& call) { return call.chat().model == id; },
-      detail::matchers::sent_field("model"));
-}
-
-MOCK_GATEWAY_INLINE Matcher stream_is(bool stream) { return detail::matchers::flag_is("stream", &ChatRequest::stream, stream); }
-
-MOCK_GATEWAY_INLINE Matcher include_usage_is(bool include_usage) {
-  return detail::matchers::leaf(
-      std::string("stream_options.include_usage is ") + (include_usage ? "true" : "false"),
-      [include_usage](const ChatCall& call) { return call.chat().include_usage == include_usage; },
-      [](const ChatCall& call) {
-        const Json* options = detail::json_pointer::child(call.chat().body, "stream_options");
-        return detail::matchers::sent(options == nullptr ? nullptr
-                                                         : detail::json_pointer::child(*options, "include_usage"));
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher temperature_is(Range range) {
-  return detail::matchers::number_is("temperature", &ChatRequest::temperature, range);
-}
-
-MOCK_GATEWAY_INLINE Matcher top_p_is(Range range) { return detail::matchers::number_is("top_p", &ChatRequest::top_p, range); }
-
-MOCK_GATEWAY_INLINE Matcher max_tokens_is(Range range) {
-  return detail::matchers::number_is("max_tokens", &ChatRequest::max_tokens, range);
-}
-
-MOCK_GATEWAY_INLINE Matcher presence_penalty_is(Range range) {
-  return detail::matchers::number_is("presence_penalty", &ChatRequest::presence_penalty, range);
-}
-
-MOCK_GATEWAY_INLINE Matcher repetition_penalty_is(Range range) {
-  return detail::matchers::number_is("repetition_penalty", &ChatRequest::repetition_penalty, range);
-}
-
-MOCK_GATEWAY_INLINE Matcher n_is(Range range) {
-  return detail::matchers::leaf(
-      "n is " + range.describe(),
-      [range](const ChatCall& call) { return range.contains(static_cast<double>(call.chat().n)); },
-      detail::matchers::sent_field("n"));
-}
-
-MOCK_GATEWAY_INLINE Matcher seed_is(std::int64_t seed) {
-  return detail::matchers::leaf(
-      "seed is " + std::to_string(seed), [seed](const ChatCall& call) { return call.chat().seed == seed; },
-      detail::matchers::sent_field("seed"));
-}
-
-MOCK_GATEWAY_INLINE Matcher has_stop(std::string sequence) {
-  std::string description = "stop has " + detail::excerpts::quoted(sequence);
-  return detail::matchers::leaf(
-      std::move(description),
-      [sequence = std::move(sequence)](const ChatCall& call) {
-        return std::find(call.chat().stop.begin(), call.chat().stop.end(), sequence) != call.chat().stop.end();
-      },
-      detail::matchers::sent_field("stop"));
-}
-
-MOCK_GATEWAY_INLINE Matcher has_tool(std::string name) {
-  std::string description = "has tool " + detail::excerpts::quoted(name);
-  return detail::matchers::leaf(
-      std::move(description), [name = std::move(name)](const ChatCall& call) { return call.chat().has_tool(name); },
-      detail::matchers::tools);
-}
-
-MOCK_GATEWAY_INLINE Matcher tools_are(Range count) {
-  return detail::matchers::leaf(
-      "number of tools is " + count.describe(),
-      [count](const ChatCall& call) { return count.contains(static_cast<double>(call.chat().tools.size())); },
-      [](const ChatCall& call) {
-        const std::size_t tools = call.chat().tools.size();
-        return tools == 0 ? "no tools" : std::to_string(tools) + ", " + detail::matchers::tools(call);
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher tool_choice_is(std::string choice) {
-  std::string description = "tool_choice is " + detail::excerpts::quoted(choice);
-  return detail::matchers::leaf(
-      std::move(description),
-      [choice = std::move(choice)](const ChatCall& call) {
-        return detail::matchers::tool_choice(call.chat().tool_choice) == choice;
-      },
-      [](const ChatCall& call) {
-        const bool was_sent = detail::json_pointer::child(call.chat().body, "tool_choice") != nullptr;
-        return detail::excerpts::quoted(detail::matchers::tool_choice(call.chat().tool_choice)) +
-               (was_sent ? "" : " (not sent)");
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher parallel_tool_calls_is(bool parallel) {
-  return detail::matchers::flag_is("parallel_tool_calls", &ChatRequest::parallel_tool_calls, parallel);
-}
-
-MOCK_GATEWAY_INLINE Matcher response_format_is(std::string type) {
-  using Kind = ResponseFormat::Kind;
-  if (type != "text" && type != "json_object" && type != "json_schema") {
-    throw GatewayError("a response_format is \"text\", \"json_object\" or \"json_schema\", not " +
-                       detail::excerpts::quoted(type));
-  }
-  const Kind kind = type == "text" ? Kind::text : type == "json_object" ? Kind::json_object : Kind::json_schema;
-  return detail::matchers::leaf(
-      "response_format is " + detail::excerpts::quoted(type),
-      [kind](const ChatCall& call) {
-        return (call.chat().response_format ? call.chat().response_format->kind : Kind::text) == kind;
-      },
-      [](const ChatCall& call) {
-        const Json* format = detail::json_pointer::child(call.chat().body, "response_format");
-        const Json* sent_type = format == nullptr ? nullptr : detail::json_pointer::child(*format, "type");
-        return detail::matchers::sent(sent_type == nullptr ? format : sent_type);
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher response_schema_is(std::string name) {
-  using Kind = ResponseFormat::Kind;
-  std::string description = "response schema is " + detail::excerpts::quoted(name);
-  return detail::matchers::leaf(
-      std::move(description),
-      [name = std::move(name)](const ChatCall& call) {
-        const std::optional<ResponseFormat>& format = call.chat().response_format;
-        return format && format->kind == Kind::json_schema && format->name == name;
-      },
-      [](const ChatCall& call) {
-        const std::optional<ResponseFormat>& format = call.chat().response_format;
-        if (format && format->kind == Kind::json_schema) return detail::excerpts::quoted(format->name);
-        const Json* sent = detail::json_pointer::child(call.chat().body, "response_format");
-        return sent == nullptr ? "response_format not sent" : "response_format " + detail::excerpts::json(*sent);
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher enable_thinking_is(bool enabled) {
-  return detail::matchers::flag_is("enable_thinking", &ChatRequest::enable_thinking, enabled);
-}
-
-MOCK_GATEWAY_INLINE Matcher logprobs_is(bool logprobs) { return detail::matchers::flag_is("logprobs", &ChatRequest::logprobs, logprobs); }
-
-MOCK_GATEWAY_INLINE Matcher has_field(std::string name) {
-  namespace json_pointer = detail::json_pointer;
-  return detail::matchers::leaf(
-      "has field " + detail::excerpts::quoted(name),
-      [name](const ChatCall& call) { return json_pointer::child(call.chat().body, name) != nullptr; },
-      [name](const ChatCall& call) {
-        if (const Json* value = json_pointer::child(call.chat().body, name)) return detail::excerpts::json(*value);
-        std::vector<std::string_view> names;
-        for (const auto& field : call.chat().body.get_ref<const Json::object_t&>()) names.push_back(field.first);
-        return detail::matchers::listed("fields: ", names);
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher json_at(std::string pointer, Json value) {
-  using detail::matchers::value_at;
-  const detail::matchers::Pointer tokens = detail::matchers::parse_pointer(pointer);
-  return detail::matchers::leaf(
-      "json at " + detail::matchers::place(pointer) + " is " + detail::excerpts::json(value),
-      [tokens, value](const ChatCall& call) {
-        using detail::matchers::Extent;
-        const Json* actual = value_at(call.chat().body, tokens);
-        return actual != nullptr && !detail::matchers::first_difference(value, *actual, Extent::whole);
-      },
-      [tokens, pointer, value](const ChatCall& call) {
-        return detail::matchers::explain(pointer, value, value_at(call.chat().body, tokens));
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher json_text_at(std::string pointer, TextMatcher text) {
-  using detail::matchers::value_at;
-  const detail::matchers::Pointer tokens = detail::matchers::parse_pointer(pointer);
-  return detail::matchers::text_leaf(
-      "text at " + detail::matchers::place(pointer) + " " + text.describe(), text,
-      [tokens, text](const ChatCall& call) {
-        const Json* actual = value_at(call.chat().body, tokens);
-        return actual != nullptr && actual->is_string() && text.matches(actual->get_ref<const std::string&>());
-      },
-      [tokens, text](const ChatCall& call) {
-        const Json* actual = value_at(call.chat().body, tokens);
-        if (actual == nullptr) return std::string("nothing there");
-        if (!actual->is_string()) return "no text: " + detail::excerpts::json(*actual);
-        return detail::matchers::shown(text, actual->get_ref<const std::string&>());
-      });
-}
-
-MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
-  std::string description = "body includes " + detail::excerpts::json(part);
-  // Shared, because what is found points into it.
-  const auto difference = [expected = std::make_shared<const Json>(std::move(part))](const ChatCall& call) {
-    return detail::matchers::first_difference(*expected, call.chat().body, detail::matchers::Extent::part);
-  };
-  return detail::matchers::leaf(
-      std::move(description), [difference](const ChatCall& call) { return !difference(call); },
-      [difference](const ChatCall& call) {
-        const std::optional<detail::matchers::Difference> found = difference(call);
-        return found ? detail::matchers::explain(*found) : std::string();
-      });
+  return detail::matchers::final_tool_result("call ", std::move(call_id), true, text);
 }
 
 MOCK_GATEWAY_INLINE Matcher has_header(std::string name) { return has_header(std::move(name), any_text()); }
 
 MOCK_GATEWAY_INLINE Matcher has_header(std::string name, TextMatcher value) {
+  using namespace detail::matchers;
   detail::require_header_field(name, "");
-  const std::string description = (detail::matchers::is_any_text(value) ? "has header " : "header ") + name;
-  return detail::matchers::some_value(description, value,
-                                      [name](const ReceivedRequest& http) { return http.headers.all(name); });
+  std::string description = (is_any_text(value) ? "has header " : "header ") + name;
+  return some_value(std::move(description), std::move(name), header_values, value);
 }
 
 MOCK_GATEWAY_INLINE Matcher header_is(std::string name, std::string value) {
+  using namespace detail::matchers;
   RequestScope scope = with_header(name, value);
-  return detail::matchers::scoped_leaf("header " + name + " is " + detail::excerpts::quoted(value), std::move(scope),
-                                       [name, value](const ChatCall& call) {
-                                         return detail::matchers::shown_values(equals(value),
-                                                                               call.http().headers.all(name));
-                                       });
+  std::string description = "header " + name + " is " + detail::excerpts::quoted(value);
+  detail::MatcherNode node =
+      text_leaf(std::move(description), equals(std::move(value)), scope_covers, actual_values, std::move(name));
+  node.values_of = header_values;
+  node.scope = std::move(scope);
+  return Matcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher key_is(std::string id_or_description) {
+  using namespace detail::matchers;
   RequestScope scope(id_or_description);
-  return detail::matchers::scoped_leaf("key is " + detail::excerpts::quoted(id_or_description), std::move(scope),
-                                       [](const ChatCall& call) {
-                                         const ReceivedRequest& http = call.http();
-                                         if (http.key_id.empty()) return std::string("no key of the gateway's");
-                                         const std::string id = detail::excerpts::quoted(http.key_id);
-                                         if (http.key_description.empty()) return id;
-                                         return id + ", " + detail::excerpts::quoted(http.key_description);
-                                       });
+  detail::MatcherNode node = leaf("key is " + detail::excerpts::quoted(id_or_description), scope_covers, actual_key);
+  node.scope = std::move(scope);
+  return Matcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher has_query(std::string name, TextMatcher value) {
-  std::string description = detail::matchers::is_any_text(value) ? "query has " : "query parameter ";
-  description += detail::excerpts::plain(name);
-  return detail::matchers::some_value(std::move(description), value, [name](const ReceivedRequest& http) {
-    return detail::matchers::query_values(http, name);
-  });
+  using namespace detail::matchers;
+  std::string description = (is_any_text(value) ? "query has " : "query parameter ") + detail::excerpts::plain(name);
+  return some_value(std::move(description), std::move(name), query_values, value);
 }
 
 MOCK_GATEWAY_INLINE Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test) {
@@ -16674,9 +15590,8 @@ MOCK_GATEWAY_INLINE Matcher matching(std::string name, std::function<bool(const 
 MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test) {
   if (name.empty()) throw GatewayError("a condition of your own needs a name, by which reports show it");
   if (!test) throw GatewayError("the condition " + detail::excerpts::quoted(name) + " has no function to ask");
-  detail::MatcherNode node;
-  node.description = std::move(name);
-  node.test = std::move(test);
+  detail::MatcherNode node = detail::matchers::leaf(std::move(name), detail::matchers::asks_function, nullptr);
+  node.function = std::move(test);
   node.built_in = false;
   return Matcher(std::move(node));
 }
@@ -16750,7 +15665,7 @@ void require_consistent(const StubPlan& plan);
 
 /// Of every matcher that isolates and must match.
 MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
-  const MatcherNode& node = matcher.node();
+  const MatcherNode& node = Access::node(matcher);
   if (node.scope) scopes.push_back(*node.scope);
   if (node.kind != MatcherNode::Kind::all) return;
   for (const Matcher& part : node.parts) add_scopes(part, scopes);
@@ -16835,7 +15750,7 @@ MOCK_GATEWAY_INLINE StubState::Use::~Use() {
 MOCK_GATEWAY_INLINE void Script::Snapshot::add(std::shared_ptr<StubState> stub) {
   const StubPlan& plan = stub->plan();
   const bool always = !plan.at_most && !plan.nothing_more && plan.in_states.empty();
-  entries.push_back({stub.get(), plan.matchers.empty() ? nullptr : &plan.matchers.front().node(), always});
+  entries.push_back({stub.get(), plan.matchers.empty() ? nullptr : &Access::node(plan.matchers.front()), always});
   isolated = isolated || !stub->scopes().empty();
   stubs.push_back(std::move(stub));
 }
@@ -16898,18 +15813,14 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
   if (mounted->stubs.empty()) return std::nullopt;
 
   const std::vector<Entry>& entries = mounted->entries;
-  constexpr std::size_t ahead = 4;  // matchers lie scattered: fetched before their turn, they are there in time
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i + ahead < entries.size()) __builtin_prefetch(entries[i + ahead].first);
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
     if (!entry.always && !may_answer(stub)) continue;
-    if (entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in &&
-        !entry.first->test(call)) {
-      continue;
-    }
-    if (!matches(stub, call, choice.trail, asking)) continue;
+    const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
+    if (first_is_simple && !entry.first->test(call)) continue;
+    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.trail, asking)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
     const std::optional<std::size_t> turn = take(stub);
@@ -16921,9 +15832,9 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
   return choice;
 }
 
-MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, const ChatCall& call, Trail& trail, Asking& asking) {
+MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking) {
   asking.stub = &stub;
-  return std::all_of(stub.plan().matchers.begin(), stub.plan().matchers.end(), [&](const Matcher& matcher) {
+  return std::all_of(stub.plan().matchers.begin() + from, stub.plan().matchers.end(), [&](const Matcher& matcher) {
     asking.matcher = &matcher;
     return decide(matcher, call, trail);
   });
@@ -17017,6 +15928,124 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
 }
 
 }  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- script/text_matchers.cpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace matchers {
+
+/// The longest text that a pattern is searched for in.
+inline constexpr std::size_t searched_bytes = 65536;
+
+MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcherNode&, std::string_view),
+                         std::string (*explain)(const TextMatcherNode&, std::string_view), std::string operand) {
+  TextMatcherNode node{test, std::move(description), explain};
+  node.operand = std::move(operand);
+  return TextMatcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE bool is_equal(const TextMatcherNode& node, std::string_view text) { return text == node.operand; }
+
+MOCK_GATEWAY_INLINE std::string explain_equal(const TextMatcherNode& node, std::string_view text) {
+  const bool is_short = node.operand.size() <= excerpts::shown_bytes && text.size() <= excerpts::shown_bytes;
+  return is_short ? excerpts::quoted(text) : excerpts::difference(node.operand, text);
+}
+
+MOCK_GATEWAY_INLINE bool has_start(const TextMatcherNode& node, std::string_view text) {
+  return text.substr(0, node.operand.size()) == node.operand;
+}
+
+MOCK_GATEWAY_INLINE std::string explain_start(const TextMatcherNode& node, std::string_view text) {
+  // The excerpt shows as much as differs, unless the start itself is long.
+  return node.operand.size() <= excerpts::shown_bytes || has_start(node, text)
+             ? excerpts::quoted(text)
+             : excerpts::difference(node.operand, text);
+}
+
+MOCK_GATEWAY_INLINE std::string_view tail(const TextMatcherNode& node, std::string_view text) {
+  return text.substr(text.size() - std::min(text.size(), node.operand.size()));
+}
+
+MOCK_GATEWAY_INLINE bool has_end(const TextMatcherNode& node, std::string_view text) { return tail(node, text) == node.operand; }
+
+MOCK_GATEWAY_INLINE std::string explain_end(const TextMatcherNode& node, std::string_view text) {
+  const std::string_view actual = tail(node, text);
+  return node.operand.size() <= excerpts::shown_bytes || actual == node.operand
+             ? excerpts::quoted_end(text)
+             : excerpts::difference(node.operand, actual, text.size() - actual.size());
+}
+
+MOCK_GATEWAY_INLINE bool has_anything(const TextMatcherNode&, std::string_view) { return true; }
+
+/// Whether the pattern occurs in the text; nothing when that takes too many steps.
+MOCK_GATEWAY_INLINE std::optional<bool> search(const schema::Pattern& pattern, std::string_view text) {
+  schema::Budget budget;
+  try {
+    return schema::occurs(pattern, text, budget);
+  } catch (const schema::Unsupported&) {
+    return std::nullopt;
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string explain_search(const schema::Pattern& pattern, std::string_view text) {
+  if (text.size() > searched_bytes) {
+    return "not searched: it has " + excerpts::grouped(text.size()) + " bytes, more than " +
+           excerpts::grouped(searched_bytes);
+  }
+  if (!search(pattern, text)) return "given up after " + excerpts::grouped(schema::work_limit) + " steps";
+  return excerpts::quoted(text);
+}
+
+MOCK_GATEWAY_INLINE bool has_pattern(const TextMatcherNode& node, std::string_view text) {
+  return text.size() <= searched_bytes && search(*node.pattern, text).value_or(false);
+}
+
+MOCK_GATEWAY_INLINE std::string explain_pattern(const TextMatcherNode& node, std::string_view text) {
+  return explain_search(*node.pattern, text);
+}
+
+}  // namespace matchers
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE TextMatcher contains(std::string part) { return TextMatcher(std::move(part)); }
+
+MOCK_GATEWAY_INLINE TextMatcher equals(std::string text) {
+  using namespace detail::matchers;
+  return text_matcher("is " + detail::excerpts::quoted(text), is_equal, explain_equal, text);
+}
+
+MOCK_GATEWAY_INLINE TextMatcher starts_with(std::string start) {
+  using namespace detail::matchers;
+  return text_matcher("starts with " + detail::excerpts::quoted(start), has_start, explain_start, start);
+}
+
+MOCK_GATEWAY_INLINE TextMatcher ends_with(std::string end) {
+  using namespace detail::matchers;
+  return text_matcher("ends with " + detail::excerpts::quoted(end), has_end, explain_end, end);
+}
+
+MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
+  using detail::schema::Pattern;
+  std::shared_ptr<const Pattern> parsed;
+  try {
+    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern));
+  } catch (const detail::schema::Unsupported& unsupported) {
+    throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
+                       " TextMatcher(description, function) takes any other test of a text.");
+  }
+  detail::TextMatcherNode node{detail::matchers::has_pattern,
+                               "matches the pattern " + detail::excerpts::quoted(pattern),
+                               detail::matchers::explain_pattern};
+  node.pattern = std::move(parsed);
+  return TextMatcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE TextMatcher any_text() {
+  return detail::matchers::text_matcher("is anything", detail::matchers::has_anything, nullptr, "");
+}
+
 }}  // namespace mock_gateway
 
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
@@ -17176,6 +16205,15 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
+MOCK_GATEWAY_INLINE bool Outlet::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::optional<std::size_t> count = write_some(bytes);
+    if (!count || (*count == 0 && !wait_until_writable())) return false;
+    bytes.remove_prefix(*count);
+  }
+  return true;
+}
+
 template <class Steps>
 Delivery::Result Delivery::run(const Steps& steps) {
   try {
@@ -17206,20 +16244,13 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
           place.kind() == Place::Kind::event || place.number() <= token_count)
         hold(i);
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
-    // A small answer leaves in one write; a large body is not worth a copy.
-    constexpr std::size_t small = 65536;
-    if (plan_.faults.empty() && !plan_.traced && body.size() <= small) {
-      announce_last_bytes();
-      send(std::string(head).append(body));
-    } else {
-      send_head(head);
-      strike(Trigger::Kind::after_headers, 0);
-      announce_last_bytes();
-      send_body(body, 0);
-      if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
-    }
+    send_head(head);
+    strike(Trigger::Kind::after_headers, 0);
+    announce_last_bytes();
+    send_body(body, 0);
+    if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
     sent_.tokens = token_count;
-    publish();
+    mark();
     nothing_follows_ = true;
     at_end();
     flush();
@@ -17230,6 +16261,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     send_head(head);
+    end_part();
     framing_.emplace(plan_.sse, chunked);
     if (progress_.trace) progress_.trace->streamed = true;
     plan_pings();
@@ -17276,18 +16308,21 @@ MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
       const TimePoint due = later(start_, pace_.next(event.share));
       if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
     }
+    if (event.raw) leave();  // it has a write of its own, here and below
     if (simply) {
       send(event.raw    ? framing_->wrap(event.data)
            : event.meta ? framing_->wrap(framing_->meta_event(event.data, false))
                         : framing_->frame(event.data));
       ++sent_.events;
       if (event.token) ++sent_.tokens;
-      publish();
+      mark();
+      end_part();
     } else {
       send_event(event, looks_ahead && !more);
       strike(Trigger::Kind::after_events, events_);
       if (event.token) strike(Trigger::Kind::after_tokens, tokens_);
     }
+    if (event.raw) leave();
     if (looks_ahead)
       std::swap(event, following);
     else
@@ -17328,13 +16363,15 @@ MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool las
     ++sent_.events;
     if (event.token) ++sent_.tokens;
     if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
-    publish();
+    mark();
+    end_part();
     strike(Trigger::Kind::after_bytes, body_bytes_);
   }
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
   send_body(bytes, 0);
+  end_part();
   strike(Trigger::Kind::after_bytes, body_bytes_);
 }
 
@@ -17392,14 +16429,40 @@ MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_vie
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
-  switch (plan_.writes.kind) {
-    case Writes::Kind::as_they_come: return write(bytes);
-    case Writes::Kind::together:
-    case Writes::Kind::split: gathered_.append(bytes); return;
-    case Writes::Kind::sliced:
-      for (; !bytes.empty(); bytes.remove_prefix(std::min(plan_.writes.size, bytes.size())))
-        write(bytes.substr(0, plan_.writes.size));
+  // What is larger is not worth a copy, and would take the memory of one.
+  constexpr std::size_t largest = 65536;
+  const Writes::Kind kind = plan_.writes.kind;
+  const bool is_whole =
+      kind == Writes::Kind::together || kind == Writes::Kind::split || (kind == Writes::Kind::each_event && framing_);
+  if (!is_whole && gathered_.size() + bytes.size() > largest) {
+    flush();
+    if (bytes.size() > largest) {
+      // The last bytes are gathered all the same: the mark that follows is theirs.
+      write(bytes.substr(0, bytes.size() - largest));
+      bytes.remove_prefix(bytes.size() - largest);
+    }
   }
+  gathered_.append(bytes);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::mark() {
+  marks_.push_back({written_ + gathered_.size(), sent_});
+  if (!gathered_.empty()) return;
+  const std::lock_guard<std::mutex> lock(progress_.handover);
+  publish();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::end_part() {
+  if (plan_.writes.kind == Writes::Kind::each_event || plan_.writes.kind == Writes::Kind::sliced) flush();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::leave() {
+  if (plan_.writes.kind == Writes::Kind::together || plan_.writes.kind == Writes::Kind::split) return;
+  flush();
+  // Thousands of streams may wait, each after much that was due together.
+  constexpr std::size_t small = 4096;
+  if (gathered_.capacity() > small) gathered_.shrink_to_fit();
+  if (marks_.capacity() > small / sizeof(Mark)) marks_.shrink_to_fit();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::flush() {
@@ -17414,9 +16477,7 @@ MOCK_GATEWAY_INLINE void Delivery::flush() {
     rest.remove_prefix(first);
   }
   write(rest);
-  written_ += gathered_.size();
   gathered_.clear();
-  publish();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pause_between_writes() {
@@ -17425,16 +16486,36 @@ MOCK_GATEWAY_INLINE void Delivery::pause_between_writes() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::write(std::string_view bytes) {
-  if (!bytes.empty() && !outlet_.write(bytes)) throw Ended{Result::broken_off};
+  const std::size_t most = plan_.writes.kind == Writes::Kind::sliced ? plan_.writes.size : bytes.size();
+  while (!bytes.empty()) {
+    std::optional<std::size_t> count;
+    {
+      const std::lock_guard<std::mutex> lock(progress_.handover);
+      count = outlet_.write_some(bytes.substr(0, most));
+      if (count) {
+        written_ += *count;
+        publish();
+      }
+    }
+    if (!count || (*count == 0 && !outlet_.wait_until_writable())) throw Ended{Result::broken_off};
+    bytes.remove_prefix(*count);
+  }
 }
 
 MOCK_GATEWAY_INLINE void Delivery::publish() {
-  if (!gathered_.empty()) return;
-  progress_.events.store(sent_.events, std::memory_order_relaxed);
-  progress_.tokens.store(sent_.tokens, std::memory_order_relaxed);
-  if (!sent_.done || progress_.done) return;
-  progress_.done_at = std::chrono::steady_clock::now();
-  progress_.done = true;
+  const std::size_t before = published_;
+  while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
+  if (published_ == before) return;
+  const Sent& sent = marks_[published_ - 1].sent;
+  progress_.events.store(sent.events, std::memory_order_relaxed);
+  progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
+  if (sent.done && !progress_.done) {
+    progress_.done_at = std::chrono::steady_clock::now();
+    progress_.done = true;
+  }
+  if (published_ < marks_.size()) return;
+  marks_.clear();
+  published_ = 0;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
@@ -17544,6 +16625,7 @@ MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
+  if (timeline_.now() < deadline) leave();
   // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
   const bool has_end = deadline != TimePoint::max();
   const bool goes_on = has_end && !nothing_follows_;
@@ -17570,6 +16652,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::str
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
+  leave();
   if (timeline_.is_guard_spent()) return pass_by(gate);
   GateWait pending(Access::state(gate), outlet_.waker(), [this] { return outlet_.delivered(); });
   while (!timeline_.is_instant() && ping_comes_by(TimePoint::max()) && !pending.over()) {
@@ -17615,7 +16698,9 @@ MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every);
   begin_stream();
+  leave();
   send_between(framing_->ping());
+  leave();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {
@@ -18214,9 +17299,18 @@ MOCK_GATEWAY_INLINE const Decision& Exchange::decision() const& { return record_
 MOCK_GATEWAY_INLINE int Exchange::status() const { return record_->status; }
 MOCK_GATEWAY_INLINE const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 MOCK_GATEWAY_INLINE const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
-MOCK_GATEWAY_INLINE std::size_t Exchange::events_sent() const { return record_->progress.events; }
-MOCK_GATEWAY_INLINE std::size_t Exchange::tokens_sent() const { return record_->progress.tokens; }
-MOCK_GATEWAY_INLINE std::size_t Exchange::bytes_sent() const { return record_->bytes; }
+MOCK_GATEWAY_INLINE std::size_t Exchange::events_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.events;
+}
+MOCK_GATEWAY_INLINE std::size_t Exchange::tokens_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.tokens;
+}
+MOCK_GATEWAY_INLINE std::size_t Exchange::bytes_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->bytes;
+}
 MOCK_GATEWAY_INLINE TimePoint Exchange::received() const { return record_->received; }
 MOCK_GATEWAY_INLINE std::string Exchange::method() && { return record_->request.method; }
 MOCK_GATEWAY_INLINE Headers Exchange::headers() && { return record_->request.headers; }
@@ -18328,14 +17422,15 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
 MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
   std::string decided = detail::journal::one_line(record_->decision.detail, 200);
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
-  std::ostringstream line;
-  line << '#' << record_->id << ' ' << detail::journal::one_line(record_->request.method, 20) << ' '
-       << detail::journal::one_line(record_->request.target, 200) << ' ' << record_->status << ' '
-       << Decision{record_->decision.kind, std::move(decided)} << ' ' << outcome(Duration::zero());
-  if (record_->connection_fault) line << "; connection fault " << record_->connection_fault->to_string();
-  for (const std::string& fault : faults()) line << "; fault " << detail::journal::one_line(fault, 200);
-  for (const std::string& strike : chaos()) line << "; chaos " << detail::journal::one_line(strike, 200);
-  return line.str();
+  const detail::ExchangeRecord& record = *record_;
+  std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
+                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
+                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
+                     detail::journal::text_of(outcome(Duration::zero()));
+  if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
+  for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);
+  for (const std::string& strike : chaos()) line += "; chaos " + detail::journal::one_line(strike, 200);
+  return line;
 }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
@@ -18365,12 +17460,27 @@ MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& decision) {
-  out << to_string(decision.kind);
-  if (decision.detail.empty()) return out;
+namespace detail {
+namespace journal {
+
+MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
+  if (decision.detail.empty()) return to_string(decision.kind);
   const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
-  const std::string detail = detail::text::printable_lines(decision.detail);
-  return plain_name ? out << " \"" << detail << '"' : out << " (" << detail << ')';
+  const std::string detail = text::printable_lines(decision.detail);
+  return to_string(decision.kind) + (plain_name ? " \"" + detail + '"' : " (" + detail + ')');
+}
+
+MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
+  // Of a whole answer the number says nothing; of a broken one it is the question.
+  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
+  return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
+}
+
+}  // namespace journal
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& decision) {
+  return out << detail::journal::text_of(decision);
 }
 
 MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
@@ -18388,12 +17498,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
-  out << outcome.kind;
-  // Of a whole answer the number says nothing; of a broken one it is the question.
-  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return out;
-  return out << " after " << detail::text::counted(outcome.events, "event");
-}
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& outcome) { return out << detail::journal::text_of(outcome); }
 
 MOCK_GATEWAY_INLINE std::string to_string(Departure::How how) { return how == Departure::How::reset ? "reset" : "closed"; }
 
@@ -18829,86 +17934,67 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace redaction {
 
-bool has_scheme(std::string_view name);
 /// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
-std::string_view scheme_of(std::string_view name, std::string_view value);
-/// The value of a sensitive field, its credential replaced.
-std::string masked_value(std::string_view name, std::string_view value);
-/// The credentials in the sensitive fields that no key of the gateway has.
-secrets::Known foreign_credentials(const Headers& headers, const KeyStore::Presented& presented);
-/// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
-/// field included.
-void mask_raw_fields(std::string& raw_head);
-
-MOCK_GATEWAY_INLINE bool has_scheme(std::string_view name) {
-  return text::equals_ignoring_case(name, "Authorization") || text::equals_ignoring_case(name, "Proxy-Authorization");
-}
-
 MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::string_view value) {
-  if (!has_scheme(name)) return {};
-  const std::size_t gap = value.find_first_of(" \t");
-  if (gap == std::string_view::npos) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
+  if (!text::equals_ignoring_case(name, "Authorization") && !text::equals_ignoring_case(name, "Proxy-Authorization"))
+    return {};
+  const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
+  if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
   // Letters only: what stands first in a malformed field may be the key itself.
-  const std::string_view scheme = value.substr(0, gap);
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (scheme.size() > 12 || !std::all_of(scheme.begin(), scheme.end(), is_letter)) return {};
-  const std::size_t start = value.find_first_not_of(" \t", gap);
-  return value.substr(0, start);
+  const bool is_word = text::lower_ascii(scheme).find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos;
+  if (scheme.size() > 12 || !is_word) return {};
+  return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
 
+/// The value of a sensitive field, its credential replaced.
 MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
   const std::string_view trimmed = text::trim(value);
   const std::string_view scheme = scheme_of(name, trimmed);
   const std::string_view credential = trimmed.substr(scheme.size());
   if (credential.empty()) return std::string(trimmed);
-  const bool key_like = credential.substr(0, 3) == "sk-";
-  return std::string(scheme).append(key_like ? secrets::masked : secrets::masked_other);
+  return std::string(scheme).append(credential.substr(0, 3) == "sk-" ? secrets::masked : secrets::masked_other);
 }
 
-MOCK_GATEWAY_INLINE secrets::Known foreign_credentials(const Headers& headers, const KeyStore::Presented& presented) {
-  secrets::Known foreign;
-  const bool known = !presented.key.id.empty();
-  if (!known) foreign.add(presented.credential);
+/// The credentials in the sensitive fields that no key of the gateway has.
+MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const Headers& headers, const KeyStore::Presented& presented) {
+  if (presented.key.id.empty()) foreign.add(presented.credential);
   for (const Header& header : headers) {
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
     // What else such a field holds may be any word: replacing it in the body would change what the request says.
-    const bool found_by_store = known && credential == presented.credential;
-    if (secrets::looks_like_key(credential) && !found_by_store) foreign.add(credential);
+    if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
   }
-  return foreign;
 }
 
-MOCK_GATEWAY_INLINE void mask_raw_fields(std::string& raw_head) {
+/// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
+/// field included.
+MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   std::string result;
   bool is_sensitive = false;
   for (std::size_t start = 0; start < raw_head.size();) {
-    const std::size_t end = std::min({raw_head.find('\r', start), raw_head.find('\n', start), raw_head.size()});
+    const std::size_t end = std::min(raw_head.find_first_of("\r\n", start), raw_head.size());
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
     // A malformed line may lack its colon, or have a space before it.
     const std::string_view name = line.substr(0, line.find_first_of(":= \t"));
     if (!line.empty() && !continues) is_sensitive = secrets::is_sensitive_header(name);
     const std::size_t value = std::min(line.find_first_not_of(":= \t", name.size()), line.size());
-    if (!is_sensitive || line.empty()) {
-      result += line;
-    } else if (continues) {
-      result += " ***";
-    } else {
-      result.append(line.substr(0, value)).append(masked_value(name, line.substr(value)));
-    }
+    const bool is_masked = is_sensitive && !line.empty();
+    result += !is_masked ? line : continues ? std::string_view(" ") : line.substr(0, value);
+    if (is_masked) result += continues ? std::string(secrets::masked_other) : masked_value(name, line.substr(value));
     result.append(raw_head, end, 1);
     start = end + 1;
   }
-  raw_head = std::move(result);
+  return result;
 }
 
 }  // namespace redaction
 
 MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys) {
-  const secrets::Known foreign = redaction::foreign_credentials(request.headers, presented);
+  secrets::Known foreign;
+  redaction::add_foreign(foreign, request.headers, presented);
   Leaks leaks;
   if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
   Headers headers;
@@ -18924,7 +18010,7 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   leaks.in_target = keys.mask(request.target, foreign).has_key;
   const secrets::Masked in_body = keys.mask(request.body, foreign);
   leaks.in_body = in_body.has_key;
-  redaction::mask_raw_fields(raw_head);
+  raw_head = redaction::masked_fields(raw_head);
   keys.mask(raw_head, foreign);
   // Chunks may have cut a secret in two, and then their bytes cannot be kept.
   const secrets::Masked in_raw_body = keys.mask(raw_body, foreign);
@@ -18933,7 +18019,9 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
 }
 
 MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
-  keys.mask(text, redaction::foreign_credentials({}, presented));
+  secrets::Known foreign;
+  redaction::add_foreign(foreign, {}, presented);
+  keys.mask(text, foreign);
 }
 
 }  // namespace detail
@@ -19459,9 +18547,7 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
     const std::vector<const Finding*>& others = alike[{finding.code, finding.message}];
     if (others.front() != &finding) continue;
     if (!lines.empty()) lines += '\n';
-    std::ostringstream line;
-    line << finding;
-    lines += line.str();
+    lines += detail::text_of(finding);
     if (others.size() > 1) {
       lines += " (" + std::to_string(others.size() - 1) + " more like it, the last in exchange " +
                std::to_string(others.back()->exchanges.back()) + ")";
@@ -20434,42 +19520,36 @@ MOCK_GATEWAY_INLINE void Connection::end_exchange() {
   last_exchange_ended_ = std::chrono::steady_clock::now();
 }
 
-MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
-  std::size_t sent = 0;
-  while (sent < bytes.size()) {
-    if (stop_line_->is_stopped()) return false;
-    const bool begins = record_ && record_->bytes == 0;
-    const TimePoint now = begins ? timeline_->now() : TimePoint{};
-    const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-    std::size_t count = 0;
-    const sockets::Transfer transfer = sockets::send(socket_, bytes.data() + sent, bytes.size() - sent, count);
-    if (transfer == sockets::Transfer::reset || transfer == sockets::Transfer::failed) {
-      note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
-      return false;
-    }
-    if (record_ && count > 0) {
-      last_write_ = timeline_->now();
-      record_->bytes.fetch_add(count, std::memory_order_relaxed);
-    }
-    if (begins && count > 0) record_->mark_first_byte(now, real_now);
-    sent += count;
-    if (transfer == sockets::Transfer::done) continue;
-    if (timeline_) timeline_->settle();
-    if (!wait_until_writable()) {
-      stalled_ = true;
-      return false;
-    }
+MOCK_GATEWAY_INLINE std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
+  if (stop_line_->is_stopped()) return std::nullopt;
+  const bool begins = record_ && record_->bytes == 0;
+  const TimePoint now = begins ? timeline_->now() : TimePoint{};
+  const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+  std::size_t count = 0;
+  const sockets::Transfer transfer = sockets::send(socket_, bytes.data(), bytes.size(), count);
+  if (transfer == sockets::Transfer::reset || transfer == sockets::Transfer::failed) {
+    note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
+    return std::nullopt;
   }
-  return true;
+  if (record_ && count > 0) {
+    last_write_ = timeline_->now();
+    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    if (begins) record_->mark_first_byte(now, real_now);
+  }
+  return count;
 }
 
 MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
+  if (timeline_) timeline_->settle();
   const Duration step =
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
   Standstill standstill(socket_);
   for (;;) {
     const Duration left = limits_.write_timeout - standstill.length();
-    if (left <= Duration{0}) return false;
+    if (left <= Duration{0}) {
+      stalled_ = true;
+      return false;
+    }
     const sockets::Readiness readiness =
         sockets::poll(socket_, sockets::Interest::writable, false, -1, std::min(left, step));
     if (readiness.ready || readiness.disconnected) return true;
@@ -21567,7 +20647,7 @@ MOCK_GATEWAY_INLINE bool is_json_content_type(const Acceptance& acceptance, cons
   if (text::equals_ignoring_case(type, "application/json"))
     return semicolon == std::string::npos || acceptance.content_type_parameters;
   return acceptance.json_as_form && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
-         Json::accept(request.body);
+         !read_json_if_valid(request.body).is_discarded();
 }
 
 }  // namespace service
@@ -21866,20 +20946,19 @@ MOCK_GATEWAY_INLINE Service::Answer Service::answer_from_script(Asked& asked, co
     answer.reply = std::make_shared<const Reply>(*chaos_failure);
   } else if (!choice) {
     answer.decision.kind = Decision::Kind::default_reply;
-    answer.reply = std::make_shared<const Reply>(default_reply(chat, asked.fingerprint));
+    answer.reply =
+        std::make_shared<const Reply>(default_reply(chat, asked.fingerprint, &asked.connection.stop_line()->stopped()));
   } else {
     const StubState& stub = *choice->stub;
     answer.decision = {Decision::Kind::stub, stub.describe()};
     answer.stub = choice->stub;
     answer.use = StubState::Use(choice->stub);
-    if (const auto* ready = std::get_if<std::shared_ptr<const Reply>>(&*choice->reply)) {
-      answer.reply = *ready;
+    if (choice->reply->reply) {
+      answer.reply = choice->reply->reply;
     } else {
       const service::Busy busy(asked.connection, "the reply function of " + stub.title());
-      const auto thrown = service::guarded([&] {
-        answer.reply =
-            std::make_shared<const Reply>((*std::get<std::shared_ptr<const ReplyFunction>>(*choice->reply))(chat));
-      });
+      const auto thrown =
+          service::guarded([&] { answer.reply = std::make_shared<const Reply>((*choice->reply->function)(chat)); });
       if (thrown) {
         Answer failed = callback_failed(asked, "the reply function of " + stub.title() + " threw: " + *thrown);
         failed.stub = choice->stub;
@@ -22718,12 +21797,11 @@ MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whol
 
 /// Arguments that mean the same: the same JSON, however it is written, and {} for nothing.
 MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::string& right) {
-  const auto json = [](const std::string& text) {
-    return nlohmann::json::parse(text.empty() ? "{}" : text, nullptr, false);
-  };
+  const auto json = [](const std::string& text) { return read_json_if_valid(text.empty() ? "{}" : text); };
   if (left == right) return true;
-  const nlohmann::json value = json(left);  // sorted: the order of keys means nothing
-  return !value.is_discarded() && value == json(right);
+  const Json value = json(left);
+  const Json other = json(right);
+  return !value.is_discarded() && !other.is_discarded() && json_comparison::same(value, other);
 }
 
 enum class Comparison { whole, less, other };
@@ -22756,7 +21834,7 @@ MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const Sc
   const Comparison calls = compare_calls(outcome.tool_calls, data.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
   if (text == Comparison::less || calls == Comparison::less) return Verdict::Kind::silent_data_loss;
-  return data.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
+  return data.row.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
 }
 
 MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
@@ -22786,6 +21864,9 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
 }  // namespace judging
 
 namespace catalogue_search {
+
+/// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
+MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
 /// How many characters to insert, delete or replace to make one of the other.
 MOCK_GATEWAY_INLINE std::size_t distance(std::string_view left, std::string_view right) {
@@ -22865,41 +21946,37 @@ MOCK_GATEWAY_INLINE const std::string& Scenario::group() const { return data_->g
 MOCK_GATEWAY_INLINE const std::string& Scenario::description() const { return data_->description; }
 MOCK_GATEWAY_INLINE const std::string& Scenario::reference() const { return data_->reference; }
 MOCK_GATEWAY_INLINE const std::string& Scenario::good_client() const { return data_->good_client; }
-MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->expected; }
+MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->row.expected; }
 MOCK_GATEWAY_INLINE const std::string& Scenario::text() const { return data_->text; }
 MOCK_GATEWAY_INLINE const std::vector<ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
-MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->needs_stream; }
-MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->needs_timeout; }
-MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->calls; }
+MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->row.needs_stream; }
+MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
+MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->row.calls; }
 
 MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const { return base.verify_on_destruction(false); }
 
 MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
-  if (data_->faults) data_->faults(gateway);
-  const detail::ScenarioReplies replies =
-      data_->replies
-          ? data_->replies()
-          : detail::ScenarioReplies{detail::catalogue_parts::usual_stream(), detail::catalogue_parts::usual_plain()};
+  if (data_->row.faults) data_->row.faults(gateway);
   const auto stub = [&](const char* which) {
     StubBuilder builder = gateway.chat().named(data_->name + which);
-    if (data_->first) return std::move(builder).then_state(data_->name, "started");
+    if (data_->row.first) return std::move(builder).then_state(data_->name, "started");
     return builder;
   };
-  stub("").reply(replies.plain);
-  stub(", streamed").when(stream_is(true)).reply(replies.streamed);
-  if (!data_->first) return;
+  stub("").reply(data_->row.plain_reply());
+  stub(", streamed").when(stream_is(true)).reply(data_->row.stream_reply());
+  if (!data_->row.first) return;
   gateway.chat()
       .named(data_->name + ", first")
       .in_state(data_->name, "started")
       .then_state(data_->name, "failed once")
-      .reply(data_->first());
+      .reply(data_->row.first());
 }
 
 MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
-  if (data_->faults || exchange.decision() != Decision::Kind::stub) return false;
+  if (data_->row.faults || exchange.decision() != Decision::Kind::stub) return false;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == data_->name + which; };
-  const bool its_own = data_->first ? is(", first") : is(", streamed") || (!data_->needs_stream && is(""));
+  const bool its_own = data_->row.first ? is(", first") : is(", streamed") || (!data_->row.needs_stream && is(""));
   if (!its_own) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
@@ -22908,12 +21985,12 @@ MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
 
 MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const {
   const Verdict::Kind kind = detail::judging::kind_of(outcome, *data_);
-  const bool acceptable = detail::judging::is_acceptable(kind, data_->expected);
+  const bool acceptable = detail::judging::is_acceptable(kind, data_->row.expected);
   std::string message = data_->name + ": " + to_string(kind);
   if (!acceptable) {
     const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
     const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
-    message += ", expected " + to_string(data_->expected) + "\n  it said     " + got + "\n  the reply   " + whole;
+    message += ", expected " + to_string(data_->row.expected) + "\n  it said     " + got + "\n  the reply   " + whole;
     // Of long texts only the beginning is shown.
     if (got == whole && outcome.text != data_->text)
       message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
@@ -22924,14 +22001,16 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
 
 MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
   static const std::vector<Scenario> all = [] {
-    std::vector<Scenario> scenarios;
-    for (const auto& group :
-         {detail::catalogue_of_chunks(), detail::catalogue_of_tool_calls(), detail::catalogue_of_errors(),
-          detail::catalogue_of_retries(), detail::catalogue_of_framing(), detail::catalogue_of_breaks(),
-          detail::catalogue_of_pace(), detail::catalogue_of_connections()}) {
-      for (const std::shared_ptr<detail::ScenarioData>& data : group) scenarios.emplace_back(data);
-    }
-    return scenarios;
+    detail::Scenarios rows;
+    detail::add_chunks(rows);
+    detail::add_tool_calls(rows);
+    detail::add_errors(rows);
+    detail::add_retries(rows);
+    detail::add_framing(rows);
+    detail::add_breaks(rows);
+    detail::add_pace(rows);
+    detail::add_connections(rows);
+    return std::vector<Scenario>(rows.begin(), rows.end());
   }();
   return all;
 }
@@ -22951,19 +22030,28 @@ MOCK_GATEWAY_INLINE Scenario scenario(std::string_view name) {
 
 MOCK_GATEWAY_INLINE Json describe(const Scenario& scenario) {
   Json calls = Json::array();
-  for (const ToolCall& call : scenario.tool_calls())
-    calls.push_back({{"name", call.name}, {"arguments", call.arguments}});
-  return {{"name", scenario.name()},
-          {"group", scenario.group()},
-          {"description", scenario.description()},
-          {"reference", scenario.reference()},
-          {"good_client", scenario.good_client()},
-          {"expected", to_string(scenario.expected())},
-          {"text", scenario.text()},
-          {"tool_calls", std::move(calls)},
-          {"needs_stream", scenario.needs_stream()},
-          {"needs_timeout", scenario.needs_timeout()},
-          {"calls", scenario.calls()}};
+  for (const ToolCall& call : scenario.tool_calls()) {
+    Json described;
+    detail::catalogue_search::put(described, "name", call.name);
+    detail::catalogue_search::put(described, "arguments", call.arguments);
+    calls.push_back(std::move(described));
+  }
+  Json described;
+  const auto put = [&described](const char* name, Json value) {
+    detail::catalogue_search::put(described, name, std::move(value));
+  };
+  put("name", scenario.name());
+  put("group", scenario.group());
+  put("description", scenario.description());
+  put("reference", scenario.reference());
+  put("good_client", scenario.good_client());
+  put("expected", to_string(scenario.expected()));
+  put("text", scenario.text());
+  put("tool_calls", std::move(calls));
+  put("needs_stream", scenario.needs_stream());
+  put("needs_timeout", scenario.needs_timeout());
+  put("calls", scenario.calls());
+  return described;
 }
 
 }}  // namespace mock_gateway
@@ -22976,39 +22064,21 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace catalogue_parts {
 
-/// The usual answer in a dialect that differs from the usual one in this.
-template <class Change>
-ScenarioReplies dialect_with(const Change& change) {
-  SseDialect dialect;
-  change(dialect);
-  return {usual_stream().sse(dialect), usual_plain()};
-}
+using namespace std::chrono_literals;
 
 /// The usual chunks with these bytes before each of them that has text.
-MOCK_GATEWAY_INLINE Reply stream_with(const std::string& bytes) {
-  const std::vector<Json> usual = usual_chunks();
+MOCK_GATEWAY_INLINE Reply stream_with(const char* bytes) {
+  const ChunkTexts usual = usual_chunks();
   std::vector<StreamChunk> elements;
   for (std::size_t i = 0; i < usual.size(); ++i) {
     if (i > 0 && i + 1 < usual.size()) elements.push_back(raw_bytes(bytes));
-    elements.push_back(chunk(usual[i]));
+    elements.push_back(element(usual[i]));
   }
-  return chunks(elements);
+  return chunks(std::move(elements));
 }
 
-/// Both forms broken by one effect: a stream after two pieces of text, a plain body after 150 bytes.
-MOCK_GATEWAY_INLINE ScenarioReplies broken_in_the_middle(const Effect& effect) {
-  return {usual_stream().fail(after_tokens(2), effect), usual_plain().fail(after_bytes(150), effect)};
-}
-
-/// Both forms broken at a point that both have.
-MOCK_GATEWAY_INLINE ScenarioReplies broken_at(const Trigger& trigger, const Effect& effect) {
-  return {usual_stream().fail(trigger, effect), usual_plain().fail(trigger, effect)};
-}
-
-/// The stream broken; a plain answer is as usual.
-MOCK_GATEWAY_INLINE ScenarioReplies stream_broken_at(const Trigger& trigger, const Effect& effect) {
-  return {usual_stream().fail(trigger, effect), usual_plain()};
-}
+/// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
+MOCK_GATEWAY_INLINE Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
 
 /// The usual answer with a Content-Length, streamed or not.
 MOCK_GATEWAY_INLINE Reply usual_events_with_length() { return raw_reply(200, usual_events(), "text/event-stream; charset=utf-8"); }
@@ -23020,498 +22090,473 @@ MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std
 }
 
 /// Where the "ü" of the usual plain body has its second byte.
-MOCK_GATEWAY_INLINE std::size_t inside_first_character() { return usual_body().dump().find("ü") + 1; }
+MOCK_GATEWAY_INLINE std::size_t inside_first_character() { return usual_body().find("ü") + 1; }
+
+/// After the first byte of a character.
+MOCK_GATEWAY_INLINE Trigger in_a_character(bool streamed) { return streamed ? inside_character(2) : after_bytes(inside_first_character()); }
+
+/// More than readers by line have for one.
+inline constexpr std::size_t long_text = 100'000;
 
 /// As often as anybody will connect.
 inline constexpr std::size_t every_time = 1'000'000;
 
+inline constexpr ScenarioRow framing_rows[] = {
+    ScenarioRow("answer-as-text-plain", "sends JSON, or the stream, as text/plain")
+        .from("mistral.rs#79")
+        .good("goes by what it asked for and what came, or reports the type")
+        .error_too()
+        .dialect([](SseDialect& dialect) { dialect.content_type = "text/plain; charset=utf-8"; })
+        .unstreamed([] { return raw_reply(200, usual_body(), "text/plain; charset=utf-8"); }),
+    ScenarioRow("answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream")
+        .from("openai-node: a JSON body gives no chunks and no error")
+        .good("goes by the Content-Type, or reports it; never takes it for an empty answer")
+        .error_too()
+        .streamed(usual_plain)
+        .unstreamed(usual_stream),
+    ScenarioRow("blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON")
+        .from("AstrBot#403")
+        .good("passes over them")
+        .streamed([] {
+          std::vector<StreamChunk> elements = {raw_bytes("\n\n\n")};
+          for (const ChunkText& chunk : usual_chunks()) elements.push_back(element(chunk));
+          return chunks(std::move(elements));
+        })
+        .unstreamed([] { return raw_reply(200, "\n\n\n" + usual_body()); }),
+    ScenarioRow("byte-order-mark", "begins the stream with a byte order mark")
+        .from("WHATWG HTML 9.2.6")
+        .good("passes over it")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.byte_order_mark = true; }),
+    ScenarioRow("character-split-across-reads", "waits 50 ms in the middle of a character")
+        .from("ollama-js#255")
+        .good("decodes bytes across reads")
+        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), stall(50ms)); }),
+    ScenarioRow("close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection")
+        .from("RFC 9112, section 6.3")
+        .good("reads to the end of the connection")
+        .streamed([] { return until_close("text/event-stream; charset=utf-8", usual_events()); })
+        .unstreamed([] { return until_close("application/json", usual_body()); }),
+    ScenarioRow("comment-keep-alives", "sends a comment before each event")
+        .from("openai-go#621, langchaingo#942")
+        .good("passes over lines that begin with a colon")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.comment = "OPENROUTER PROCESSING"; }),
+    ScenarioRow("content-type-missing", "streams without a Content-Type")
+        .from("RFC 9110, section 8.3")
+        .good("goes by what it asked for, or reports it")
+        .error_too()
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.content_type.clear(); }),
+    ScenarioRow("content-type-without-charset", "streams as text/event-stream, without charset")
+        .from("WHATWG HTML 9.2.5: always UTF-8")
+        .good("reads it as UTF-8")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.content_type = "text/event-stream"; }),
+    ScenarioRow("crlf-line-ends", "ends lines with CRLF")
+        .from("WHATWG HTML 9.2.6")
+        .good("takes CRLF for one line end")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.line_end = "\r\n"; }),
+    ScenarioRow("data-after-done", "sends one more chunk with text after [DONE]")
+        .from("OpenAI: [DONE] ends the stream")
+        .good("stops at [DONE]")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.after_done = json_of(saying(" And more.")); }),
+    ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
+        .from("openai-node, openai-python: they need no [DONE]")
+        .good("takes the finish_reason and the end of the body for the end")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.done = false; }),
+    ScenarioRow("done-twice", "sends [DONE] twice")
+        .from("OpenAI: [DONE] ends the stream")
+        .good("stops at the first")
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), duplicate_event()); }),
+    ScenarioRow("empty-data-keep-alive", "sends an event with empty data before each piece of text")
+        .from("copilot-api#88")
+        .good("passes over it: it is no JSON")
+        .streams_only()
+        .streamed([] { return stream_with("data:\n\n"); }),
+    ScenarioRow("event-field", "has an event field in each event")
+        .from("WHATWG HTML 9.2.6")
+        .good("reads the data, whatever the event's name")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.event = "completion"; }),
+    ScenarioRow("event-longer-than-64-kib", "sends 100,000 characters in one event")
+        .from("openai-go#368")
+        .good("has no limit for a line, or one far beyond this")
+        .says("x")
+        .times(long_text)
+        .streamed([] {
+          return stream_of({opening(), saying(std::string(long_text, 'x')), closing()});
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(std::string(long_text, 'x')))); }),
+    ScenarioRow("event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON")
+        .from("typesense#2837")
+        .good("joins reads before it parses")
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fail(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
+        }),
+    ScenarioRow("event-without-data", "sends an event that has a name and no data before each piece of text")
+        .from("WHATWG HTML 9.2.6")
+        .good("passes over it: without data there is no event")
+        .streams_only()
+        .streamed([] { return stream_with("event: ping\n\n"); }),
+    ScenarioRow("events-in-one-chunk", "sends all events in one HTTP chunk")
+        .from("RFC 9112, section 7.1: chunks mean nothing")
+        .good("parses by lines, not by reads")
+        .streams_only()
+        .streamed([] { return chunks({raw_bytes(usual_events())}); })
+        .dialect([](SseDialect& dialect) { dialect.done = false; }),
+    ScenarioRow("final-blank-line-missing", "ends after the line with [DONE], without a blank line")
+        .from("WHATWG HTML 9.2.6: such an event is dropped")
+        .good("has had the finish_reason, and needs no [DONE]")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.final_blank_line = false; }),
+    ScenarioRow("gzip-unasked", "compresses the stream, whatever Accept-Encoding says")
+        .from("RFC 9110, section 12.5.3")
+        .good("decompresses it as it comes, or reports the encoding")
+        .error_too()
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.gzip = true; }),
+    ScenarioRow("id-fields", "has an id field in each event")
+        .from("WHATWG HTML 9.2.6")
+        .good("reads the data, and needs no id")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.ids = true; }),
+    ScenarioRow("id-line-then-ping", "sends an id line followed by : ping before each piece of text")
+        .from("llmgateway#2334")
+        .good("passes over it: without data there is no event")
+        .streams_only()
+        .streamed([] { return stream_with("id: 7\n: ping\n\n"); }),
+    ScenarioRow("last-event-without-blank-line", "ends inside the event with the last text: no blank line, no [DONE]")
+        .from("WHATWG HTML 9.2.6: such an event is dropped")
+        .good("reads it all the same, or reports that the end is missing")
+        .error_too()
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.pop_back();
+          chunks.back().finish_reason = R"("stop")";
+          return stream_of(chunks);
+        })
+        .dialect([](SseDialect& dialect) { dialect.done = dialect.final_blank_line = false; }),
+    ScenarioRow("lone-cr-line-ends", "ends lines with CR alone")
+        .from("WHATWG HTML 9.2.6")
+        .good("takes CR for a line end")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.line_end = "\r"; }),
+    ScenarioRow("multi-line-data", "writes the JSON of each event on three data lines")
+        .from("WHATWG HTML 9.2.6")
+        .good("joins the data lines of an event")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.multi_line_data = true; }),
+    ScenarioRow("no-space-after-colon", "writes data:{…} without a space")
+        .from("WHATWG HTML 9.2.6")
+        .good("takes the space for optional")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.space_after_colon = false; }),
+    ScenarioRow("one-write-for-all", "hands the whole reply to the kernel in one write")
+        .from("RFC 9112, section 7.1: chunks mean nothing")
+        .good("parses by lines, not by reads")
+        .changed([](const Reply& reply, bool) { return reply.one_write(); }),
+    ScenarioRow("one-write-per-byte", "hands the reply to the kernel byte by byte")
+        .from("typesense#2837, ollama-js#255")
+        .good("joins reads before it decodes and parses")
+        .changed([](const Reply& reply, bool) { return reply.slice_writes(1); }),
+    ScenarioRow("open-after-done", "keeps the body and the connection open after [DONE]")
+        .from("OpenAI: [DONE] ends the stream")
+        .good("stops at [DONE], and closes the connection")
+        .streams_only()
+        .endless()
+        .dialect([](SseDialect& dialect) { dialect.open_after_done = true; }),
+    ScenarioRow("retry-field", "has a retry field in the first event")
+        .from("WHATWG HTML 9.2.6")
+        .good("reads the data, and connects no second time")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.retry = 3s; }),
+    ScenarioRow("unknown-sse-field", "has a field in each event that no standard knows")
+        .from("WHATWG HTML 9.2.6: such a field is ignored")
+        .good("passes over the line")
+        .streams_only()
+        .streamed([] {
+          std::vector<StreamChunk> elements;
+          for (const ChunkText& chunk : usual_chunks())
+            elements.push_back(raw_bytes("trace: 7\n" + event_of(json_of(chunk))));
+          return chunks(std::move(elements));
+        }),
+};
+
+inline constexpr ScenarioRow breaks_rows[] = {
+    ScenarioRow("close-delimited-body-cut-short",
+                "cuts off a body that ends with the connection, in the middle of its text")
+        .from("RFC 9112, section 8")
+        .good("misses the finish_reason, or the end of the JSON, and reports it")
+        .only_error()
+        .streamed([] {
+          std::string events;
+          const ChunkTexts usual = usual_chunks();
+          for (std::size_t i = 0; i < 3; ++i) events += event_of(json_of(usual[i]));
+          return until_close("text/event-stream; charset=utf-8", events);
+        })
+        .unstreamed([] { return until_close("application/json", usual_body().substr(0, 150)); }),
+    ScenarioRow("closed-after-done", "closes the connection after [DONE], without the terminating HTTP chunk")
+        .from("RFC 9112, section 8")
+        .good("has the whole answer, and may report the missing end")
+        .error_too()
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(at_end(), close_connection()); }),
+    ScenarioRow("closed-after-finish", "closes the connection after the finish_reason, before [DONE]")
+        .from("RFC 9112, section 8")
+        .good("has the whole answer, and may report the missing end")
+        .error_too()
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), close_connection()); }),
+    ScenarioRow("closed-after-headers", "closes the connection after the headers")
+        .from("RFC 9112, section 8")
+        .good("reports it, or tries again")
+        .only_error()
+        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), close_connection()); }),
+    ScenarioRow("closed-before-headers", "closes the connection in place of an answer")
+        .from("RFC 9112, section 9.5")
+        .good("reports it, after a few tries at most")
+        .only_error()
+        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), close_connection()); }),
+    ScenarioRow("closed-in-stream", "closes the connection in the middle of the text, between two events")
+        .from("RFC 9112, section 8")
+        .good("reports that the answer is incomplete")
+        .only_error()
+        .changed(
+            [](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), close_connection()); }),
+    ScenarioRow("closed-inside-character", "closes the connection after the first byte of a character")
+        .from("RFC 9112, section 8")
+        .good("reports that the answer is incomplete, and shows no half character")
+        .only_error()
+        .changed(
+            [](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), close_connection()); }),
+    ScenarioRow("closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks")
+        .from("RFC 9112, section 8, WHATWG HTML 9.2.6")
+        .good("reports that the answer is incomplete")
+        .only_error()
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(inside_event(4, 60), close_connection()); }),
+    ScenarioRow("content-length-too-large", "announces 50 bytes more than come, then closes the connection")
+        .from("RFC 9112, section 8")
+        .good("has the whole answer, and may report the missing bytes")
+        .error_too()
+        .streamed(usual_events_with_length)
+        .changed([](const Reply& reply, bool) {
+          return reply.fail(before_headers(), wrong_content_length(50)).fail(at_end(), close_connection());
+        }),
+    ScenarioRow("content-length-too-small",
+                "announces less than comes: the end of the answer is left in the connection")
+        .from("RFC 9112, section 6.3")
+        .good("reports that the answer is incomplete, and uses the connection no more")
+        .only_error()
+        .streamed(usual_events_with_length)
+        .changed([](const Reply& reply, bool streamed) {
+          const std::size_t end = streamed ? (event_of(json_of(closing())) + "data: [DONE]\n\n").size() : 0;
+          return reply.fail(before_headers(), wrong_content_length(-static_cast<std::int64_t>(end) - 30));
+        }),
+    ScenarioRow("garbage-in-place-of-headers", "answers with bytes that are no HTTP: an alert of TLS")
+        .from("RFC 9112, section 2.2")
+        .good("reports it")
+        .only_error()
+        .changed([](const Reply& reply, bool) {
+          return reply.fail(before_headers(), garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)));
+        }),
+    ScenarioRow("garbage-in-stream", "writes a proxy's page into the connection where an HTTP chunk should begin")
+        .from("RFC 9112, section 7.1")
+        .good("reports that the answer is broken")
+        .only_error()
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fail(in_the_middle(streamed), garbage("<html>504 Gateway Time-out</html>"));
+        }),
+    ScenarioRow("half-closed-in-stream", "ends its side in the middle of the text, and goes on listening")
+        .from("RFC 9293, section 3.6")
+        .good("reports that the answer is incomplete, and closes the connection")
+        .only_error()
+        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), half_close()); }),
+    ScenarioRow("reset-after-done", "resets the connection after [DONE], before the terminating HTTP chunk")
+        .from("RFC 9293, section 3.5.3")
+        .good("has the whole answer, and may report the reset")
+        .error_too()
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(at_end(), reset_connection()); }),
+    ScenarioRow("reset-after-finish", "resets the connection after the finish_reason, before [DONE]")
+        .from("RFC 9293, section 3.5.3")
+        .good("has the whole answer, and may report the reset")
+        .error_too()
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), reset_connection()); }),
+    ScenarioRow("reset-after-headers", "resets the connection after the headers")
+        .from("RFC 9293, section 3.5.3")
+        .good("reports it, or tries again")
+        .only_error()
+        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), reset_connection()); }),
+    ScenarioRow("reset-before-headers", "resets the connection in place of an answer")
+        .from("RFC 9293, section 3.5.3")
+        .good("reports it, after a few tries at most")
+        .only_error()
+        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), reset_connection()); }),
+    ScenarioRow("reset-in-stream", "resets the connection in the middle of the text, between two events")
+        .from("RFC 9293, section 3.5.3")
+        .good("reports that the answer is incomplete")
+        .only_error()
+        .changed(
+            [](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), reset_connection()); }),
+    ScenarioRow("reset-inside-character", "resets the connection after the first byte of a character")
+        .from("RFC 9293, section 3.5.3")
+        .good("reports that the answer is incomplete, and shows no half character")
+        .only_error()
+        .changed(
+            [](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), reset_connection()); }),
+    ScenarioRow("truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length")
+        .from("openai-python#2065, RFC 9112, section 8")
+        .good("reports that the answer is incomplete")
+        .only_error()
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fail(streamed ? inside_event(4, 60) : after_bytes(150), truncate());
+        }),
+};
+
+inline constexpr ScenarioRow pace_rows[] = {
+    ScenarioRow("pause-in-stream", "says nothing for 200 ms in the middle of the answer")
+        .from("OpenAI: no pace is promised")
+        .good("waits")
+        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), stall(200ms)); }),
+    ScenarioRow("pings-before-first-token", "sends a ping every 20 ms until the first token, after 110 ms")
+        .from("openai-go#621, langchaingo#942")
+        .good("passes over comments, and waits")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect.ping_every = 20ms; })
+        .changed([](const Reply& reply, bool) { return reply.first_token_after(110ms); }),
+    ScenarioRow("pings-defeat-idle-timeout", "falls silent after some text, but for a ping every 20 ms")
+        .from("pi#5558")
+        .good("reports it after a time without content, pings or not")
+        .only_error()
+        .streams_only()
+        .endless()
+        .dialect([](SseDialect& dialect) { dialect.ping_every = 20ms; })
+        .changed([](const Reply& reply, bool) { return reply.fail(after_tokens(2), stall()); }),
+    ScenarioRow("slow-first-token", "says nothing for 300 ms, then answers")
+        .from("OpenAI: no pace is promised")
+        .good("waits")
+        .changed([](const Reply& reply, bool) { return reply.first_token_after(300ms); }),
+    ScenarioRow("slow-tokens", "takes 50 ms from one piece of text to the next")
+        .from("OpenAI: no pace is promised")
+        .good("shows each piece when it comes")
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.every(50ms); }),
+    ScenarioRow("stalled-after-finish", "falls silent after the finish_reason, before [DONE]")
+        .from("openai-node#1825")
+        .good("has the whole answer, and waits for [DONE] only so long")
+        .error_too()
+        .streams_only()
+        .endless()
+        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), stall()); }),
+    ScenarioRow("stalled-after-headers", "falls silent after the headers")
+        .from("openai-node#1825")
+        .good("reports it after its timeout")
+        .only_error()
+        .endless()
+        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), stall()); }),
+    ScenarioRow("stalled-before-headers", "takes the request and never answers")
+        .from("openai-node#1825")
+        .good("reports it after its timeout")
+        .only_error()
+        .endless()
+        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), stall()); }),
+    ScenarioRow("stalled-body", "falls silent in the middle of the answer, the connection open")
+        .from("openai-node#1825")
+        .good("reports it after its timeout")
+        .only_error()
+        .endless()
+        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), stall()); }),
+};
+
+inline constexpr ScenarioRow connections_rows[] = {
+    ScenarioRow("closed-on-accept", "closes every connection as soon as it is accepted")
+        .from("RFC 9112, section 9.5")
+        .good("reports it, after a few tries at most")
+        .only_error()
+        .says("")
+        .connection([](Gateway& gateway) { gateway.next_connection(close_on_accept(), every_time); }),
+    ScenarioRow("closed-when-reused", "closes a kept connection just as its next request arrives")
+        .from("RFC 9112, section 9.3.1")
+        .good("tries again on a new connection, or reports it")
+        .error_too()
+        .on_second_call()
+        .connection([](Gateway& gateway) { gateway.next_connection(close_when_reused(), every_time); }),
+    ScenarioRow("connection-refused", "has its port closed")
+        .from("RFC 9293, section 3.5.2")
+        .good("reports it, after a few tries at most")
+        .only_error()
+        .says("")
+        .connection([](Gateway& gateway) { gateway.refuse_connections(); }),
+    ScenarioRow("early-hints", "sends 103 Early Hints before the answer")
+        .from("RFC 8297")
+        .good("passes over interim responses")
+        .connection([](Gateway& gateway) { gateway.next_connection(early_hints(), every_time); }),
+    ScenarioRow("early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes")
+        .from("cpp-httplib#1808, RFC 9110, section 10.1.1")
+        .good("reads the answer, sends no body any more, and reports the status")
+        .only_error()
+        .says("")
+        .connection([](Gateway& gateway) {
+          gateway.next_connection(reply_before_body(failure(413, "body_too_large", "the body is too large")),
+                                  every_time);
+        }),
+    ScenarioRow("garbage-on-accept", "greets every connection as an SSH server does, and closes it")
+        .from("RFC 9112, section 2.2")
+        .good("reports that this is no HTTP")
+        .only_error()
+        .says("")
+        .connection([](Gateway& gateway) { gateway.next_connection(garbage_on_accept(), every_time); }),
+    ScenarioRow("reset-on-accept", "resets every connection as soon as it is accepted")
+        .from("RFC 9293, section 3.5.3")
+        .good("reports it, after a few tries at most")
+        .only_error()
+        .says("")
+        .connection([](Gateway& gateway) { gateway.next_connection(reset_on_accept(), every_time); }),
+    ScenarioRow("reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other")
+        .from("RFC 9293, section 3.5.3")
+        .good("tries again, or reports it")
+        .error_too()
+        .connection([](Gateway& gateway) { gateway.next_connection(reset_on_accept()); }),
+    ScenarioRow("reset-when-reused", "resets a kept connection just as its next request arrives")
+        .from("RFC 9112, section 9.3.1")
+        .good("tries again on a new connection, or reports it")
+        .error_too()
+        .on_second_call()
+        .connection([](Gateway& gateway) { gateway.next_connection(reset_when_reused(), every_time); }),
+    ScenarioRow("slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms")
+        .from("RFC 9293, section 3.8.6: flow control")
+        .good("goes on writing, and waits")
+        .connection([](Gateway& gateway) { gateway.next_connection(slow_body(64, 5ms), every_time); }),
+    ScenarioRow("unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer")
+        .from("RFC 9110, section 15.2")
+        .good("passes over interim responses")
+        .connection([](Gateway& gateway) { gateway.next_connection(unsolicited_continue(), every_time); }),
+};
+
 }  // namespace catalogue_parts
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_framing() {
-  using namespace std::chrono_literals;
-  using namespace catalogue_parts;
-  ScenarioGroup group("framing");
-  group.add("answer-as-text-plain", "sends JSON, or the stream, as text/plain")
-      .from("mistral.rs#79")
-      .good("goes by what it asked for and what came, or reports the type")
-      .error_too()
-      .reply([]() -> ScenarioReplies {
-        SseDialect dialect;
-        dialect.content_type = "text/plain; charset=utf-8";
-        return {usual_stream().sse(dialect), raw_reply(200, usual_body(), "text/plain; charset=utf-8")};
-      });
-  group.add("answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream")
-      .from("openai-node: a JSON body gives no chunks and no error")
-      .good("goes by the Content-Type, or reports it; never takes it for an empty answer")
-      .error_too()
-      .reply([]() -> ScenarioReplies {
-        return {usual_plain(), usual_stream()};
-      });
-  group.add("blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON")
-      .from("AstrBot#403")
-      .good("passes over them")
-      .reply([]() -> ScenarioReplies {
-        std::vector<StreamChunk> elements = {raw_bytes("\n\n\n")};
-        for (const Json& json : usual_chunks()) elements.push_back(chunk(json));
-        return {chunks(elements), raw_reply(200, "\n\n\n" + usual_body().dump())};
-      });
-  group.add("byte-order-mark", "begins the stream with a byte order mark")
-      .from("WHATWG HTML 9.2.6")
-      .good("passes over it")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.byte_order_mark = true; }); });
-  group.add("character-split-across-reads", "waits 50 ms in the middle of a character")
-      .from("ollama-js#255")
-      .good("decodes bytes across reads")
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(inside_character(2), stall(50ms)),
-                usual_plain().fail(after_bytes(inside_first_character()), stall(50ms))};
-      });
-  group.add("close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection")
-      .from("RFC 9112, section 6.3")
-      .good("reads to the end of the connection")
-      .reply([]() -> ScenarioReplies {
-        return {until_close("text/event-stream; charset=utf-8", usual_events()),
-                until_close("application/json", usual_body().dump())};
-      });
-  group.add("comment-keep-alives", "sends a comment before each event")
-      .from("openai-go#621, langchaingo#942")
-      .good("passes over lines that begin with a colon")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.comment = "OPENROUTER PROCESSING"; }); });
-  group.add("content-type-missing", "streams without a Content-Type")
-      .from("RFC 9110, section 8.3")
-      .good("goes by what it asked for, or reports it")
-      .error_too()
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.content_type.clear(); }); });
-  group.add("content-type-without-charset", "streams as text/event-stream, without charset")
-      .from("WHATWG HTML 9.2.5: always UTF-8")
-      .good("reads it as UTF-8")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.content_type = "text/event-stream"; }); });
-  group.add("crlf-line-ends", "ends lines with CRLF")
-      .from("WHATWG HTML 9.2.6")
-      .good("takes CRLF for one line end")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.line_end = "\r\n"; }); });
-  group.add("data-after-done", "sends one more chunk with text after [DONE]")
-      .from("OpenAI: [DONE] ends the stream")
-      .good("stops at [DONE]")
-      .streams_only()
-      .reply(
-          [] { return dialect_with([](SseDialect& dialect) { dialect.after_done = saying(" And more.").dump(); }); });
-  group.add("done-missing", "ends the stream without [DONE], after a finish_reason")
-      .from("openai-node, openai-python: they need no [DONE]")
-      .good("takes the finish_reason and the end of the body for the end")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.done = false; }); });
-  group.add("done-twice", "sends [DONE] twice")
-      .from("OpenAI: [DONE] ends the stream")
-      .good("stops at the first")
-      .streams_only()
-      .reply([] { return stream_broken_at(before_done(), duplicate_event()); });
-  group.add("empty-data-keep-alive", "sends an event with empty data before each piece of text")
-      .from("copilot-api#88")
-      .good("passes over it: it is no JSON")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_with("data:\n\n"), usual_plain()};
-      });
-  group.add("event-field", "has an event field in each event")
-      .from("WHATWG HTML 9.2.6")
-      .good("reads the data, whatever the event's name")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.event = "completion"; }); });
-  group.add("event-longer-than-64-kib", "sends 100,000 characters in one event")
-      .from("openai-go#368")
-      .good("has no limit for a line, or one far beyond this")
-      .says(std::string(100'000, 'x'))
-      .reply([]() -> ScenarioReplies {
-        const std::string text(100'000, 'x');
-        return {stream_of({opening(), saying(text), closing()}),
-                raw_reply(200, body_with({{"role", "assistant"}, {"content", text}}))};
-      });
-  group.add("event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON")
-      .from("typesense#2837")
-      .good("joins reads before it parses")
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(inside_event(3, 60), stall(50ms)),
-                usual_plain().fail(after_bytes(60), stall(50ms))};
-      });
-  group.add("event-without-data", "sends an event that has a name and no data before each piece of text")
-      .from("WHATWG HTML 9.2.6")
-      .good("passes over it: without data there is no event")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_with("event: ping\n\n"), usual_plain()};
-      });
-  group.add("events-in-one-chunk", "sends all events in one HTTP chunk")
-      .from("RFC 9112, section 7.1: chunks mean nothing")
-      .good("parses by lines, not by reads")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        SseDialect dialect;
-        dialect.done = false;
-        return {chunks({raw_bytes(usual_events())}).sse(dialect), usual_plain()};
-      });
-  group.add("final-blank-line-missing", "ends after the line with [DONE], without a blank line")
-      .from("WHATWG HTML 9.2.6: such an event is dropped")
-      .good("has had the finish_reason, and needs no [DONE]")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.final_blank_line = false; }); });
-  group.add("gzip-unasked", "compresses the stream, whatever Accept-Encoding says")
-      .from("RFC 9110, section 12.5.3")
-      .good("decompresses it as it comes, or reports the encoding")
-      .error_too()
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.gzip = true; }); });
-  group.add("id-fields", "has an id field in each event")
-      .from("WHATWG HTML 9.2.6")
-      .good("reads the data, and needs no id")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.ids = true; }); });
-  group.add("id-line-then-ping", "sends an id line followed by : ping before each piece of text")
-      .from("llmgateway#2334")
-      .good("passes over it: without data there is no event")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_with("id: 7\n: ping\n\n"), usual_plain()};
-      });
-  group.add("last-event-without-blank-line", "ends inside the event with the last text: no blank line, no [DONE]")
-      .from("WHATWG HTML 9.2.6: such an event is dropped")
-      .good("reads it all the same, or reports that the end is missing")
-      .error_too()
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        std::vector<Json> all = usual_chunks();
-        all.pop_back();
-        all.back()["choices"][0]["finish_reason"] = "stop";
-        SseDialect dialect;
-        dialect.done = false;
-        dialect.final_blank_line = false;
-        return {stream_of(all).sse(dialect), usual_plain()};
-      });
-  group.add("lone-cr-line-ends", "ends lines with CR alone")
-      .from("WHATWG HTML 9.2.6")
-      .good("takes CR for a line end")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.line_end = "\r"; }); });
-  group.add("multi-line-data", "writes the JSON of each event on three data lines")
-      .from("WHATWG HTML 9.2.6")
-      .good("joins the data lines of an event")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.multi_line_data = true; }); });
-  group.add("no-space-after-colon", "writes data:{…} without a space")
-      .from("WHATWG HTML 9.2.6")
-      .good("takes the space for optional")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.space_after_colon = false; }); });
-  group.add("one-write-for-all", "hands the whole reply to the kernel in one write")
-      .from("RFC 9112, section 7.1: chunks mean nothing")
-      .good("parses by lines, not by reads")
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().one_write(), usual_plain().one_write()};
-      });
-  group.add("one-write-per-byte", "hands the reply to the kernel byte by byte")
-      .from("typesense#2837, ollama-js#255")
-      .good("joins reads before it decodes and parses")
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().slice_writes(1), usual_plain().slice_writes(1)};
-      });
-  group.add("open-after-done", "keeps the body and the connection open after [DONE]")
-      .from("OpenAI: [DONE] ends the stream")
-      .good("stops at [DONE], and closes the connection")
-      .streams_only()
-      .endless()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.open_after_done = true; }); });
-  group.add("retry-field", "has a retry field in the first event")
-      .from("WHATWG HTML 9.2.6")
-      .good("reads the data, and connects no second time")
-      .streams_only()
-      .reply([] { return dialect_with([](SseDialect& dialect) { dialect.retry = 3s; }); });
-  group.add("unknown-sse-field", "has a field in each event that no standard knows")
-      .from("WHATWG HTML 9.2.6: such a field is ignored")
-      .good("passes over the line")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        std::vector<StreamChunk> elements;
-        for (const Json& json : usual_chunks()) elements.push_back(raw_bytes("trace: 7\n" + event_of(json)));
-        return {chunks(elements), usual_plain()};
-      });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) {
+  add_group(all, "framing", catalogue_parts::framing_rows, std::size(catalogue_parts::framing_rows));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_breaks() {
-  using namespace catalogue_parts;
-  ScenarioGroup group("breaks");
-  group
-      .add("close-delimited-body-cut-short", "cuts off a body that ends with the connection, in the middle of its text")
-      .from("RFC 9112, section 8")
-      .good("misses the finish_reason, or the end of the JSON, and reports it")
-      .only_error()
-      .reply([]() -> ScenarioReplies {
-        std::string events;
-        const std::vector<Json> usual = usual_chunks();
-        for (std::size_t i = 0; i < 3; ++i) events += event_of(usual[i]);
-        return {until_close("text/event-stream; charset=utf-8", events),
-                until_close("application/json", usual_body().dump().substr(0, 150))};
-      });
-  group.add("closed-after-done", "closes the connection after [DONE], without the terminating HTTP chunk")
-      .from("RFC 9112, section 8")
-      .good("has the whole answer, and may report the missing end")
-      .error_too()
-      .streams_only()
-      .reply([] { return stream_broken_at(at_end(), close_connection()); });
-  group.add("closed-after-finish", "closes the connection after the finish_reason, before [DONE]")
-      .from("RFC 9112, section 8")
-      .good("has the whole answer, and may report the missing end")
-      .error_too()
-      .streams_only()
-      .reply([] { return stream_broken_at(before_done(), close_connection()); });
-  group.add("closed-after-headers", "closes the connection after the headers")
-      .from("RFC 9112, section 8")
-      .good("reports it, or tries again")
-      .only_error()
-      .reply([] { return broken_at(after_headers(), close_connection()); });
-  group.add("closed-before-headers", "closes the connection in place of an answer")
-      .from("RFC 9112, section 9.5")
-      .good("reports it, after a few tries at most")
-      .only_error()
-      .reply([] { return broken_at(before_headers(), close_connection()); });
-  group.add("closed-in-stream", "closes the connection in the middle of the text, between two events")
-      .from("RFC 9112, section 8")
-      .good("reports that the answer is incomplete")
-      .only_error()
-      .reply([] { return broken_in_the_middle(close_connection()); });
-  group.add("closed-inside-character", "closes the connection after the first byte of a character")
-      .from("RFC 9112, section 8")
-      .good("reports that the answer is incomplete, and shows no half character")
-      .only_error()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(inside_character(2), close_connection()),
-                usual_plain().fail(after_bytes(inside_first_character()), close_connection())};
-      });
-  group.add("closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks")
-      .from("RFC 9112, section 8, WHATWG HTML 9.2.6")
-      .good("reports that the answer is incomplete")
-      .only_error()
-      .streams_only()
-      .reply([] { return stream_broken_at(inside_event(4, 60), close_connection()); });
-  group.add("content-length-too-large", "announces 50 bytes more than come, then closes the connection")
-      .from("RFC 9112, section 8")
-      .good("has the whole answer, and may report the missing bytes")
-      .error_too()
-      .reply([]() -> ScenarioReplies {
-        const auto broken = [](const Reply& reply) {
-          return reply.fail(before_headers(), wrong_content_length(50)).fail(at_end(), close_connection());
-        };
-        return {broken(usual_events_with_length()), broken(usual_plain())};
-      });
-  group.add("content-length-too-small", "announces less than comes: the end of the answer is left in the connection")
-      .from("RFC 9112, section 6.3")
-      .good("reports that the answer is incomplete, and uses the connection no more")
-      .only_error()
-      .reply([]() -> ScenarioReplies {
-        const auto end = static_cast<std::int64_t>((event_of(closing()) + "data: [DONE]\n\n").size());
-        return {usual_events_with_length().fail(before_headers(), wrong_content_length(-end - 30)),
-                usual_plain().fail(before_headers(), wrong_content_length(-30))};
-      });
-  group.add("garbage-in-place-of-headers", "answers with bytes that are no HTTP: an alert of TLS")
-      .from("RFC 9112, section 2.2")
-      .good("reports it")
-      .only_error()
-      .reply([] { return broken_at(before_headers(), garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7))); });
-  group.add("garbage-in-stream", "writes a proxy's page into the connection where an HTTP chunk should begin")
-      .from("RFC 9112, section 7.1")
-      .good("reports that the answer is broken")
-      .only_error()
-      .reply([] { return broken_in_the_middle(garbage("<html>504 Gateway Time-out</html>")); });
-  group.add("half-closed-in-stream", "ends its side in the middle of the text, and goes on listening")
-      .from("RFC 9293, section 3.6")
-      .good("reports that the answer is incomplete, and closes the connection")
-      .only_error()
-      .reply([] { return broken_in_the_middle(half_close()); });
-  group.add("reset-after-done", "resets the connection after [DONE], before the terminating HTTP chunk")
-      .from("RFC 9293, section 3.5.3")
-      .good("has the whole answer, and may report the reset")
-      .error_too()
-      .streams_only()
-      .reply([] { return stream_broken_at(at_end(), reset_connection()); });
-  group.add("reset-after-finish", "resets the connection after the finish_reason, before [DONE]")
-      .from("RFC 9293, section 3.5.3")
-      .good("has the whole answer, and may report the reset")
-      .error_too()
-      .streams_only()
-      .reply([] { return stream_broken_at(before_done(), reset_connection()); });
-  group.add("reset-after-headers", "resets the connection after the headers")
-      .from("RFC 9293, section 3.5.3")
-      .good("reports it, or tries again")
-      .only_error()
-      .reply([] { return broken_at(after_headers(), reset_connection()); });
-  group.add("reset-before-headers", "resets the connection in place of an answer")
-      .from("RFC 9293, section 3.5.3")
-      .good("reports it, after a few tries at most")
-      .only_error()
-      .reply([] { return broken_at(before_headers(), reset_connection()); });
-  group.add("reset-in-stream", "resets the connection in the middle of the text, between two events")
-      .from("RFC 9293, section 3.5.3")
-      .good("reports that the answer is incomplete")
-      .only_error()
-      .reply([] { return broken_in_the_middle(reset_connection()); });
-  group.add("reset-inside-character", "resets the connection after the first byte of a character")
-      .from("RFC 9293, section 3.5.3")
-      .good("reports that the answer is incomplete, and shows no half character")
-      .only_error()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(inside_character(2), reset_connection()),
-                usual_plain().fail(after_bytes(inside_first_character()), reset_connection())};
-      });
-  group.add("truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length")
-      .from("openai-python#2065, RFC 9112, section 8")
-      .good("reports that the answer is incomplete")
-      .only_error()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(inside_event(4, 60), truncate()), usual_plain().fail(after_bytes(150), truncate())};
-      });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_breaks(Scenarios& all) {
+  add_group(all, "breaks", catalogue_parts::breaks_rows, std::size(catalogue_parts::breaks_rows));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_pace() {
-  using namespace std::chrono_literals;
-  using namespace catalogue_parts;
-  ScenarioGroup group("pace");
-  group.add("pause-in-stream", "says nothing for 200 ms in the middle of the answer")
-      .from("OpenAI: no pace is promised")
-      .good("waits")
-      .reply([] { return broken_in_the_middle(stall(200ms)); });
-  group.add("pings-before-first-token", "sends a ping every 20 ms until the first token, after 110 ms")
-      .from("openai-go#621, langchaingo#942")
-      .good("passes over comments, and waits")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        SseDialect dialect;
-        dialect.ping_every = 20ms;
-        return {usual_stream().first_token_after(110ms).sse(dialect), usual_plain()};
-      });
-  group.add("pings-defeat-idle-timeout", "falls silent after some text, but for a ping every 20 ms")
-      .from("pi#5558")
-      .good("reports it after a time without content, pings or not")
-      .only_error()
-      .streams_only()
-      .endless()
-      .reply([]() -> ScenarioReplies {
-        SseDialect dialect;
-        dialect.ping_every = 20ms;
-        return {usual_stream().fail(after_tokens(2), stall()).sse(dialect), usual_plain()};
-      });
-  group.add("slow-first-token", "says nothing for 300 ms, then answers")
-      .from("OpenAI: no pace is promised")
-      .good("waits")
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().first_token_after(300ms), usual_plain().first_token_after(300ms)};
-      });
-  group.add("slow-tokens", "takes 50 ms from one piece of text to the next")
-      .from("OpenAI: no pace is promised")
-      .good("shows each piece when it comes")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().every(50ms), usual_plain()};
-      });
-  group.add("stalled-after-finish", "falls silent after the finish_reason, before [DONE]")
-      .from("openai-node#1825")
-      .good("has the whole answer, and waits for [DONE] only so long")
-      .error_too()
-      .streams_only()
-      .endless()
-      .reply([] { return stream_broken_at(before_done(), stall()); });
-  group.add("stalled-after-headers", "falls silent after the headers")
-      .from("openai-node#1825")
-      .good("reports it after its timeout")
-      .only_error()
-      .endless()
-      .reply([] { return broken_at(after_headers(), stall()); });
-  group.add("stalled-before-headers", "takes the request and never answers")
-      .from("openai-node#1825")
-      .good("reports it after its timeout")
-      .only_error()
-      .endless()
-      .reply([] { return broken_at(before_headers(), stall()); });
-  group.add("stalled-body", "falls silent in the middle of the answer, the connection open")
-      .from("openai-node#1825")
-      .good("reports it after its timeout")
-      .only_error()
-      .endless()
-      .reply([] { return broken_in_the_middle(stall()); });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_pace(Scenarios& all) {
+  add_group(all, "pace", catalogue_parts::pace_rows, std::size(catalogue_parts::pace_rows));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_connections() {
-  using namespace std::chrono_literals;
-  using namespace catalogue_parts;
-  ScenarioGroup group("connection");
-  group.add("closed-on-accept", "closes every connection as soon as it is accepted")
-      .from("RFC 9112, section 9.5")
-      .good("reports it, after a few tries at most")
-      .only_error()
-      .says("")
-      .connection([](Gateway& gateway) { gateway.next_connection(close_on_accept(), every_time); });
-  group.add("closed-when-reused", "closes a kept connection just as its next request arrives")
-      .from("RFC 9112, section 9.3.1")
-      .good("tries again on a new connection, or reports it")
-      .error_too()
-      .on_second_call()
-      .connection([](Gateway& gateway) { gateway.next_connection(close_when_reused(), every_time); });
-  group.add("connection-refused", "has its port closed")
-      .from("RFC 9293, section 3.5.2")
-      .good("reports it, after a few tries at most")
-      .only_error()
-      .says("")
-      .connection([](Gateway& gateway) { gateway.refuse_connections(); });
-  group.add("early-hints", "sends 103 Early Hints before the answer")
-      .from("RFC 8297")
-      .good("passes over interim responses")
-      .connection([](Gateway& gateway) { gateway.next_connection(early_hints(), every_time); });
-  group.add("early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes")
-      .from("cpp-httplib#1808, RFC 9110, section 10.1.1")
-      .good("reads the answer, sends no body any more, and reports the status")
-      .only_error()
-      .says("")
-      .connection([](Gateway& gateway) {
-        gateway.next_connection(reply_before_body(failure(413, "body_too_large", "the body is too large")), every_time);
-      });
-  group.add("garbage-on-accept", "greets every connection as an SSH server does, and closes it")
-      .from("RFC 9112, section 2.2")
-      .good("reports that this is no HTTP")
-      .only_error()
-      .says("")
-      .connection([](Gateway& gateway) { gateway.next_connection(garbage_on_accept(), every_time); });
-  group.add("reset-on-accept", "resets every connection as soon as it is accepted")
-      .from("RFC 9293, section 3.5.3")
-      .good("reports it, after a few tries at most")
-      .only_error()
-      .says("")
-      .connection([](Gateway& gateway) { gateway.next_connection(reset_on_accept(), every_time); });
-  group.add("reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other")
-      .from("RFC 9293, section 3.5.3")
-      .good("tries again, or reports it")
-      .error_too()
-      .connection([](Gateway& gateway) { gateway.next_connection(reset_on_accept()); });
-  group.add("reset-when-reused", "resets a kept connection just as its next request arrives")
-      .from("RFC 9112, section 9.3.1")
-      .good("tries again on a new connection, or reports it")
-      .error_too()
-      .on_second_call()
-      .connection([](Gateway& gateway) { gateway.next_connection(reset_when_reused(), every_time); });
-  group.add("slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms")
-      .from("RFC 9293, section 3.8.6: flow control")
-      .good("goes on writing, and waits")
-      .connection([](Gateway& gateway) { gateway.next_connection(slow_body(64, 5ms), every_time); });
-  group.add("unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer")
-      .from("RFC 9110, section 15.2")
-      .good("passes over interim responses")
-      .connection([](Gateway& gateway) { gateway.next_connection(unsolicited_continue(), every_time); });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_connections(Scenarios& all) {
+  add_group(all, "connection", catalogue_parts::connections_rows, std::size(catalogue_parts::connections_rows));
 }
 
 }  // namespace detail
@@ -23522,87 +22567,102 @@ MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_conn
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE ScenarioData& ScenarioGroup::add(std::string name, std::string description) {
-  auto entry = std::make_shared<ScenarioData>();
-  entry->name = std::move(name);
-  entry->group = name_;
-  entry->description = std::move(description);
-  entry->text = catalogue_parts::usual_text;
-  entries_.push_back(std::move(entry));
-  return *entries_.back();
+MOCK_GATEWAY_INLINE Reply ScenarioRow::stream_reply() const {
+  Reply reply = stream ? stream() : catalogue_parts::usual_stream();
+  if (change_dialect) {
+    SseDialect dialect;
+    change_dialect(dialect);
+    reply = reply.sse(std::move(dialect));
+  }
+  return change_reply ? change_reply(reply, true) : reply;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> ScenarioGroup::take() {
-  std::sort(entries_.begin(), entries_.end(),
-            [](const auto& left, const auto& right) { return left->name < right->name; });
-  return std::move(entries_);
+MOCK_GATEWAY_INLINE Reply ScenarioRow::plain_reply() const {
+  const Reply reply = plain        ? plain()
+                      : tool_calls ? catalogue_parts::plain_calls(tool_calls())
+                                   : catalogue_parts::usual_plain();
+  return change_reply && !needs_stream ? change_reply(reply, false) : reply;
+}
+
+MOCK_GATEWAY_INLINE ScenarioData::ScenarioData(const char* its_group, const ScenarioRow& its_row)
+    : row(its_row),
+      name(row.name),
+      group(its_group),
+      description(row.description),
+      reference(row.reference),
+      good_client(row.good_client) {
+  for (std::size_t i = 0; i < row.repeated; ++i) text += row.text;
+  if (row.tool_calls) tool_calls = row.tool_calls();
+}
+
+MOCK_GATEWAY_INLINE void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) all.push_back(std::make_shared<const ScenarioData>(group, rows[i]));
 }
 
 namespace catalogue_parts {
 
-MOCK_GATEWAY_INLINE std::vector<std::string> usual_pieces() { return {"Zürich ", "21 °C, ", "東京 ", "9 °C."}; }
+MOCK_GATEWAY_INLINE Json parse(const std::string& text) { return read_json(text); }
 
-MOCK_GATEWAY_INLINE Json chunk_with(Json choices) {
-  Json chunk = {{"id", "chatcmpl-catalogue"},
-                {"object", "chat.completion.chunk"},
-                {"created", 1'767'225'600},
-                {"model", "mock-model"}};
-  chunk["choices"] = std::move(choices);
+MOCK_GATEWAY_INLINE std::string json_string(std::string_view value) {
+  std::string text;
+  text::append_json_string(text, value);
+  return text;
+}
+
+MOCK_GATEWAY_INLINE std::string json_of(const ChunkText& chunk) {
+  const std::string start =
+      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model")";
+  if (!chunk.members.empty()) return start + "," + chunk.members + "}";
+  const std::string finish = chunk.finish_reason.empty() ? "" : R"(,"finish_reason":)" + chunk.finish_reason;
+  return start + R"(,"choices":[{"index":)" + chunk.index + R"(,"delta":{)" + chunk.delta + "}" + finish +
+         chunk.in_choice + "}]" + chunk.in_chunk + "}";
+}
+
+MOCK_GATEWAY_INLINE ChunkText opening() { return {R"("role":"assistant","content":"")"}; }
+
+MOCK_GATEWAY_INLINE ChunkText silent_opening() { return {R"("role":"assistant","content":null)"}; }
+
+MOCK_GATEWAY_INLINE ChunkText saying(std::string_view text) { return {R"("content":)" + json_string(text)}; }
+
+MOCK_GATEWAY_INLINE ChunkText closing(std::string_view finish_reason) { return {"", json_string(finish_reason)}; }
+
+MOCK_GATEWAY_INLINE ChunkText chunk_with(std::string members) {
+  ChunkText chunk;
+  chunk.members = std::move(members);
   return chunk;
 }
 
-MOCK_GATEWAY_INLINE Json choice_of(Json delta, Json finish_reason, int index) {
-  Json choice = {{"index", index}};
-  choice["delta"] = std::move(delta);
-  choice["finish_reason"] = std::move(finish_reason);
-  return choice;
+MOCK_GATEWAY_INLINE ChunkTexts usual_chunks() {
+  return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-MOCK_GATEWAY_INLINE Json delta_chunk(Json delta, Json finish_reason) {
-  return chunk_with(Json::array({choice_of(std::move(delta), std::move(finish_reason))}));
-}
+MOCK_GATEWAY_INLINE StreamChunk element(const ChunkText& chunk) { return mock_gateway::chunk(parse(json_of(chunk))); }
 
-MOCK_GATEWAY_INLINE Json opening() { return delta_chunk({{"role", "assistant"}, {"content", ""}}); }
-
-MOCK_GATEWAY_INLINE Json saying(const std::string& text) { return delta_chunk({{"content", text}}); }
-
-MOCK_GATEWAY_INLINE Json closing(const std::string& finish_reason) { return delta_chunk(Json::object(), finish_reason); }
-
-MOCK_GATEWAY_INLINE std::vector<Json> usual_chunks() {
-  std::vector<Json> chunks = {opening()};
-  for (const std::string& piece : usual_pieces()) chunks.push_back(saying(piece));
-  chunks.push_back(closing());
-  return chunks;
-}
-
-MOCK_GATEWAY_INLINE Reply stream_of(const std::vector<Json>& chunks) {
+MOCK_GATEWAY_INLINE Reply stream_of(const ChunkTexts& chunks) {
   std::vector<StreamChunk> elements;
-  for (const Json& json : chunks) elements.push_back(chunk(json));
+  for (const ChunkText& chunk : chunks) elements.push_back(element(chunk));
   return mock_gateway::chunks(std::move(elements));
 }
 
-MOCK_GATEWAY_INLINE std::string event_of(const Json& chunk) { return "data: " + chunk.dump() + "\n\n"; }
+MOCK_GATEWAY_INLINE std::string event_of(const std::string& json) { return "data: " + json + "\n\n"; }
 
 MOCK_GATEWAY_INLINE std::string usual_events() {
   std::string events;
-  for (const Json& chunk : usual_chunks()) events += event_of(chunk);
+  for (const ChunkText& chunk : usual_chunks()) events += event_of(json_of(chunk));
   return events + "data: [DONE]\n\n";
 }
 
-MOCK_GATEWAY_INLINE Json usage() { return {{"prompt_tokens", 9}, {"completion_tokens", 5}, {"total_tokens", 14}}; }
+MOCK_GATEWAY_INLINE std::string message_saying(std::string_view text) { return R"("role":"assistant","content":)" + json_string(text); }
 
-MOCK_GATEWAY_INLINE Json body_with(Json message, Json finish_reason) {
-  Json choice = {{"index", 0}};
-  choice["message"] = std::move(message);
-  choice["finish_reason"] = std::move(finish_reason);
-  Json body = {
-      {"id", "chatcmpl-catalogue"}, {"object", "chat.completion"}, {"created", 1'767'225'600}, {"model", "mock-model"}};
-  body["choices"] = Json::array({std::move(choice)});
-  body["usage"] = usage();
-  return body;
+MOCK_GATEWAY_INLINE std::string body_with(const std::string& message, const std::string& finish_reason, const std::string& in_choice,
+                      const std::string& in_body) {
+  const std::string finish = finish_reason.empty() ? "" : R"(,"finish_reason":)" + finish_reason;
+  return R"({"id":"chatcmpl-catalogue","object":"chat.completion","created":1767225600,"model":"mock-model",)"
+         R"("choices":[{"index":0,"message":{)" +
+         message + "}" + finish + in_choice + "}]," + usage + in_body + "}";
 }
 
-MOCK_GATEWAY_INLINE Json usual_body() { return body_with({{"role", "assistant"}, {"content", usual_text}}); }
+MOCK_GATEWAY_INLINE std::string usual_body() { return body_with(message_saying(usual_scenario_text)); }
 
 MOCK_GATEWAY_INLINE Reply usual_stream() { return stream_of(usual_chunks()); }
 
@@ -23610,29 +22670,36 @@ MOCK_GATEWAY_INLINE Reply usual_plain() { return raw_reply(200, usual_body()); }
 
 MOCK_GATEWAY_INLINE ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
 
-MOCK_GATEWAY_INLINE Json calling(const std::vector<ToolCall>& calls) {
-  Json list = Json::array();
+MOCK_GATEWAY_INLINE ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
+
+MOCK_GATEWAY_INLINE std::vector<ToolCall> one_weather_call() { return {weather_call()}; }
+
+MOCK_GATEWAY_INLINE std::vector<ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+
+MOCK_GATEWAY_INLINE std::string calling(const std::vector<ToolCall>& calls, const std::string& content) {
+  std::string list;
   for (const ToolCall& call : calls) {
-    list.push_back(
-        {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+    list += (list.empty() ? "" : ",") + (R"({"id":)" + json_string(call.id)) + R"(,"type":"function","function":{)" +
+            function_of(call.name, call.arguments) + "}}";
   }
-  return {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", std::move(list)}};
+  return R"("role":"assistant","content":)" + content + R"(,"tool_calls":[)" + list + "]";
 }
 
-MOCK_GATEWAY_INLINE Json fragment(const Json& fields, const Json& function) {
-  Json element = fields;
-  element["function"] = function;
-  return element;
+MOCK_GATEWAY_INLINE std::string head_of(const char* index, const std::string& id) {
+  return std::string(R"("index":)") + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
 }
 
-MOCK_GATEWAY_INLINE Json calling_chunk(const Json& fragment) {
-  Json delta = Json::object();
-  delta["tool_calls"] = Json::array({fragment});
-  return delta_chunk(std::move(delta));
+MOCK_GATEWAY_INLINE std::string function_of(std::string_view name, std::string_view arguments) {
+  const std::string members = R"("arguments":)" + json_string(arguments);
+  return name.empty() ? members : R"("name":)" + json_string(name) + "," + members;
+}
+
+MOCK_GATEWAY_INLINE ChunkText fragment(const std::string& head, const std::string& function) {
+  return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
 }
 
 MOCK_GATEWAY_INLINE Reply plain_calls(const std::vector<ToolCall>& calls) {
-  return raw_reply(200, body_with(calling(calls), "tool_calls"));
+  return raw_reply(200, body_with(calling(calls), R"("tool_calls")"));
 }
 
 }  // namespace catalogue_parts
@@ -23647,253 +22714,251 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace catalogue_parts {
 
-MOCK_GATEWAY_INLINE ScenarioReplies both(const Reply& reply) { return {reply, reply}; }
+using namespace std::chrono_literals;
 
-/// An error body as OpenAI writes it.
-MOCK_GATEWAY_INLINE Json error_body(const std::string& message, const Json& code) {
-  return {{"error", {{"message", message}, {"type", "server_error"}, {"param", nullptr}, {"code", code}}}};
+/// An error body as OpenAI writes it. The code is JSON.
+MOCK_GATEWAY_INLINE std::string error_body(const char* message, const char* code) {
+  return R"({"error":{"message":)" + json_string(message) + R"(,"type":"server_error","param":null,"code":)" + code +
+         "}}";
 }
+
+MOCK_GATEWAY_INLINE std::string overloaded_body() { return error_body("the model is overloaded", R"("overloaded")"); }
 
 /// The usual stream, with this event after two pieces of text in place of the rest.
 MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
-  const std::vector<Json> usual = usual_chunks();
-  return chunks({chunk(usual[0]), chunk(usual[1]), chunk(usual[2]), event});
+  const ChunkTexts usual = usual_chunks();
+  return chunks({element(usual[0]), element(usual[1]), element(usual[2]), event});
 }
 
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
+inline constexpr ScenarioRow errors_rows[] = {
+    ScenarioRow("bad-request", "answers 400 with the documented error body")
+        .from("the documentation: error responses")
+        .good("reports code and message, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request("max_tokens is too large"); }),
+    ScenarioRow("choices-null", "answers 200 with choices null")
+        .from("langchain#32252")
+        .good("reports that there is no answer")
+        .only_error()
+        .says("")
+        .streamed([] { return stream_of({chunk_with(R"("choices":null)")}); })
+        .unstreamed([] {
+          return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
+                                            R"("created":1767225600,"model":"mock-model","choices":null,)") +
+                                    usage + "}");
+        }),
+    ScenarioRow("empty-200", "answers 200 with an empty body")
+        .from("AstrBot#403")
+        .good("reports that there is no answer")
+        .only_error()
+        .says("")
+        .streamed([] { return raw_reply(200, "", "text/event-stream; charset=utf-8"); })
+        .unstreamed([] { return raw_reply(200, ""); }),
+    ScenarioRow("error-as-html", "answers 400 with a proxy's HTML page")
+        .from("RFC 9110, section 15: the content of an error is for the user")
+        .good("reports the status, and does not fail over the body")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().body(page, "text/html"); }),
+    ScenarioRow("error-body-cut-short", "closes the connection inside the body of a 400")
+        .from("RFC 9112, section 8")
+        .good("reports the error all the same")
+        .only_error()
+        .says("")
+        .reply([] { return Reply(bad_request("max_tokens is too large")).fail(after_bytes(20), close_connection()); }),
+    ScenarioRow("error-code-numeric", "answers 400 with a number for error.code")
+        .from("go-openai#244")
+        .good("takes a code of any type, and reports the error")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().json_body(parse(error_body("context length exceeded", "400"))); }),
+    ScenarioRow("error-event-first", "opens a stream with 200 and sends an error as its first event")
+        .from("litellm#40578")
+        .good("reports the error of the event")
+        .only_error()
+        .streams_only()
+        .changed([](const Reply& reply, bool) {
+          return reply.fail(after_headers(), error_event(parse(overloaded_body())));
+        }),
+    ScenarioRow("error-event-in-stream", "sends an error as an event after some text, then [DONE]")
+        .from("litellm#40578, openai-python#2943")
+        .good("reports the error; the text so far is no answer")
+        .only_error()
+        .streams_only()
+        .changed([](const Reply& reply, bool) {
+          return reply.fail(after_tokens(2), error_event(parse(overloaded_body())));
+        }),
+    ScenarioRow("error-event-named", "sends an error after some text, in an event named error")
+        .from("OpenAI: streaming events, WHATWG HTML 9.2.6")
+        .good("reports the error, whatever the event's name")
+        .only_error()
+        .streams_only()
+        .streamed([] { return broken_by(raw_bytes("event: error\n" + event_of(overloaded_body()))); }),
+    ScenarioRow("error-is-a-string", "answers 400 with a string for error")
+        .from("fantasy#365")
+        .good("reports the string")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().json_body(parse(R"({"error":"the model is still loading"})")); }),
+    ScenarioRow("error-with-200", "answers 200 with an error body, as JSON")
+        .from("OpenRouter: errors")
+        .good("looks for error before choices, and reports it")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return raw_reply(200, error_body("no provider is available", "502")); }),
+    ScenarioRow("error-without-body", "answers 400 with no body")
+        .from("RFC 9110, section 15")
+        .good("reports the status")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().body(""); }),
+    ScenarioRow("html-with-200", "answers 200 with an HTML page: a login form has the port")
+        .from("RFC 6585, section 6: captive portals")
+        .good("reports that this is no answer")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return raw_reply(200, "<!DOCTYPE html><html><body>Sign in to the network</body></html>", "text/html");
+        }),
+    ScenarioRow("invalid-json", "sends a chunk, or a body, that breaks off inside its JSON")
+        .from("RFC 8259")
+        .good("reports it; never leaves the chunk out")
+        .only_error()
+        .streamed([] {
+          const ChunkTexts usual = usual_chunks();
+          const std::string event = event_of(json_of(usual[3]));
+          return chunks({element(usual[0]), element(usual[1]), element(usual[2]),
+                         raw_bytes(event.substr(0, event.size() - 22) + "\n\n"), element(usual[4]), element(usual[5])});
+        })
+        .unstreamed([] {
+          const std::string body = usual_body();
+          return raw_reply(200, body.substr(0, body.find("\"finish_reason\"")));
+        }),
+    ScenarioRow("key-disabled", "answers 403 unauthorized")
+        .from("the documentation: key states")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return forbidden(); }),
+    ScenarioRow("key-invalid", "answers 401 unauthorized")
+        .from("the documentation: authentication")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return unauthorized(); }),
+    ScenarioRow("model-not-found", "answers 404 model_not_found")
+        .from("OpenAI: error codes")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return failure(404, "model_not_found", "the model does not exist"); }),
+};
+
+inline constexpr ScenarioRow retries_rows[] = {
+    ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
+        .from("langchainjs#1929")
+        .good("reports it at once: credit does not come back by waiting")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota");
+        }),
+    ScenarioRow("overloaded-then-answer", "answers 529 overloaded to every first try")
+        .from("RFC 9110, section 15: an unknown 5xx is a 500")
+        .good("tries again after a while, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return overloaded(); }),
+    ScenarioRow("rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try")
+        .from("the documentation: rate limits")
+        .good("tries again after a second, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited(1s); }),
+    ScenarioRow("retry-after-date", "answers 429 with a date a second ahead in Retry-After to every first try")
+        .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
+        .good("tries again after that date, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after_date(1s); }),
+    ScenarioRow("retry-after-fraction", "answers 429 with Retry-After: 0.05 to every first try")
+        .from("openai-python, openai-node: seconds as a float")
+        .good("waits that long, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after("0.05"); }),
+    ScenarioRow("retry-after-garbage", "answers 429 with Retry-After: soon to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after("soon"); }),
+    ScenarioRow("retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after("Sun, 06 Nov 1994 08:49:37 GMT"); }),
+    ScenarioRow("retry-after-missing", "answers 429 without Retry-After to every first try")
+        .from("openai-node#1840, openai-python#3555")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited(); }),
+    ScenarioRow("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
+        .from("OpenAI's SDKs: retry-after-ms")
+        .good("waits that long, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().retry_after_ms(50ms); }),
+    ScenarioRow("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again after a time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().header("Retry-After", "-1"); }),
+    ScenarioRow("retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try")
+        .from("openai-node#1840, openai-python#3555")
+        .good("reports it: nobody waits for an hour")
+        .error_too()
+        .endless()
+        .first_reply([]() -> Reply { return rate_limited(1h); }),
+    ScenarioRow("retry-after-zero", "answers 429 with Retry-After: 0 to every first try")
+        .from("RFC 9110, section 10.2.3")
+        .good("tries again, after a moment at least, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited(0s); }),
+    ScenarioRow("server-error-always", "answers 500 every time")
+        .from("RFC 9110, section 15.6.1")
+        .good("tries again a few times at most, then reports it")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return server_error(); }),
+    ScenarioRow("server-error-then-answer", "answers 500 to every first try")
+        .from("RFC 9110, section 15.6.1")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return server_error(); }),
+    ScenarioRow("should-retry-false", "answers 500 with x-should-retry: false to every first try")
+        .from("OpenAI's SDKs: x-should-retry")
+        .good("reports it at once")
+        .error_too()
+        .first_reply([]() -> Reply { return server_error().should_retry(false); }),
+    ScenarioRow("should-retry-true", "answers 400 with x-should-retry: true to every first try")
+        .from("OpenAI's SDKs: x-should-retry")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return bad_request().should_retry(true); }),
+    ScenarioRow("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
+        .from("RFC 9110, section 15.6.4")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return service_unavailable().retry_after(0s); }),
+};
+
 }  // namespace catalogue_parts
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_errors() {
-  using namespace catalogue_parts;
-  ScenarioGroup group("errors");
-  group.add("bad-request", "answers 400 with the documented error body")
-      .from("the documentation: error responses")
-      .good("reports code and message, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request("max_tokens is too large")); });
-  group.add("choices-null", "answers 200 with choices null")
-      .from("langchain#32252")
-      .good("reports that there is no answer")
-      .only_error()
-      .says("")
-      .reply([]() -> ScenarioReplies {
-        Json body = usual_body();
-        body["choices"] = nullptr;
-        return {stream_of({chunk_with(nullptr)}), raw_reply(200, body)};
-      });
-  group.add("empty-200", "answers 200 with an empty body")
-      .from("AstrBot#403")
-      .good("reports that there is no answer")
-      .only_error()
-      .says("")
-      .reply([]() -> ScenarioReplies {
-        return {raw_reply(200, "", "text/event-stream; charset=utf-8"), raw_reply(200, "")};
-      });
-  group.add("error-as-html", "answers 400 with a proxy's HTML page")
-      .from("RFC 9110, section 15: the content of an error is for the user")
-      .good("reports the status, and does not fail over the body")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request().body(page, "text/html")); });
-  group.add("error-body-cut-short", "closes the connection inside the body of a 400")
-      .from("RFC 9112, section 8")
-      .good("reports the error all the same")
-      .only_error()
-      .says("")
-      .reply(
-          [] { return both(Reply(bad_request("max_tokens is too large")).fail(after_bytes(20), close_connection())); });
-  group.add("error-code-numeric", "answers 400 with a number for error.code")
-      .from("go-openai#244")
-      .good("takes a code of any type, and reports the error")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request().json_body(error_body("context length exceeded", 400))); });
-  group.add("error-event-first", "opens a stream with 200 and sends an error as its first event")
-      .from("litellm#40578")
-      .good("reports the error of the event")
-      .only_error()
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(after_headers(), error_event(error_body("the model is overloaded", "overloaded"))),
-                usual_plain()};
-      });
-  group.add("error-event-in-stream", "sends an error as an event after some text, then [DONE]")
-      .from("litellm#40578, openai-python#2943")
-      .good("reports the error; the text so far is no answer")
-      .only_error()
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(after_tokens(2), error_event(error_body("the model is overloaded", "overloaded"))),
-                usual_plain()};
-      });
-  group.add("error-event-named", "sends an error after some text, in an event named error")
-      .from("OpenAI: streaming events, WHATWG HTML 9.2.6")
-      .good("reports the error, whatever the event's name")
-      .only_error()
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {broken_by(raw_bytes("event: error\n" + event_of(error_body("the model is overloaded", "overloaded")))),
-                usual_plain()};
-      });
-  group.add("error-is-a-string", "answers 400 with a string for error")
-      .from("fantasy#365")
-      .good("reports the string")
-      .only_error()
-      .says("")
-      .reply([] {
-        return both(bad_request().json_body({{"error", "the model is still loading"}}));
-      });
-  group.add("error-with-200", "answers 200 with an error body, as JSON")
-      .from("OpenRouter: errors")
-      .good("looks for error before choices, and reports it")
-      .only_error()
-      .says("")
-      .reply([] { return both(raw_reply(200, error_body("no provider is available", 502))); });
-  group.add("error-without-body", "answers 400 with no body")
-      .from("RFC 9110, section 15")
-      .good("reports the status")
-      .only_error()
-      .says("")
-      .reply([] { return both(bad_request().body("")); });
-  group.add("html-with-200", "answers 200 with an HTML page: a login form has the port")
-      .from("RFC 6585, section 6: captive portals")
-      .good("reports that this is no answer")
-      .only_error()
-      .says("")
-      .reply([] {
-        return both(raw_reply(200, "<!DOCTYPE html><html><body>Sign in to the network</body></html>", "text/html"));
-      });
-  group.add("invalid-json", "sends a chunk, or a body, that breaks off inside its JSON")
-      .from("RFC 8259")
-      .good("reports it; never leaves the chunk out")
-      .only_error()
-      .reply([]() -> ScenarioReplies {
-        const std::vector<Json> usual = usual_chunks();
-        const std::string event = event_of(usual[3]);
-        const std::string body = usual_body().dump();
-        return {chunks({chunk(usual[0]), chunk(usual[1]), chunk(usual[2]),
-                        raw_bytes(event.substr(0, event.size() - 22) + "\n\n"), chunk(usual[4]), chunk(usual[5])}),
-                raw_reply(200, body.substr(0, body.find("\"finish_reason\"")))};
-      });
-  group.add("key-disabled", "answers 403 unauthorized")
-      .from("the documentation: key states")
-      .good("reports it, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(forbidden()); });
-  group.add("key-invalid", "answers 401 unauthorized")
-      .from("the documentation: authentication")
-      .good("reports it, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(unauthorized()); });
-  group.add("model-not-found", "answers 404 model_not_found")
-      .from("OpenAI: error codes")
-      .good("reports it, and does not try again")
-      .only_error()
-      .says("")
-      .reply([] { return both(failure(404, "model_not_found", "the model does not exist")); });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_errors(Scenarios& all) {
+  add_group(all, "errors", catalogue_parts::errors_rows, std::size(catalogue_parts::errors_rows));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_retries() {
-  using namespace std::chrono_literals;
-  using namespace catalogue_parts;
-  ScenarioGroup group("retries");
-  group.add("insufficient-quota", "answers 429 insufficient_quota every time")
-      .from("langchainjs#1929")
-      .good("reports it at once: credit does not come back by waiting")
-      .only_error()
-      .says("")
-      .reply([] {
-        return both(failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota"));
-      });
-  group.add("overloaded-then-answer", "answers 529 overloaded to every first try")
-      .from("RFC 9110, section 15: an unknown 5xx is a 500")
-      .good("tries again after a while, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return overloaded(); });
-  group.add("rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try")
-      .from("the documentation: rate limits")
-      .good("tries again after a second, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited(1s); });
-  group.add("retry-after-date", "answers 429 with a date a second ahead in Retry-After to every first try")
-      .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
-      .good("tries again after that date, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after_date(1s); });
-  group.add("retry-after-fraction", "answers 429 with Retry-After: 0.05 to every first try")
-      .from("openai-python, openai-node: seconds as a float")
-      .good("waits that long, or takes its own time, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after("0.05"); });
-  group.add("retry-after-garbage", "answers 429 with Retry-After: soon to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after("soon"); });
-  group.add("retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after("Sun, 06 Nov 1994 08:49:37 GMT"); });
-  group.add("retry-after-missing", "answers 429 without Retry-After to every first try")
-      .from("openai-node#1840, openai-python#3555")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited(); });
-  group.add("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
-      .from("OpenAI's SDKs: retry-after-ms")
-      .good("waits that long, or takes its own time, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().retry_after_ms(50ms); });
-  group.add("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again after a time of its own, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited().header("Retry-After", "-1"); });
-  group.add("retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try")
-      .from("openai-node#1840, openai-python#3555")
-      .good("reports it: nobody waits for an hour")
-      .error_too()
-      .endless()
-      .first_reply([]() -> Reply { return rate_limited(1h); });
-  group.add("retry-after-zero", "answers 429 with Retry-After: 0 to every first try")
-      .from("RFC 9110, section 10.2.3")
-      .good("tries again, after a moment at least, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return rate_limited(0s); });
-  group.add("server-error-always", "answers 500 every time")
-      .from("RFC 9110, section 15.6.1")
-      .good("tries again a few times at most, then reports it")
-      .only_error()
-      .says("")
-      .reply([] { return both(server_error()); });
-  group.add("server-error-then-answer", "answers 500 to every first try")
-      .from("RFC 9110, section 15.6.1")
-      .good("tries again, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return server_error(); });
-  group.add("should-retry-false", "answers 500 with x-should-retry: false to every first try")
-      .from("OpenAI's SDKs: x-should-retry")
-      .good("reports it at once")
-      .error_too()
-      .first_reply([]() -> Reply { return server_error().should_retry(false); });
-  group.add("should-retry-true", "answers 400 with x-should-retry: true to every first try")
-      .from("OpenAI's SDKs: x-should-retry")
-      .good("tries again, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return bad_request().should_retry(true); });
-  group.add("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
-      .from("RFC 9110, section 15.6.4")
-      .good("tries again, or reports it")
-      .error_too()
-      .first_reply([]() -> Reply { return service_unavailable().retry_after(0s); });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_retries(Scenarios& all) {
+  add_group(all, "retries", catalogue_parts::retries_rows, std::size(catalogue_parts::retries_rows));
 }
 
 }  // namespace detail
@@ -23907,390 +22972,361 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace catalogue_parts {
 
-/// The usual chunks, changed.
-template <class Change>
-std::vector<Json> changed_chunks(const Change& change) {
-  std::vector<Json> chunks = usual_chunks();
-  change(chunks);
-  return chunks;
+/// What every chunk of "unknown-fields" has besides, and its body.
+inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
+inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
+
+/// The stream of a call of `get_weather`: its head, two fragments of its arguments.
+struct WeatherFragments {
+  std::string heads[3] = {R"("index":0,"id":"call_1","type":"function",)", R"("index":0,)", R"("index":0,)"};
+  std::string functions[3] = {function_of("get_weather", ""), function_of("", R"({"city":)"),
+                              function_of("", R"("Zürich"})")};
+  std::string finish_reason = "tool_calls";
+
+  Reply reply() const {
+    return stream_of({silent_opening(), fragment(heads[0], functions[0]), fragment(heads[1], functions[1]),
+                      fragment(heads[2], functions[2]), closing(finish_reason)});
+  }
+};
+
+/// The fragment that has all of a call.
+MOCK_GATEWAY_INLINE ChunkText whole_call(const ToolCall& call) {
+  return fragment(head_of("0", call.id), function_of(call.name, call.arguments));
 }
 
-/// Those of `get_weather`: the role, its head, two fragments of its arguments, the end.
-MOCK_GATEWAY_INLINE std::vector<Json> usual_calling_chunks() {
-  return {delta_chunk({{"role", "assistant"}, {"content", nullptr}}),
-          calling_chunk(fragment({{"index", 0}, {"id", "call_1"}, {"type", "function"}},
-                                 {{"name", "get_weather"}, {"arguments", ""}})),
-          calling_chunk(fragment({{"index", 0}}, {{"arguments", R"({"city":)"}})),
-          calling_chunk(fragment({{"index", 0}}, {{"arguments", R"("Zürich"})"}})), closing("tool_calls")};
-}
+MOCK_GATEWAY_INLINE std::vector<ToolCall> broken_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zü)"}}; }
 
-/// The same, with its elements changed: each fragment in turn, and its number from 0.
-template <class Change>
-Reply calling_stream(const Change& change) {
-  std::vector<Json> chunks = usual_calling_chunks();
-  for (int i = 0; i < 3; ++i)
-    change(chunks[static_cast<std::size_t>(i) + 1]["choices"][0]["delta"]["tool_calls"][0], i);
-  return stream_of(chunks);
-}
+MOCK_GATEWAY_INLINE std::vector<ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
-MOCK_GATEWAY_INLINE Reply plain_weather() { return plain_calls({weather_call()}); }
+inline constexpr ScenarioRow chunks_rows[] = {
+    ScenarioRow("content-null-in-deltas", "sends content null in the first and the last delta")
+        .from("DashScope, DeepSeek")
+        .good("takes null for nothing said")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.front().delta = R"("role":"assistant","content":null,"reasoning_content":"")";
+          chunks.back().delta = R"("content":null,"reasoning_content":null)";
+          return stream_of(chunks);
+        }),
+    ScenarioRow("escaped-characters",
+                "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair")
+        .from("RFC 8259, section 7")
+        .good("decodes the escapes, two of them to one character")
+        .says("Zürich 21 °C, 東京 9 °C. 🌦")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.end() - 1, saying(" 🌦"));
+          std::vector<StreamChunk> elements;
+          for (const ChunkText& chunk : chunks)
+            elements.push_back(raw_bytes(event_of(parse(json_of(chunk)).dump(-1, ' ', true))));
+          return mock_gateway::chunks(std::move(elements));
+        })
+        .unstreamed([] {
+          const std::string message = message_saying(std::string(usual_scenario_text) + " 🌦");
+          return raw_reply(200, parse(body_with(message)).dump(-1, ' ', true));
+        }),
+    ScenarioRow("finish-chunk-twice", "sends the chunk with the finish_reason twice")
+        .from("openrag#462")
+        .good("takes the second for nothing new")
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(after_tokens(4), duplicate_event()); }),
+    ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
+        .from("ollama#4357")
+        .good("goes on reading: \"\" is no reason to finish")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), R"("")")); }),
+    ScenarioRow("finish-reason-missing", "never sends a finish_reason, then [DONE]")
+        .from("openai-node#1292")
+        .good("takes [DONE] for the end, or reports that the reason is missing")
+        .error_too()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.pop_back();
+          for (ChunkText& chunk : chunks) chunk.finish_reason.clear();
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), "")); }),
+    ScenarioRow("first-chunk-is-choice-1", "sends two choices, and of the second one first")
+        .from("openai-python#3709")
+        .good("tells choices apart by their index, not by when they came")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts other = {opening(), saying("Paris 17 °C."), closing()};
+          for (ChunkText& chunk : other) chunk.index = "1";
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.begin(), other[0]);
+          chunks.insert(chunks.begin() + 3, other[1]);
+          chunks.push_back(other[2]);
+          return stream_of(chunks);
+        }),
+    ScenarioRow("first-chunk-with-empty-choices", "begins with a chunk whose choices are []")
+        .from("pydantic-ai#164")
+        .good("passes over a chunk without choices")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])"));
+          return stream_of(chunks);
+        }),
+    ScenarioRow("reasoning-before-content", "sends reasoning_content before the content")
+        .from("DeepSeek, DashScope")
+        .good("keeps the reasoning out of the answer")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.begin() + 1, {{R"("content":null,"reasoning_content":"North or ")"},
+                                             {R"("content":null,"reasoning_content":"south?")"}});
+          return stream_of(chunks);
+        })
+        .unstreamed([] {
+          return raw_reply(
+              200, body_with(message_saying(usual_scenario_text) + R"(,"reasoning_content":"North or south?")"));
+        }),
+    ScenarioRow("role-chunk-missing", "begins with text, without a chunk that has the role")
+        .from("OpenAI: role is optional in a delta")
+        .good("takes the assistant for the speaker")
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), skip_event()); }),
+    ScenarioRow("role-in-every-delta", "repeats the role in every delta")
+        .from("litellm#9986")
+        .good("keeps one message, and one role")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += R"(,"role":"assistant")";
+          chunks.back().delta = R"("role":"assistant")";
+          return stream_of(chunks);
+        }),
+    ScenarioRow("text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason")
+        .from("rust-genai#164, vllm#35705")
+        .good("reads the delta of the last chunk too")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.pop_back();
+          chunks.back().finish_reason = R"("stop")";
+          return stream_of(chunks);
+        }),
+    ScenarioRow("text-in-role-chunk", "sends the first text in the chunk that has the role")
+        .from("ollama#4357")
+        .good("reads the content of the first delta too")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks[1].delta += R"(,"role":"assistant")";
+          chunks.erase(chunks.begin());
+          return stream_of(chunks);
+        }),
+    ScenarioRow("unknown-fields", "has fields that no documentation knows, at every level")
+        .from("OpenAI: changes that keep compatibility")
+        .good("passes over them")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (ChunkText& chunk : chunks) {
+            chunk.delta += (chunk.delta.empty() ? "" : ",") + std::string(R"("annotations":[])");
+            chunk.in_choice = unknown_in_choice;
+            chunk.in_chunk = unknown_at_top;
+          }
+          return stream_of(chunks);
+        })
+        .unstreamed([] {
+          return raw_reply(200, body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
+                                          unknown_in_choice, unknown_at_top));
+        }),
+    ScenarioRow("usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all")
+        .from("xiaozhi-esp32-server#734")
+        .good("takes missing choices for none")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.push_back(chunk_with(usage));
+          return stream_of(chunks);
+        }),
+    ScenarioRow("usage-null-in-every-chunk",
+                "has usage null in every chunk, then a chunk with choices [] and the usage")
+        .from("OpenAI: stream_options.include_usage")
+        .good("takes null for no usage yet")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
+          chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
+          return stream_of(chunks);
+        }),
+    ScenarioRow("usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other")
+        .from("DeepSeek")
+        .good("reads usage from whichever chunk has it")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.back().in_chunk = std::string(",") + usage;
+          return stream_of(chunks);
+        }),
+};
+
+inline constexpr ScenarioRow tool_calls_rows[] = {
+    ScenarioRow("stop-after-tool-call", "ends a tool call with finish_reason stop")
+        .from("litellm#35663")
+        .good("goes by the calls that came, not by the reason")
+        .only_calls(one_weather_call)
+        .streamed([] {
+          WeatherFragments call;
+          call.finish_reason = "stop";
+          return call.reply();
+        })
+        .unstreamed([] { return raw_reply(200, body_with(calling(one_weather_call()))); }),
+    ScenarioRow("text-before-tool-call", "says something before it calls a tool")
+        .from("OpenAI: content beside tool_calls")
+        .good("keeps both")
+        .only_calls(one_weather_call)
+        .says("Let me look.")
+        .streamed([] {
+          const WeatherFragments call;
+          return stream_of({silent_opening(), saying("Let me look."), fragment(call.heads[0], call.functions[0]),
+                            fragment(call.heads[1], call.functions[1]), fragment(call.heads[2], call.functions[2]),
+                            closing("tool_calls")});
+        })
+        .unstreamed([] {
+          return raw_reply(200, body_with(calling(one_weather_call(), R"("Let me look.")"), R"("tool_calls")"));
+        }),
+    ScenarioRow("tool-call-arguments-as-object", "sends the arguments as a JSON object in place of a string")
+        .from("llama.cpp#20198")
+        .good("takes the object for the arguments, or reports it; never calls the tool without them")
+        .error_too()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          return stream_of({silent_opening(),
+                            fragment(head_of("0", "call_1"), R"("name":"get_weather","arguments":{"city":"Zürich"})"),
+                            closing("tool_calls")});
+        })
+        .unstreamed([] {
+          return raw_reply(200, body_with(R"("role":"assistant","content":null,"tool_calls":[{"id":"call_1",)"
+                                          R"("type":"function","function":{"name":"get_weather",)"
+                                          R"("arguments":{"city":"Zürich"}}}])",
+                                          R"("tool_calls")"));
+        }),
+    ScenarioRow("tool-call-arguments-broken", "breaks off inside the arguments, with finish_reason length")
+        .from("OpenAI: the model does not always generate valid JSON")
+        .good("hands the arguments on as they are, or reports them; never calls the tool with a guess")
+        .error_too()
+        .only_calls(broken_weather_call)
+        .streamed([] {
+          WeatherFragments call;
+          call.functions[2] = function_of("", "\"Zü");
+          call.finish_reason = "length";
+          return call.reply();
+        })
+        .unstreamed([] { return raw_reply(200, body_with(calling(broken_weather_call()), R"("length")")); }),
+    ScenarioRow("tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape")
+        .from("RFC 8259, section 7")
+        .good("joins the fragments before it parses them")
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          WeatherFragments call;
+          call.functions[1] = function_of("", R"({"city":"Z\u00)");
+          call.functions[2] = function_of("", R"(fcrich"})");
+          return call.reply();
+        }),
+    ScenarioRow("tool-call-arguments-empty", "calls a tool with \"\" for arguments")
+        .from("vercel/ai#6687")
+        .good("takes \"\" for no arguments, {}")
+        .only_calls(call_without_arguments)
+        .streamed([] {
+          return stream_of({silent_opening(), whole_call(call_without_arguments().front()), closing("tool_calls")});
+        })
+        .unstreamed([] { return plain_calls(call_without_arguments()); }),
+    ScenarioRow("tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call")
+        .from("hermes-agent#11984")
+        .good("sets them once, and joins only the arguments")
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          WeatherFragments call;
+          call.heads[1] = call.heads[2] = call.heads[0];
+          call.functions[1] = function_of("get_weather", R"({"city":)");
+          call.functions[2] = function_of("get_weather", R"("Zürich"})");
+          return call.reply();
+        }),
+    ScenarioRow("tool-call-id-empty-in-fragments", "sends id \"\" in every fragment but the first")
+        .from("opencode#37841")
+        .good("keeps the id that it has, and begins no new call")
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          WeatherFragments call;
+          call.heads[1] = call.heads[2] = head_of("0", "");
+          return call.reply();
+        }),
+    ScenarioRow("tool-call-in-one-chunk", "sends a whole call in one chunk")
+        .from("Ollama, Gemini")
+        .good("reads the arguments of the first fragment too")
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          return stream_of({silent_opening(), whole_call(weather_call()), closing("tool_calls")});
+        }),
+    ScenarioRow("tool-call-without-id", "streams a call that has no id")
+        .from("vllm#18412")
+        .good("makes up an id for the call, or reports that it is missing")
+        .error_too()
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          WeatherFragments call;
+          call.heads[0] = R"("index":0,"type":"function",)";
+          return call.reply();
+        }),
+    ScenarioRow("tool-call-without-index", "streams a call whose fragments have no index")
+        .from("openai-python#2806, AstrBot#6661")
+        .good("takes them for the call that has begun, or reports them")
+        .error_too()
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          WeatherFragments call;
+          call.heads[0] = R"("id":"call_1","type":"function",)";
+          call.heads[1] = call.heads[2] = "";
+          return call.reply();
+        }),
+    ScenarioRow("tool-calls-all-index-0", "streams two parallel calls that both have index 0")
+        .from("vercel/ai#14277, dynamo#4723")
+        .good("tells them apart by their ids, or reports them; never makes one of two")
+        .error_too()
+        .streams_only()
+        .only_calls(two_weather_calls)
+        .streamed([] {
+          return stream_of(
+              {silent_opening(), whole_call(weather_call()), whole_call(other_weather_call()), closing("tool_calls")});
+        }),
+    ScenarioRow("tool-calls-interleaved", "streams two parallel calls whose fragments alternate")
+        .from("continue#13223, Qwen-Agent#943")
+        .good("adds each fragment to the call that has its index")
+        .streams_only()
+        .only_calls(two_weather_calls)
+        .streamed([] {
+          const WeatherFragments call;
+          const std::string second = R"("index":1,)";
+          return stream_of({silent_opening(), fragment(call.heads[0], call.functions[0]),
+                            fragment(head_of("1", "call_2"), call.functions[0]),
+                            fragment(call.heads[1], call.functions[1]), fragment(second, call.functions[1]),
+                            fragment(call.heads[2], call.functions[2]), fragment(second, function_of("", R"("東京"})")),
+                            closing("tool_calls")});
+        }),
+};
 
 }  // namespace catalogue_parts
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_chunks() {
-  using namespace catalogue_parts;
-  ScenarioGroup group("chunks");
-  group.add("content-null-in-deltas", "sends content null in the first and the last delta")
-      .from("DashScope, DeepSeek")
-      .good("takes null for nothing said")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {
-            stream_of(changed_chunks([](std::vector<Json>& chunks) {
-              chunks.front() = delta_chunk({{"role", "assistant"}, {"content", nullptr}, {"reasoning_content", ""}});
-              chunks.back() = delta_chunk({{"content", nullptr}, {"reasoning_content", nullptr}}, "stop");
-            })),
-            usual_plain()};
-      });
-  group.add("escaped-characters", "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair")
-      .from("RFC 8259, section 7")
-      .good("decodes the escapes, two of them to one character")
-      .says("Zürich 21 °C, 東京 9 °C. 🌦")
-      .reply([]() -> ScenarioReplies {
-        std::vector<StreamChunk> chunks;
-        for (const Json& json :
-             changed_chunks([](std::vector<Json>& all) { all.insert(all.end() - 1, saying(" 🌦")); }))
-          chunks.push_back(raw_bytes("data: " + json.dump(-1, ' ', true) + "\n\n"));
-        const Json body = body_with({{"role", "assistant"}, {"content", std::string(usual_text) + " 🌦"}});
-        return {mock_gateway::chunks(chunks), raw_reply(200, body.dump(-1, ' ', true))};
-      });
-  group.add("finish-chunk-twice", "sends the chunk with the finish_reason twice")
-      .from("openrag#462")
-      .good("takes the second for nothing new")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(after_tokens(4), duplicate_event()), usual_plain()};
-      });
-  group.add("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
-      .from("ollama#4357")
-      .good("goes on reading: \"\" is no reason to finish")
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i]["choices"][0]["finish_reason"] = "";
-                })),
-                raw_reply(200, body_with({{"role", "assistant"}, {"content", usual_text}}, ""))};
-      });
-  group.add("finish-reason-missing", "never sends a finish_reason, then [DONE]")
-      .from("openai-node#1292")
-      .good("takes [DONE] for the end, or reports that the reason is missing")
-      .error_too()
-      .reply([]() -> ScenarioReplies {
-        Json body = usual_body();
-        body["choices"][0].erase("finish_reason");
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  chunks.pop_back();
-                  for (Json& chunk : chunks) chunk["choices"][0].erase("finish_reason");
-                })),
-                raw_reply(200, body)};
-      });
-  group.add("first-chunk-is-choice-1", "sends two choices, and of the second one first")
-      .from("openai-python#3709")
-      .good("tells choices apart by their index, not by when they came")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  const auto other = [](Json delta, Json finish) {
-                    return chunk_with(Json::array({choice_of(std::move(delta), std::move(finish), 1)}));
-                  };
-                  chunks.insert(chunks.begin(), other({{"role", "assistant"}, {"content", ""}}, nullptr));
-                  chunks.insert(chunks.begin() + 3, other({{"content", "Paris 17 °C."}}, nullptr));
-                  chunks.push_back(other(Json::object(), "stop"));
-                })),
-                usual_plain()};
-      });
-  group.add("first-chunk-with-empty-choices", "begins with a chunk whose choices are []")
-      .from("pydantic-ai#164")
-      .good("passes over a chunk without choices")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  Json first = chunk_with(Json::array());
-                  first["prompt_filter_results"] = Json::array();
-                  chunks.insert(chunks.begin(), std::move(first));
-                })),
-                usual_plain()};
-      });
-  group.add("reasoning-before-content", "sends reasoning_content before the content")
-      .from("DeepSeek, DashScope")
-      .good("keeps the reasoning out of the answer")
-      .reply([]() -> ScenarioReplies {
-        return {
-            stream_of(changed_chunks([](std::vector<Json>& chunks) {
-              for (const char* const thought : {"North or ", "south?"}) {
-                chunks.insert(chunks.end() - 5, delta_chunk({{"content", nullptr}, {"reasoning_content", thought}}));
-              }
-            })),
-            raw_reply(
-                200,
-                body_with({{"role", "assistant"}, {"content", usual_text}, {"reasoning_content", "North or south?"}}))};
-      });
-  group.add("role-chunk-missing", "begins with text, without a chunk that has the role")
-      .from("OpenAI: role is optional in a delta")
-      .good("takes the assistant for the speaker")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {usual_stream().fail(after_headers(), skip_event()), usual_plain()};
-      });
-  group.add("role-in-every-delta", "repeats the role in every delta")
-      .from("litellm#9986")
-      .good("keeps one message, and one role")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  for (Json& chunk : chunks) chunk["choices"][0]["delta"]["role"] = "assistant";
-                })),
-                usual_plain()};
-      });
-  group.add("text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason")
-      .from("rust-genai#164, vllm#35705")
-      .good("reads the delta of the last chunk too")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  chunks.pop_back();
-                  chunks.back()["choices"][0]["finish_reason"] = "stop";
-                })),
-                usual_plain()};
-      });
-  group.add("text-in-role-chunk", "sends the first text in the chunk that has the role")
-      .from("ollama#4357")
-      .good("reads the content of the first delta too")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  chunks[1]["choices"][0]["delta"]["role"] = "assistant";
-                  chunks.erase(chunks.begin());
-                })),
-                usual_plain()};
-      });
-  group.add("unknown-fields", "has fields that no documentation knows, at every level")
-      .from("OpenAI: changes that keep compatibility")
-      .good("passes over them")
-      .reply([]() -> ScenarioReplies {
-        const auto add = [](Json& whole, const char* part) {
-          whole["service_tier"] = "flex";
-          whole["x_groq"] = {{"id", "req_1"}};
-          whole["choices"][0]["stop_reason"] = nullptr;
-          whole["choices"][0][part]["annotations"] = Json::array();
-        };
-        Json body = usual_body();
-        add(body, "message");
-        return {stream_of(changed_chunks([&add](std::vector<Json>& chunks) {
-                  for (Json& chunk : chunks) add(chunk, "delta");
-                })),
-                raw_reply(200, body)};
-      });
-  group.add("usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all")
-      .from("xiaozhi-esp32-server#734")
-      .good("takes missing choices for none")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  Json last = chunk_with(nullptr);
-                  last.erase("choices");
-                  last["usage"] = usage();
-                  chunks.push_back(std::move(last));
-                })),
-                usual_plain()};
-      });
-  group.add("usage-null-in-every-chunk", "has usage null in every chunk, then a chunk with choices [] and the usage")
-      .from("OpenAI: stream_options.include_usage")
-      .good("takes null for no usage yet")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) {
-                  for (Json& chunk : chunks) chunk["usage"] = nullptr;
-                  Json last = chunk_with(Json::array());
-                  last["usage"] = usage();
-                  chunks.push_back(std::move(last));
-                })),
-                usual_plain()};
-      });
-  group.add("usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other")
-      .from("DeepSeek")
-      .good("reads usage from whichever chunk has it")
-      .streams_only()
-      .reply([]() -> ScenarioReplies {
-        return {stream_of(changed_chunks([](std::vector<Json>& chunks) { chunks.back()["usage"] = usage(); })),
-                usual_plain()};
-      });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) {
+  add_group(all, "chunks", catalogue_parts::chunks_rows, std::size(catalogue_parts::chunks_rows));
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ScenarioData>> catalogue_of_tool_calls() {
-  using namespace catalogue_parts;
-  ScenarioGroup group("tool calls");
-  group.add("stop-after-tool-call", "ends a tool call with finish_reason stop")
-      .from("litellm#35663")
-      .good("goes by the calls that came, not by the reason")
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        std::vector<Json> chunks = usual_calling_chunks();
-        chunks.back() = closing();
-        return {stream_of(chunks), raw_reply(200, body_with(calling({weather_call()}), "stop"))};
-      });
-  group.add("text-before-tool-call", "says something before it calls a tool")
-      .from("OpenAI: content beside tool_calls")
-      .good("keeps both")
-      .only_calls({weather_call()})
-      .says("Let me look.")
-      .reply([]() -> ScenarioReplies {
-        std::vector<Json> chunks = usual_calling_chunks();
-        chunks.insert(chunks.begin() + 1, saying("Let me look."));
-        Json message = calling({weather_call()});
-        message["content"] = "Let me look.";
-        return {stream_of(chunks), raw_reply(200, body_with(message, "tool_calls"))};
-      });
-  group.add("tool-call-arguments-as-object", "sends the arguments as a JSON object in place of a string")
-      .from("llama.cpp#20198")
-      .good("takes the object for the arguments, or reports it; never calls the tool without them")
-      .error_too()
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        const Json arguments = {{"city", "Zürich"}};
-        Json message = calling({weather_call()});
-        message["tool_calls"][0]["function"]["arguments"] = arguments;
-        return {stream_of({delta_chunk({{"role", "assistant"}, {"content", nullptr}}),
-                           calling_chunk(fragment({{"index", 0}, {"id", "call_1"}, {"type", "function"}},
-                                                  {{"name", "get_weather"}, {"arguments", arguments}})),
-                           closing("tool_calls")}),
-                raw_reply(200, body_with(message, "tool_calls"))};
-      });
-  group.add("tool-call-arguments-broken", "breaks off inside the arguments, with finish_reason length")
-      .from("OpenAI: the model does not always generate valid JSON")
-      .good("hands the arguments on as they are, or reports them; never calls the tool with a guess")
-      .error_too()
-      .only_calls({{"call_1", "get_weather", R"({"city":"Zü)"}})
-      .reply([]() -> ScenarioReplies {
-        std::vector<Json> chunks = usual_calling_chunks();
-        chunks[3] = calling_chunk(fragment({{"index", 0}}, {{"arguments", "\"Zü"}}));
-        chunks.back() = closing("length");
-        return {stream_of(chunks),
-                raw_reply(200, body_with(calling({{"call_1", "get_weather", R"({"city":"Zü)"}}), "length"))};
-      });
-  group.add("tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape")
-      .from("RFC 8259, section 7")
-      .good("joins the fragments before it parses them")
-      .streams_only()
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        return {calling_stream([](Json& element, int number) {
-                  if (number == 1) element["function"]["arguments"] = R"({"city":"Z\u00)";
-                  if (number == 2) element["function"]["arguments"] = R"(fcrich"})";
-                }),
-                plain_weather()};
-      });
-  group.add("tool-call-arguments-empty", "calls a tool with \"\" for arguments")
-      .from("vercel/ai#6687")
-      .good("takes \"\" for no arguments, {}")
-      .only_calls({{"call_1", "get_time", ""}})
-      .reply([]() -> ScenarioReplies {
-        return {stream_of({delta_chunk({{"role", "assistant"}, {"content", nullptr}}),
-                           calling_chunk(fragment({{"index", 0}, {"id", "call_1"}, {"type", "function"}},
-                                                  {{"name", "get_time"}, {"arguments", ""}})),
-                           closing("tool_calls")}),
-                plain_calls({{"call_1", "get_time", ""}})};
-      });
-  group.add("tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call")
-      .from("hermes-agent#11984")
-      .good("sets them once, and joins only the arguments")
-      .streams_only()
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        return {calling_stream([](Json& element, int) {
-                  const Json arguments = element["function"]["arguments"];
-                  element = fragment({{"index", 0}, {"id", "call_1"}, {"type", "function"}},
-                                     {{"name", "get_weather"}, {"arguments", arguments}});
-                }),
-                plain_weather()};
-      });
-  group.add("tool-call-id-empty-in-fragments", "sends id \"\" in every fragment but the first")
-      .from("opencode#37841")
-      .good("keeps the id that it has, and begins no new call")
-      .streams_only()
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        return {calling_stream([](Json& element, int number) {
-                  if (number > 0)
-                    element = fragment({{"index", 0}, {"id", ""}, {"type", "function"}}, element["function"]);
-                }),
-                plain_weather()};
-      });
-  group.add("tool-call-in-one-chunk", "sends a whole call in one chunk")
-      .from("Ollama, Gemini")
-      .good("reads the arguments of the first fragment too")
-      .streams_only()
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        std::vector<Json> chunks = usual_calling_chunks();
-        chunks[1]["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"] = weather_call().arguments;
-        chunks.erase(chunks.begin() + 2, chunks.begin() + 4);
-        return {stream_of(chunks), plain_weather()};
-      });
-  group.add("tool-call-without-id", "streams a call that has no id")
-      .from("vllm#18412")
-      .good("makes up an id for the call, or reports that it is missing")
-      .error_too()
-      .streams_only()
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        return {calling_stream([](Json& element, int) { element.erase("id"); }), plain_weather()};
-      });
-  group.add("tool-call-without-index", "streams a call whose fragments have no index")
-      .from("openai-python#2806, AstrBot#6661")
-      .good("takes them for the call that has begun, or reports them")
-      .error_too()
-      .streams_only()
-      .only_calls({weather_call()})
-      .reply([]() -> ScenarioReplies {
-        return {calling_stream([](Json& element, int) { element.erase("index"); }), plain_weather()};
-      });
-  group.add("tool-calls-all-index-0", "streams two parallel calls that both have index 0")
-      .from("vercel/ai#14277, dynamo#4723")
-      .good("tells them apart by their ids, or reports them; never makes one of two")
-      .error_too()
-      .streams_only()
-      .only_calls({weather_call(), {"call_2", "get_weather", R"({"city":"東京"})"}})
-      .reply([]() -> ScenarioReplies {
-        const ToolCall other{"call_2", "get_weather", R"({"city":"東京"})"};
-        const auto whole = [](const ToolCall& call) {
-          return calling_chunk(fragment({{"index", 0}, {"id", call.id}, {"type", "function"}},
-                                        {{"name", call.name}, {"arguments", call.arguments}}));
-        };
-        return {stream_of({delta_chunk({{"role", "assistant"}, {"content", nullptr}}), whole(weather_call()),
-                           whole(other), closing("tool_calls")}),
-                plain_calls({weather_call(), other})};
-      });
-  group.add("tool-calls-interleaved", "streams two parallel calls whose fragments alternate")
-      .from("continue#13223, Qwen-Agent#943")
-      .good("adds each fragment to the call that has its index")
-      .streams_only()
-      .only_calls({weather_call(), {"call_2", "get_weather", R"({"city":"東京"})"}})
-      .reply([]() -> ScenarioReplies {
-        const ToolCall other{"call_2", "get_weather", R"({"city":"東京"})"};
-        const auto head = [](int index, const ToolCall& call) {
-          return calling_chunk(fragment({{"index", index}, {"id", call.id}, {"type", "function"}},
-                                        {{"name", call.name}, {"arguments", ""}}));
-        };
-        const auto part = [](int index, const char* arguments) {
-          return calling_chunk(fragment({{"index", index}}, {{"arguments", arguments}}));
-        };
-        return {stream_of({delta_chunk({{"role", "assistant"}, {"content", nullptr}}), head(0, weather_call()),
-                           head(1, other), part(0, R"({"city":)"), part(1, R"({"city":)"), part(0, R"("Zürich"})"),
-                           part(1, R"("東京"})"), closing("tool_calls")}),
-                plain_calls({weather_call(), other})};
-      });
-  return group.take();
+MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) {
+  add_group(all, "tool calls", catalogue_parts::tool_calls_rows, std::size(catalogue_parts::tool_calls_rows));
 }
 
 }  // namespace detail
@@ -24307,6 +23343,7 @@ MOCK_GATEWAY_INLINE Stub::Stub(std::shared_ptr<detail::StubState> state, std::sh
 MOCK_GATEWAY_INLINE std::size_t Stub::calls() const { return state_->recorded(); }
 MOCK_GATEWAY_INLINE std::size_t Stub::peak_concurrency() const { return state_->peak_concurrency(); }
 MOCK_GATEWAY_INLINE std::string Stub::title() const { return state_->title(); }
+MOCK_GATEWAY_INLINE SourceLocation Stub::where() const { return state_->plan().where; }
 MOCK_GATEWAY_INLINE void Stub::remove() const { script_->remove(state_); }
 
 MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
@@ -25535,167 +24572,171 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    436    core/wait.hpp
 //    462    model/acceptance.hpp
 //    523    model/finding.hpp
-//    554    model/chat_request.hpp
-//    654    model/received_request.hpp
-//    714    model/failure.hpp
-//    817    model/connection_fault.hpp
-//    908    script/scope.hpp
-//    947    evidence/journal.hpp
-//   1190    evidence/verification.hpp
-//   1266    model/range.hpp
-//   1297    model/pace.hpp
-//   1451    core/clock.hpp
-//   1556    model/plan.hpp
-//   1800    model/reply.hpp
-//   2106    script/matcher.hpp
-//   2239    gateway/chat_script.hpp
-//   2396    model/http_reply.hpp
-//   2458    model/operation.hpp
-//   2484    script/matchers.hpp
-//   2598    script/failure_scope.hpp
-//   2630    script/chaos.hpp
-//   2727    evidence/review.hpp
-//   2817    keys/api_key.hpp
-//   2881    keys/keys.hpp
-//   2928    core/error.hpp
-//   2941    gateway/sweep.hpp
-//   3083    gateway/catalogue.hpp
-//   3228    core/printed.hpp
-//   3260    core/reporter.hpp
-//   3304  Implementation
-//   3360    core/text.hpp
-//   3433    core/random.hpp
-//   3467    core/json_pointer.hpp
-//   3486    core/access.hpp
-//   3522    core/timeline.hpp
-//   3660    core/process.hpp
-//   3687    model/reply_data.hpp
-//   3756    model/request_error.hpp
-//   3777    model/chat_parser.hpp
-//   3797    keys/secrets.hpp
-//   3848    keys/key_store.hpp
-//   3949    answer/bodies.hpp
-//   3974    answer/events.hpp
-//   4022    answer/tokens.hpp
-//   4101    answer/completion.hpp
-//   4263    answer/words.hpp
-//   4280    answer/default_reply.hpp
-//   4298    answer/schema_budget.hpp
-//   4352    answer/schema_instance.hpp
-//   4397    answer/occurrences.hpp
-//   4422    answer/schema_decimal.hpp
-//   4496    answer/schema_value.hpp
-//   4549    answer/schema_format.hpp
-//   4573    answer/schema_pattern.hpp
-//   4711    answer/schema_program.hpp
-//   4851    answer/schema_checker.hpp
-//   4892    script/script.hpp
-//   5073    script/chaos_plan.hpp
-//   5103    script/chaos_rules.hpp
-//   5172    script/excerpts.hpp
-//   5200    script/connection_faults.hpp
-//   5246    script/forced_failures.hpp
-//   5286    delivery/gzip.hpp
-//   5314    delivery/framing.hpp
-//   5365    delivery/outlet.hpp
-//   5408    delivery/pace_schedule.hpp
-//   5452    delivery/delivery.hpp
-//   5657    evidence/record.hpp
-//   5901    evidence/diagnosis.hpp
-//   5972    evidence/redaction.hpp
-//   5993    evidence/judging.hpp
-//   6014    evidence/verifier.hpp
-//   6076    http/sockets.hpp
-//   6181    http/connection.hpp
-//   6374    http/operations.hpp
-//   6413    http/request_reader.hpp
-//   6451    http/service.hpp
-//   6573    http/server.hpp
-//   6610    http/acceptor.hpp
-//   6653    http/compatibility.hpp
-//   6665    http/workers.hpp
-//   6711    http/response.hpp
-//   6729    gateway/catalogue_entries.hpp
-//   6850    gateway/option_values.hpp
-//   6896    gateway/sweep_run.hpp
-//   6918    core/clock.cpp
-//   7450    core/json_pointer.cpp
-//   7507    core/process.cpp
-//   7531    core/random.cpp
-//   7586    core/reporter.cpp
-//   7605    core/source_location.cpp
-//   7619    core/text.cpp
-//   7876    core/wait.cpp
-//   7886    model/acceptance.cpp
-//   7949    model/chat_request.cpp
-//   9049    model/connection_fault.cpp
-//   9135    model/failure.cpp
-//   9387    model/finding.cpp
-//   9406    model/http_reply.cpp
-//   9451    model/pace.cpp
-//   9643    model/plan.cpp
-//   9827    model/profile.cpp
-//   9853    model/range.cpp
-//   9894    model/received_request.cpp
-//   9954    model/reply.cpp
-//  10587    keys/api_key.cpp
-//  10604    keys/key_store.cpp
-//  10883    keys/keys.cpp
-//  10929    keys/secrets.cpp
-//  11144    answer/bodies.cpp
-//  11251    answer/completion.cpp
-//  11914    answer/default_reply.cpp
-//  12046    answer/events.cpp
-//  12064    answer/occurrences.cpp
-//  12086    answer/schema_checker.cpp
-//  12245    answer/schema_decimal.cpp
-//  12434    answer/schema_format.cpp
-//  12883    answer/schema_instance.cpp
-//  13680    answer/schema_pattern.cpp
-//  14283    answer/schema_program.cpp
-//  14788    answer/schema_value.cpp
-//  14923    answer/tokens.cpp
-//  15152    answer/words.cpp
-//  15213    script/chaos.cpp
-//  15361    script/chaos_rules.cpp
-//  15442    script/connection_faults.cpp
-//  15506    script/excerpts.cpp
-//  15569    script/forced_failures.cpp
-//  15651    script/matcher.cpp
-//  15848    script/matchers.cpp
-//  16686    script/scope.cpp
-//  16741    script/script.cpp
-//  17022    delivery/delivery.cpp
-//  17643    delivery/framing.cpp
-//  17748    delivery/gzip.cpp
-//  17815    delivery/pace_schedule.cpp
-//  17884    evidence/diagnosis.cpp
-//  18066    evidence/exchange.cpp
-//  18345    evidence/journal.cpp
-//  18472    evidence/record.cpp
-//  18826    evidence/redaction.cpp
-//  18942    evidence/review.cpp
-//  19509    evidence/verification.cpp
-//  19972    http/acceptor.cpp
-//  20056    http/compatibility.cpp
-//  20166    http/connection.cpp
-//  20634    http/operations.cpp
-//  20735    http/request_reader.cpp
-//  21040    http/response.cpp
-//  21121    http/server.cpp
-//  21466    http/service.cpp
-//  22235    http/sockets.cpp
-//  22595    http/workers.cpp
-//  22704    gateway/catalogue.cpp
-//  22971    gateway/catalogue_delivery.cpp
-//  23520    gateway/catalogue_entries.cpp
-//  23642    gateway/catalogue_failures.cpp
-//  23902    gateway/catalogue_replies.cpp
-//  24299    gateway/chat_script.cpp
-//  24438    gateway/gateway.cpp
-//  24707    gateway/options.cpp
-//  24759    gateway/sweep.cpp
-//  25200  Adapters
-//  25217    adapters/catch2.hpp
-//  25322    adapters/doctest.hpp
-//  25430    adapters/gtest.hpp
+//    561    model/chat_request.hpp
+//    661    model/received_request.hpp
+//    721    model/failure.hpp
+//    824    model/connection_fault.hpp
+//    915    script/scope.hpp
+//    954    evidence/journal.hpp
+//   1197    evidence/verification.hpp
+//   1273    model/range.hpp
+//   1304    model/pace.hpp
+//   1458    core/clock.hpp
+//   1563    model/plan.hpp
+//   1811    model/reply.hpp
+//   2121    script/matcher.hpp
+//   2199    gateway/chat_script.hpp
+//   2358    model/http_reply.hpp
+//   2420    model/operation.hpp
+//   2446    script/matchers.hpp
+//   2560    script/failure_scope.hpp
+//   2592    script/chaos.hpp
+//   2689    evidence/review.hpp
+//   2779    keys/api_key.hpp
+//   2843    keys/keys.hpp
+//   2890    core/error.hpp
+//   2903    gateway/sweep.hpp
+//   3045    gateway/catalogue.hpp
+//   3190    core/printed.hpp
+//   3222    core/reporter.hpp
+//   3266  Implementation
+//   3321    core/text.hpp
+//   3406    core/json_reader.hpp
+//   3464    core/random.hpp
+//   3498    core/json_pointer.hpp
+//   3517    core/access.hpp
+//   3557    core/timeline.hpp
+//   3695    core/process.hpp
+//   3722    model/reply_data.hpp
+//   3791    model/request_error.hpp
+//   3812    model/chat_parser.hpp
+//   3832    model/chat_fields.hpp
+//   3883    model/chat_reader.hpp
+//   3971    keys/secrets.hpp
+//   4020    keys/key_store.hpp
+//   4119    answer/bodies.hpp
+//   4144    answer/events.hpp
+//   4192    answer/tokens.hpp
+//   4271    answer/completion.hpp
+//   4433    answer/words.hpp
+//   4450    answer/default_reply.hpp
+//   4468    answer/schema_pattern.hpp
+//   4561    answer/schema_instance.hpp
+//   4603    answer/occurrences.hpp
+//   4628    answer/schema_checker.hpp
+//   4757    script/matcher_node.hpp
+//   4875    script/script.hpp
+//   5064    script/chaos_plan.hpp
+//   5094    script/chaos_rules.hpp
+//   5163    script/excerpts.hpp
+//   5191    script/connection_faults.hpp
+//   5237    script/json_comparison.hpp
+//   5266    script/forced_failures.hpp
+//   5306    script/matcher_leaf.hpp
+//   5337    delivery/gzip.hpp
+//   5365    delivery/framing.hpp
+//   5416    delivery/outlet.hpp
+//   5464    delivery/pace_schedule.hpp
+//   5508    delivery/delivery.hpp
+//   5731    evidence/record.hpp
+//   5978    evidence/diagnosis.hpp
+//   6049    evidence/redaction.hpp
+//   6070    evidence/judging.hpp
+//   6091    evidence/verifier.hpp
+//   6153    http/sockets.hpp
+//   6258    http/connection.hpp
+//   6453    http/operations.hpp
+//   6492    http/request_reader.hpp
+//   6530    http/service.hpp
+//   6652    http/server.hpp
+//   6689    http/acceptor.hpp
+//   6732    http/compatibility.hpp
+//   6744    http/workers.hpp
+//   6790    http/response.hpp
+//   6808    gateway/catalogue_entries.hpp
+//   6979    gateway/option_values.hpp
+//   7025    gateway/sweep_run.hpp
+//   7047    core/clock.cpp
+//   7579    core/json_pointer.cpp
+//   7636    core/json_reader.cpp
+//   7956    core/process.cpp
+//   7980    core/random.cpp
+//   8035    core/reporter.cpp
+//   8054    core/source_location.cpp
+//   8068    core/text.cpp
+//   8342    core/wait.cpp
+//   8352    model/acceptance.cpp
+//   8415    model/chat_fields.cpp
+//   8557    model/chat_messages.cpp
+//   8747    model/chat_reader.cpp
+//   9110    model/chat_request.cpp
+//   9191    model/connection_fault.cpp
+//   9277    model/failure.cpp
+//   9529    model/finding.cpp
+//   9554    model/http_reply.cpp
+//   9599    model/pace.cpp
+//   9791    model/plan.cpp
+//   9975    model/profile.cpp
+//  10001    model/range.cpp
+//  10042    model/received_request.cpp
+//  10102    model/reply.cpp
+//  10741    keys/api_key.cpp
+//  10758    keys/key_store.cpp
+//  11025    keys/keys.cpp
+//  11071    keys/secrets.cpp
+//  11277    answer/bodies.cpp
+//  11384    answer/completion.cpp
+//  12054    answer/default_reply.cpp
+//  12199    answer/events.cpp
+//  12217    answer/occurrences.cpp
+//  12239    answer/schema_checker.cpp
+//  12795    answer/schema_instance.cpp
+//  13314    answer/schema_pattern.cpp
+//  13865    answer/tokens.cpp
+//  14094    answer/words.cpp
+//  14155    script/chaos.cpp
+//  14303    script/chaos_rules.cpp
+//  14384    script/connection_faults.cpp
+//  14448    script/excerpts.cpp
+//  14511    script/field_matchers.cpp
+//  14853    script/forced_failures.cpp
+//  14935    script/json_comparison.cpp
+//  15021    script/matcher.cpp
+//  15254    script/matchers.cpp
+//  15601    script/scope.cpp
+//  15656    script/script.cpp
+//  15933    script/text_matchers.cpp
+//  16051    delivery/delivery.cpp
+//  16728    delivery/framing.cpp
+//  16833    delivery/gzip.cpp
+//  16900    delivery/pace_schedule.cpp
+//  16969    evidence/diagnosis.cpp
+//  17151    evidence/exchange.cpp
+//  17440    evidence/journal.cpp
+//  17577    evidence/record.cpp
+//  17931    evidence/redaction.cpp
+//  18030    evidence/review.cpp
+//  18595    evidence/verification.cpp
+//  19058    http/acceptor.cpp
+//  19142    http/compatibility.cpp
+//  19252    http/connection.cpp
+//  19714    http/operations.cpp
+//  19815    http/request_reader.cpp
+//  20120    http/response.cpp
+//  20201    http/server.cpp
+//  20546    http/service.cpp
+//  21314    http/sockets.cpp
+//  21674    http/workers.cpp
+//  21783    gateway/catalogue.cpp
+//  22059    gateway/catalogue_delivery.cpp
+//  22565    gateway/catalogue_entries.cpp
+//  22709    gateway/catalogue_failures.cpp
+//  22967    gateway/catalogue_replies.cpp
+//  23335    gateway/chat_script.cpp
+//  23475    gateway/gateway.cpp
+//  23744    gateway/options.cpp
+//  23796    gateway/sweep.cpp
+//  24237  Adapters
+//  24254    adapters/catch2.hpp
+//  24359    adapters/doctest.hpp
+//  24467    adapters/gtest.hpp
