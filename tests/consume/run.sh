@@ -1,10 +1,10 @@
 #!/bin/sh
 # Uses the library as its users do, in a scratch folder, and runs the programs that come out.
 #
-#   run.sh WAY [cmake -D arguments…]      WAY is copy, add_subdirectory, fetch_content or find_package
+#   run.sh WAY [cmake -D arguments…]      WAY is copy, add_subdirectory, fetch_content, find_package or pkg_config
 #
 # CXX                        the compiler
-# MOCK_GATEWAY_BUILD         find_package: the build folder to install from
+# MOCK_GATEWAY_BUILD         find_package, pkg_config: the build folder to install from
 # MOCK_GATEWAY_FLAGS         copy: the compiler's and the linker's flags for cpp-httplib and nlohmann/json
 set -eu
 
@@ -49,6 +49,18 @@ case "$way" in
     build_with_cmake -DCMAKE_PREFIX_PATH="$scratch/installed" "$@"
     # The installed program, when the examples were built.
     if [ -e "$scratch/installed/bin/mock-gateway" ]; then "$scratch/installed/bin/mock-gateway" --version; fi
+    ;;
+  pkg_config)
+    cmake --install "$MOCK_GATEWAY_BUILD" --prefix "$scratch/installed"
+    # The folder as it was configured is that of a later installation.
+    description=$(find "$scratch/installed" -name mock_gateway.pc)
+    PKG_CONFIG_PATH=$(dirname "$description")
+    export PKG_CONFIG_PATH
+    flags=$(pkg-config --define-variable=prefix="$scratch/installed" --cflags --libs mock_gateway)
+    # The flags are words.
+    # shellcheck disable=SC2086
+    "$CXX" -std=c++17 "$here/main.cpp" "$here/second.cpp" -o "$scratch/uses_pkg_config" $flags
+    "$scratch/uses_pkg_config"
     ;;
   *)
     echo "consume: unknown way $way" >&2
