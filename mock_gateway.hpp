@@ -3,7 +3,7 @@
 // Script what the gateway says, run the client against a real socket, verify what the client did.
 //
 // Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
-// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles cpp-httplib as well, which takes seconds.
+// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles all of it, which takes seconds.
 //
 // Copyright (c) 2026 the mock_gateway authors
 // SPDX-License-Identifier: MIT
@@ -43,7 +43,7 @@
 #endif
 
 // MOCK_GATEWAY_HEADER_ONLY, 1 unless set: every function is inline, so including the header is all it takes; each
-// file that includes it then compiles cpp-httplib too, which costs seconds. Set it to 0 for every file of the program
+// file that includes it then compiles all of it, which takes seconds. Set it to 0 for every file of the program
 // and define MOCK_GATEWAY_IMPLEMENTATION in exactly one, and the header costs the others little more than json.hpp.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
 #define MOCK_GATEWAY_HEADER_ONLY 1

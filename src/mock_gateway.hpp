@@ -3,7 +3,7 @@
 // Script what the gateway says, run the client against a real socket, verify what the client did.
 //
 // Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
-// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles cpp-httplib as well, which takes seconds.
+// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles all of it, which takes seconds.
 
 // Every public part, in the order in which a reader wants them; a part reached from here that is not named here is refused.
 #include "core/version.hpp"

@@ -836,4 +836,22 @@ TEST_CASE("matchers outlive what they were made from") {
         "✔ json at /model is \"mock-model\"");
 }
 
+TEST_CASE("each condition of a stub is evaluated once for a request") {
+  int first = 0;
+  int second = 0;
+  const auto counting = [](int& count) {
+    using Node = mock_gateway::detail::TextMatcherNode;
+    Node node{[](const Node& own, std::string_view text) { return own.function(text); }, "is counted"};
+    node.built_in = true;  // as the library's own are, which may be evaluated ahead of the others
+    node.function = [&count](std::string_view) { return ++count > 0; };
+    return user_says(TextMatcher(std::move(node)));
+  };
+  Gateway gateway;
+  const Stub stub = gateway.chat().when(counting(first)).when(counting(second)).reply("Hello.");
+  CHECK(Http(gateway).ask("Hi.") == "Hello.");
+  CHECK(stub.calls() == 1);
+  CHECK(first == 1);
+  CHECK(second == 1);
+}
+
 }  // namespace matchers_test

@@ -285,23 +285,6 @@ TEST_CASE("tool_result goes by the call's id, not by the order of the calls") {
   CHECK(ask(continued) == "other");
 }
 
-TEST_CASE("each condition of a stub is evaluated once for a request") {
-  int first = 0;
-  int second = 0;
-  const auto counting = [](int& count) {
-    TextMatcher::Node node;  // as the library's own matchers are, which may be evaluated ahead of the others
-    node.description = "is counted";
-    node.test = [&count](std::string_view) { return ++count > 0; };
-    return user_says(TextMatcher(std::move(node)));
-  };
-  Gateway gateway;
-  const Stub stub = gateway.chat().when(counting(first)).when(counting(second)).reply("Hello.");
-  CHECK(Http(gateway).ask("Hi.") == "Hello.");
-  CHECK(stub.calls() == 1);
-  CHECK(first == 1);
-  CHECK(second == 1);
-}
-
 TEST_CASE("a stub's handle counts its calls, waits for them and gives the last") {
   Gateway gateway;
   const Http http(gateway);

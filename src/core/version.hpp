@@ -8,7 +8,7 @@
 #endif
 
 // MOCK_GATEWAY_HEADER_ONLY, 1 unless set: every function is inline, so including the header is all it takes; each
-// file that includes it then compiles cpp-httplib too, which costs seconds. Set it to 0 for every file of the program
+// file that includes it then compiles all of it, which takes seconds. Set it to 0 for every file of the program
 // and define MOCK_GATEWAY_IMPLEMENTATION in exactly one, and the header costs the others little more than json.hpp.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
 #define MOCK_GATEWAY_HEADER_ONLY 1
