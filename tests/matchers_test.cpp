@@ -848,7 +848,7 @@ TEST_CASE("each condition of a stub is evaluated once for a request") {
   };
   Gateway gateway;
   const Stub stub = gateway.chat().when(counting(first)).when(counting(second)).reply("Hello.");
-  CHECK(Http(gateway).ask("Hi.") == "Hello.");
+  CHECK(test_support::Http(gateway).ask("Hi.") == "Hello.");
   CHECK(stub.calls() == 1);
   CHECK(first == 1);
   CHECK(second == 1);
