@@ -58,7 +58,7 @@ std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t stre
 }  // namespace stop_tests
 
 TEST_CASE("a gateway is gone within 50 ms, whatever its clients left open") {
-  const int runs = test_support::sanitized ? 5 : 200;
+  const int runs = test_support::sanitized ? 5 : 50;
   // The maximum of a whole series counts. Wall time is also what other processes take of the machine: a series that
   // fails is measured again, at most twice.
   for (int series = 1;; ++series) {
