@@ -1,15 +1,14 @@
 // What is due together leaves together: into how many TCP segments a reply comes, what parts them, and that nobody is
 // told less of a reply than its client has read.
 
-#ifdef __linux__
-#include <linux/tcp.h>
-#endif
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,11 +31,15 @@ using test_support::Response;
 /// Nothing where the system does not tell.
 std::optional<unsigned> segments(const RawConnection& connection) {
 #ifdef __linux__
-  tcp_info info{};
+  // tcpi_data_segs_in of <linux/tcp.h>, which cannot be included beside <netinet/tcp.h>, whose tcp_info ends before it.
+  constexpr std::size_t place = 152;
+  unsigned char info[256] = {};
   socklen_t size = sizeof info;
-  constexpr std::size_t known = offsetof(tcp_info, tcpi_data_segs_in) + sizeof info.tcpi_data_segs_in;
-  if (::getsockopt(connection.descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && size >= known)
-    return info.tcpi_data_segs_in;
+  unsigned count = 0;
+  if (::getsockopt(connection.descriptor(), IPPROTO_TCP, TCP_INFO, info, &size) == 0 && size >= place + sizeof count) {
+    std::memcpy(&count, info + place, sizeof count);
+    return count;
+  }
 #else
   static_cast<void>(connection);
 #endif

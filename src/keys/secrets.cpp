@@ -59,7 +59,7 @@ void Known::add(std::string_view secret) {
   std::vector<std::string> forms = {std::string(secret), in_json.substr(1, in_json.size() - 2)};
   // A character of base64 has 6 bits. Where the secret is not the first byte of three, 4 or 2 of its bits share one
   // with what stands before it.
-  for (const std::size_t shared : {0, 4, 2}) {
+  for (const std::size_t shared : {0U, 4U, 2U}) {
     std::string form;
     for (std::size_t begin = shared; begin + 6 <= 8 * secret.size(); begin += 6) {
       std::size_t value = 0;
