@@ -6,6 +6,7 @@
 // MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles all of it, which takes seconds.
 
 // Every public part, in the order in which a reader wants them; a part reached from here that is not named here is refused.
+// clang-format off
 #include "core/version.hpp"
 #include "core/json.hpp"
 #include "core/source_location.hpp"
@@ -43,6 +44,7 @@
 #include "core/error.hpp"
 #include "gateway/sweep.hpp"
 #include "gateway/catalogue.hpp"
+// clang-format on
 
 // The assembled header has these behind guards of their own, so that they may be asked for after a first include.
 #ifdef MOCK_GATEWAY_ADAPTER_CATCH2
