@@ -5,8 +5,8 @@
 // Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
 // MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles all of it, which takes seconds.
 
-// Every public part, in the order in which a reader wants them. assemble.py refuses a part that is reached from here and
-// not named here.
+// Every public part, in the order in which a reader wants them.
+// assemble.py refuses a part that is reached from here and not named here.
 // clang-format off
 #include "core/version.hpp"
 #include "core/json.hpp"
