@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "finding.hpp"
+#include "model/chat_parser.hpp"
 #include "model/chat_request.hpp"
+#include "model/request_error.hpp"
 
 namespace fuzz {
 
