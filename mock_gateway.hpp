@@ -3430,7 +3430,7 @@ struct JsonDuplicate {
 struct JsonPlace {
   /// JSON pointer (RFC 6901). Of places with the same pointer, the last counts.
   std::string pointer;
-  /// Of a member, the offset of its key; of any other value, its own.
+  /// The offset of the member's key; for a value that is no member, its own offset.
   std::size_t key;
   std::size_t begin;
   std::size_t end;
@@ -7855,7 +7855,7 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Of equal keys, the first gets the last one's value, and the values of the others become discarded ones.
+  /// The first of equal keys gets the value of the last; the values of the others become discarded ones.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -7882,7 +7882,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// Of a value in all that is open, as a JSON pointer or as messages name it.
+  /// The place of a value within everything that is open, as a JSON pointer or as messages name it.
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -17471,7 +17471,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
 }
 
 MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
-  // Of a whole answer the number says nothing; of a broken one it is the question.
+  // How many events a broken answer had is the question; the number for a whole one says nothing.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }

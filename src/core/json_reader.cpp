@@ -232,7 +232,7 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Of equal keys, the first gets the last one's value, and the values of the others become discarded ones.
+  /// The first of equal keys gets the value of the last; the values of the others become discarded ones.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -259,7 +259,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// Of a value in all that is open, as a JSON pointer or as messages name it.
+  /// The place of a value within everything that is open, as a JSON pointer or as messages name it.
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;

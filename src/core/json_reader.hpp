@@ -34,7 +34,7 @@ struct JsonDuplicate {
 struct JsonPlace {
   /// JSON pointer (RFC 6901). Of places with the same pointer, the last counts.
   std::string pointer;
-  /// Of a member, the offset of its key; of any other value, its own.
+  /// The offset of the member's key; for a value that is no member, its own offset.
   std::size_t key;
   std::size_t begin;
   std::size_t end;

@@ -40,7 +40,7 @@ std::string text_of(const Decision& decision) {
 }
 
 std::string text_of(const Outcome& outcome) {
-  // Of a whole answer the number says nothing; of a broken one it is the question.
+  // How many events a broken answer had is the question; the number for a whole one says nothing.
   if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
   return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
 }
