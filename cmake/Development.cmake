@@ -7,7 +7,8 @@ function(mock_gateway_develop target)
   if(MSVC)
     target_compile_options(${target} PRIVATE /W4 $<$<BOOL:${MOCK_GATEWAY_WARNINGS_AS_ERRORS}>:/WX>)
   else()
-    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+    # A switch without a default that misses a value, such as a state of a key, is an error in every build.
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror=switch
       $<$<BOOL:${MOCK_GATEWAY_WARNINGS_AS_ERRORS}>:-Werror>)
   endif()
 endfunction()

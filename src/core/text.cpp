@@ -121,6 +121,17 @@ void append_utf8(std::string& out, char32_t code_point) {
   }
 }
 
+std::string as_utf8(std::string_view text) {
+  std::string result;
+  for (;;) {
+    const std::size_t valid = valid_utf8_prefix(text);
+    result.append(text.substr(0, valid));
+    if (valid == text.size()) return result;
+    append_utf8(result, 0xfffd);
+    text.remove_prefix(valid + 1);
+  }
+}
+
 std::string excerpt(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
   std::size_t end = 0;

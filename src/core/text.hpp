@@ -44,6 +44,9 @@ std::size_t next_code_point(std::string_view text, std::size_t offset);
 /// Appends one character as UTF-8. What is no character (a surrogate, beyond U+10FFFF) becomes U+FFFD.
 void append_utf8(std::string& out, char32_t code_point);
 
+/// The text with U+FFFD in place of each byte that is not UTF-8, which no JSON could carry.
+std::string as_utf8(std::string_view text);
+
 /// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 #include <utility>
 
 #include "../core/access.hpp"
@@ -11,16 +10,18 @@
 #include "../core/random.hpp"
 #include "../core/reporter.hpp"
 #include "../core/timeline.hpp"
+#include "../core/warning.hpp"
 #include "../evidence/judging.hpp"
 #include "../evidence/record.hpp"
 #include "../evidence/verifier.hpp"
 #include "../http/server.hpp"
-#include "../http/service.hpp"
 #include "../keys/key_store.hpp"
 #include "../keys/keys.hpp"
 #include "../model/request_error.hpp"
 #include "../script/chaos_rules.hpp"
 #include "../script/forced_failures.hpp"
+#include "../serve/connection_loop.hpp"
+#include "../serve/gateway_state.hpp"
 #include "chat_script.hpp"
 #include "option_values.hpp"
 #include "sweep_run.hpp"
@@ -53,8 +54,8 @@ void require_valid(const OptionValues& options) {
   }
 }
 
-ServiceSettings settings(const OptionValues& options) {
-  ServiceSettings settings;
+ServeSettings settings(const OptionValues& options) {
+  ServeSettings settings;
   settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
   settings.profile = options.profile;
@@ -96,8 +97,8 @@ class Gateway::Impl {
         verifier(script, journal, keys, connection_faults, chaos, clock),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
-        service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
-                journal, connection_faults, chaos) {
+        state((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
+              connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const detail::InitialKey& key : options.keys) console.create(key.description, key.options);
@@ -105,18 +106,18 @@ class Gateway::Impl {
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
                                           options.max_body};
-    server.emplace(service, host, options.port, limits, [this](int port) {
+    server.emplace(connections, host, options.port, limits, [this](int port) {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
-      service.set_root_url(root_url);
+      state.settings.root_url = root_url;
     });
   }
 
   ~Impl() {
     if (server && server->is_own_thread()) {
-      std::cerr
-          << "mock_gateway: the gateway made at " << where.to_string()
-          << " is destroyed by a function that it called itself, for whose end its destructor would wait; destroy "
-             "it on a thread of the test\n";
+      detail::warn({"the gateway made at ", where.to_string(),
+                    " is destroyed by a function that it called itself, for whose end its destructor would wait; "
+                    "destroy it on a "
+                    "thread of the test"});
       std::abort();
     }
     server.reset();  // nothing arrives any more
@@ -139,10 +140,9 @@ class Gateway::Impl {
     const detail::Report report{std::move(found), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
     if (reporter && reporter(report)) return;
-    std::cerr << "mock_gateway: the gateway made at " << where.to_string()
-              << " is destroyed, and nobody has looked at this:\n\n"
-              << report.text
-              << "\n\nCHECK(gateway.verify()) looks at it; Options::verify_on_destruction(false) lets it pass.\n";
+    detail::warn({"the gateway made at ", where.to_string(), " is destroyed, and nobody has looked at this:\n\n",
+                  report.text,
+                  "\n\nCHECK(gateway.verify()) looks at it; Options::verify_on_destruction(false) lets it pass."});
     if (!report.unwinding) std::abort();
   }
 
@@ -161,7 +161,8 @@ class Gateway::Impl {
   detail::Verifier verifier;
   bool verify_on_destruction;
   std::vector<std::string> without_findings;
-  detail::Service service;
+  detail::GatewayState state;
+  detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
 
@@ -220,21 +221,21 @@ Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, const S
 void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
 
 void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->service.failures().add(failure, times, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, times, scope);
 }
 
 void Gateway::fail_always(const Failure& failure) { fail_always(failure, FailureScope()); }
 
 void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->service.failures().add(failure, std::nullopt, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, scope);
 }
 
 void Gateway::clear_failures() {
-  if (Impl* const impl = here()) impl->service.failures().clear();
+  if (Impl* const impl = here()) impl->state.failures.clear();
 }
 
 void Gateway::clear_failures(const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->service.failures().clear(scope);
+  if (Impl* const impl = here()) impl->state.failures.clear(scope);
 }
 
 void Gateway::chaos(const Chaos& rule) {
@@ -256,7 +257,7 @@ void Gateway::accept_connections() {
 }
 
 void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
-  if (Impl* const impl = here()) impl->service.operations().mount(method, path, std::move(handler));
+  if (Impl* const impl = here()) impl->state.operations.mount(method, path, std::move(handler));
 }
 
 Verification Gateway::verify() const { return verify(RequestScope()); }
@@ -281,7 +282,7 @@ void Gateway::set_state(const std::string& scenario, std::string state) {
 void Gateway::reset() {
   Impl* const impl = here();
   if (!impl) return;
-  impl->service.reset();
+  impl->state.reset();
   impl->verifier.reset();
   impl->server->accept_again();
 }

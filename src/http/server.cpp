@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <iostream>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -18,6 +17,7 @@
 
 #include "../core/error.hpp"
 #include "../core/process.hpp"
+#include "../core/warning.hpp"
 #include "acceptor.hpp"
 #include "compatibility.hpp"
 #include "workers.hpp"
@@ -73,7 +73,7 @@ class JudgedHead final : public httplib::Stream {
 
 class Server::Impl final : public httplib::Server {
  public:
-  Impl(Service& service, const ConnectionLimits& limits) : service_(service), limits_(limits) {
+  Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     set_socket_options([this](socket_t listener) {
       // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
       const int on = 1;
@@ -152,7 +152,7 @@ class Server::Impl final : public httplib::Server {
     acceptor_.emplace(
         listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
         [](const std::string& why) {
-          std::cerr << "mock_gateway: no connection can be accepted any more: " << why << '\n';
+          warn({"no connection can be accepted any more: ", why});
         });
   }
 
@@ -160,8 +160,8 @@ class Server::Impl final : public httplib::Server {
     constexpr std::size_t few = 64;
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
-      std::cerr << "mock_gateway: this process may have " << *limit << " descriptors (ulimit -n) and has used most; "
-                << "connections for which none is left are answered 503 connection_limit\n";
+      warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
+            "connections for which none is left are answered 503 connection_limit"});
   }
 
   void require_not_turning_away() const {
@@ -169,8 +169,7 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Hands an accepted connection to a thread, with the fault that strikes it: decided here, in the order in which
-  /// connections are accepted.
+  /// Has an accepted connection served on a thread, or turned away.
   void take(int socket, bool last_descriptor) noexcept {
     if (last_descriptor) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
@@ -178,23 +177,18 @@ class Server::Impl final : public httplib::Server {
                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
       return;
     }
-    std::optional<ConnectionFaults::Queued> taken;
+    const auto start = [this, socket](ConnectionHandler::Serve serve) {
+      return workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); });
+    };
     try {
-      taken = service_.connection_faults().take_on_accept();
-      if (taken ? workers_.run([this, socket, fault = taken->fault] { serve_and_close(socket, &fault); })
-                : workers_.run([this, socket] { serve_and_close(socket, nullptr); }))
-        return;
-    } catch (const std::bad_alloc&) {
-    }
-    try {  // it is for a connection that can be served
-      if (taken) service_.connection_faults().give_back(std::move(*taken));
+      if (handler_.accept(start)) return;
     } catch (const std::bad_alloc&) {
     }
     turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
   }
 
-  /// Answers a connection that cannot be served, and closes it: on the accepting thread, where others wait for it. So a
-  /// client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
+  /// Has a connection that cannot be served answered, and closes it: on the accepting thread, where others wait for it.
+  /// So a client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout, &limits.head_timeout,
@@ -204,37 +198,13 @@ class Server::Impl final : public httplib::Server {
     limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
     turning_away_ = std::this_thread::get_id();
     with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
-      const std::string message = why + ", and " + std::to_string(open) + " are open at this gateway";
-      if (!std::exchange(has_turned_away_, true))
-        std::cerr << "mock_gateway: a connection is answered 503 connection_limit: " << message << '\n';
-      const Failure failure(503, "connection_limit", message);
-      const Connection::Arrival arrival = connection.wait_for_request();
-      if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
-      std::optional<IncomingRequest> incoming;
-      service_.journal().began();
-      if (arrival == Connection::Arrival::arrived) {
-        const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
-        incoming = read_request(connection, judge, std::nullopt, service_.clock());
-      }
-      if (!incoming) {
-        incoming.emplace();
-        connection.linger();
-      }
-      incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
-      incoming->fault.reset();
-      incoming->keep_alive = false;
-      service_.serve(connection, std::move(*incoming), 1);
+      handler_.turn_away(connection, judge_, why + ", and " + std::to_string(open) + " are open at this gateway");
     });
     turning_away_ = std::thread::id();
   }
 
-  void serve_and_close(int socket, const ConnectionFault* fault) noexcept {
-    with_connection(socket, limits_, [&](Connection& connection, std::size_t) {
-      if (fault)
-        strike(connection, *fault);
-      else
-        serve(connection);
-    });
+  void serve_and_close(int socket, const ConnectionHandler::Serve& serve) noexcept {
+    with_connection(socket, limits_, [&](Connection& connection, std::size_t) { serve(connection, judge_); });
   }
 
   /// Takes the socket over, for `use`, which is told how many connections there were before; then closes it.
@@ -254,44 +224,6 @@ class Server::Impl final : public httplib::Server {
       const std::lock_guard<std::mutex> lock(mutex_);
       connections_.erase(&connection);
     }
-  }
-
-  void serve(Connection& connection) noexcept {
-    const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
-    for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
-      if (connection.wait_for_request() != Connection::Arrival::arrived) return;
-      const std::optional<ConnectionFault> fault = service_.connection_faults().take_on_request(position > 1);
-      if (fault) {
-        if (fault->place() == ConnectionFault::Place::reused) return strike(connection, *fault);
-        service_.note_hit(connection, *fault);
-      }
-      service_.journal().began();
-      std::optional<IncomingRequest> incoming;
-      try {
-        incoming = read_request(connection, judge, fault, service_.clock());
-      } catch (const std::exception& exception) {  // out of memory, say
-        std::cerr << "mock_gateway: a request could not be read: " << exception.what() << '\n';
-      }
-      if (!incoming) {
-        service_.journal().dropped();
-        return;
-      }
-      service_.serve(connection, std::move(*incoming), position);
-    }
-  }
-
-  /// Ends a connection without a request.
-  void strike(Connection& connection, const ConnectionFault& fault) noexcept {
-    service_.note_hit(connection, fault);
-    const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
-                        fault.kind() == ConnectionFault::Kind::reset_when_reused;
-    if (!fault.bytes().empty()) connection.write(fault.bytes());
-    // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
-    if (resets)
-      connection.drain();  // a reset would throw away what has not arrived of the reply before
-    else
-      connection.linger();
-    connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   }
 
   /// 0 when cpp-httplib takes the head, else the status with which it refuses it.
@@ -317,12 +249,12 @@ class Server::Impl final : public httplib::Server {
   void name_the_busy() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Connection* connection : connections_)
-      if (const std::string what = connection->busy_with(); !what.empty())
-        std::cerr << "mock_gateway: stopping waits for " << what << '\n';
+      if (const std::string what = connection->busy_with(); !what.empty()) warn({"stopping waits for ", what});
   }
 
-  Service& service_;
+  ConnectionHandler& handler_;
   ConnectionLimits limits_;
+  const HeadJudge judge_ = [this](std::string_view head) { return refusal(head); };
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
@@ -334,20 +266,19 @@ class Server::Impl final : public httplib::Server {
   bool stopped_ = false;  // and what follows: guarded by stop_mutex_
   int reserved_ = -1;     // keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
-  bool has_turned_away_ = false;  // of the accepting thread
   Workers workers_;
   std::optional<Acceptor> acceptor_;  // nothing while the gateway refuses connections, and after its stop
 };
 
-Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
+Server::Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
                const std::function<void(int port)>& on_bound)
-    : impl_((require_one_httplib(), make_impl(service, limits))) {
+    : impl_((require_one_httplib(), make_impl(handler, limits))) {
   impl_->listen_on(host, port, on_bound);
 }
 
-std::unique_ptr<Server::Impl> Server::make_impl(Service& service, const ConnectionLimits& limits) {
+std::unique_ptr<Server::Impl> Server::make_impl(ConnectionHandler& handler, const ConnectionLimits& limits) {
   const process::KeptSigpipe kept;
-  return std::make_unique<Impl>(service, limits);
+  return std::make_unique<Impl>(handler, limits);
 }
 
 Server::~Server() { stop(); }

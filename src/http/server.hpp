@@ -5,7 +5,7 @@
 #include <string>
 
 #include "connection.hpp"
-#include "service.hpp"
+#include "connection_handler.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -14,9 +14,9 @@ namespace detail {
 /// requests; accepting, and the connections, are ours.
 class Server {
  public:
-  /// Listens when it returns; `on_bound` learns the port before the first connection is served. Throws GatewayError,
-  /// saying why, when it cannot.
-  Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
+  /// Listens when it returns; `on_bound` learns the port before the first connection is served. `handler` must outlive
+  /// this. Throws GatewayError, saying why, when it cannot.
+  Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
          const std::function<void(int port)>& on_bound);
   ~Server();
   Server(const Server&) = delete;
@@ -35,7 +35,7 @@ class Server {
  private:
   class Impl;
   /// cpp-httplib changes what the process does on SIGPIPE; this does not.
-  static std::unique_ptr<Impl> make_impl(Service& service, const ConnectionLimits& limits);
+  static std::unique_ptr<Impl> make_impl(ConnectionHandler& handler, const ConnectionLimits& limits);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,213 @@
+#include "chat_judge.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../answer/default_reply.hpp"
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "../evidence/diagnosis.hpp"
+#include "../evidence/redaction.hpp"
+#include "../model/chat_parser.hpp"
+#include "../script/chaos_plan.hpp"
+#include "../script/matcher_node.hpp"
+#include "content_type.hpp"
+#include "model_check.hpp"
+#include "reply_answer.hpp"
+#include "tester_code.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace chat_judge {
+
+using Hits = std::vector<ChaosRules::Hit>;
+
+// A function that returns bool returns whether it has answered.
+
+/// The checks that come before the script. Reads the body.
+bool refuse(Judgement& judgement) {
+  const ServeSettings& settings = judgement.gateway.settings;
+  const ReceivedRequest& request = judgement.request;
+  if (!allows_json(request, settings.acceptance)) {
+    const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
+    return judgement.reject(
+        failure(415, "unsupported_content_type",
+                "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\""));
+  }
+  judgement.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
+  if (refuse_model(judgement, judgement.chat->model)) return true;
+  const auto forced = judgement.gateway.failures.take_for_model(judgement.chat->model);
+  return forced && judgement.fail(*forced, Decision::Kind::forced_failure);
+}
+
+/// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
+bool strike(Judgement& judgement, const ChatCall& call, Hits& hits) {
+  judgement.under_chaos = true;
+  // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
+  // another key asked the same.
+  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", judgement.fingerprint);
+  if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
+    request = fingerprint(options->dump(), request);
+  const std::string& key = judgement.request.key_description;
+  request = fingerprint(key.empty() ? judgement.request.key_id : key, request);
+
+  ChaosRules::Asking asking;
+  const auto thrown = guarded(judgement.connection, "a matcher of a rule of chaos",
+                              [&] { hits = judgement.gateway.chaos->decide(call, request, asking); });
+  if (!thrown) return false;
+  if (!asking.rule || !asking.matcher) return judgement.answer_failed(*thrown);
+  return judgement.callback_failed("the matcher \"" + asking.matcher->describe() + "\" of rule " +
+                                   std::to_string(asking.rule->number) + " of chaos threw: " + *thrown);
+}
+
+/// Notes what a stub's request is not and should be. Runs the tester's functions.
+void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call) {
+  const StubState& stub = *choice.stub;
+  std::vector<ExplainedCondition> broken;
+  for (const Matcher& matcher : stub.plan().validators) {
+    if (!decide(matcher, call, choice.trail)) explain(matcher, call, choice.trail, 0, broken);
+  }
+  if (broken.empty()) return;
+  Problem problem;
+  problem.kind = Problem::Kind::invalid;
+  problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+  problem.text.pop_back();
+  judgement.problems.push_back(std::move(problem));
+}
+
+/// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
+/// matchers, of which one may throw.
+bool choose(Judgement& judgement, const ChatCall& call, std::optional<Script::Choice>& choice) {
+  Script::Asking asking;
+  const auto thrown = guarded(judgement.connection, "a matcher of a stub",
+                              [&] { choice = judgement.gateway.script->choose(call, asking); });
+  if (thrown) {
+    if (!asking.stub || !asking.matcher) return judgement.answer_failed(*thrown);
+    return judgement.callback_failed("the matcher \"" + asking.matcher->describe() + "\" of " + asking.stub->title() +
+                                     " threw: " + *thrown);
+  }
+  if (!choice || !choice->stub || !choice->reply) return false;
+  judgement.answer.stub = choice->stub;
+  const auto thrown_by_validator =
+      guarded(judgement.connection, "a matcher of a stub", [&] { validate(judgement, *choice, call); });
+  return thrown_by_validator && judgement.callback_failed("what " + choice->stub->title() +
+                                                          " says it should be threw: " + *thrown_by_validator);
+}
+
+/// The stub that would have answered must not be asked.
+void refuse_never_expected(Judgement& judgement, const std::shared_ptr<StubState>& stub) {
+  std::string title = stub->title();
+  redact(title, judgement.presented, *judgement.gateway.keys);
+  judgement.fail(failure(422, "never_expected", text::as_utf8(title) + " must never be asked").should_retry(false),
+                 Decision::Kind::stub);
+  judgement.answer.decision.detail = stub->describe();
+  judgement.answer.stub = stub;
+}
+
+/// No stub answers. The client gets the diagnosis, and so does verify(), unless the test allows it.
+void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const ChatCall& call) {
+  const GatewayState& gateway = judgement.gateway;
+  Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
+  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
+  redact(diagnosis.text, judgement.presented, *gateway.keys);
+  redact(diagnosis.closest, judgement.presented, *gateway.keys);
+  std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
+  for (char& byte : closest) {
+    if (byte < ' ' || byte > '~') byte = '?';
+  }
+  judgement.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
+                     .header("x-mock-gateway-diagnosis", std::move(closest))
+                     .should_retry(false),
+                 Decision::Kind::unmatched);
+  judgement.answer.decision.detail = diagnosis.text;
+  if (gateway.settings.unmatched_are_allowed) return;
+  Problem problem;
+  problem.kind = Problem::Kind::unmatched;
+  problem.text = std::move(diagnosis.text);
+  problem.stub = choice.stub;
+  judgement.problems.push_back(std::move(problem));
+}
+
+/// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
+bool take_reply(Judgement& judgement, const Script::Choice& choice) {
+  Answer& answer = judgement.answer;
+  const StubState& stub = *choice.stub;
+  answer.decision = {Decision::Kind::stub, stub.describe()};
+  answer.use = StubState::Use(choice.stub);
+  if (choice.reply->reply) {
+    answer.delivery.reply = choice.reply->reply;
+    return false;
+  }
+  const std::string function = "the reply function of " + stub.title();
+  const auto thrown = guarded(judgement.connection, function, [&] {
+    answer.delivery.reply = std::make_shared<const Reply>((*choice.reply->function)(*judgement.chat));
+  });
+  return thrown && judgement.callback_failed(function + " threw: " + *thrown);
+}
+
+void take_default_reply(Judgement& judgement) {
+  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
+  judgement.answer.decision.kind = Decision::Kind::default_reply;
+  judgement.answer.delivery.reply =
+      std::make_shared<const Reply>(default_reply(*judgement.chat, judgement.fingerprint, &stopped));
+}
+
+/// What a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it. Throws
+/// RequestError.
+void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& hits) {
+  if (!hits.empty() && hits.back().plan().failure) {
+    const ChaosPlan& plan = hits.back().plan();
+    judgement.answer.decision = {Decision::Kind::chaos, chaos_deed(plan)};
+    judgement.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
+    return answer_with_reply(judgement, hits);
+  }
+  std::optional<Script::Choice> choice;
+  if (choose(judgement, call, choice)) return;
+  if (choice && !choice->stub && judgement.gateway.settings.unmatched_get_default_reply) choice.reset();
+  if (!choice) {
+    take_default_reply(judgement);
+    return answer_with_reply(judgement, hits);
+  }
+  if (choice->reply) {
+    if (!take_reply(judgement, *choice)) answer_with_reply(judgement, hits);
+    return;
+  }
+  const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
+  if (must_not_be_asked) return refuse_never_expected(judgement, choice->stub);
+  refuse_unmatched(judgement, *choice, call);
+}
+
+}  // namespace chat_judge
+
+void judge_chat(Judgement& judgement) {
+  if (chat_judge::refuse(judgement)) return;
+  const GatewayState& gateway = judgement.gateway;
+  const ChatRequest& chat = *judgement.chat;
+  judgement.fingerprint =
+      fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
+  const ChatCall call(chat, judgement.request);
+  chat_judge::Hits hits;
+  if (gateway.chaos->any() && chat_judge::strike(judgement, call, hits)) return;
+  Answer& answer = judgement.answer;
+  try {
+    chat_judge::answer_from_script(judgement, call, hits);
+  } catch (const std::exception& exception) {
+    answer = Answer();
+    judgement.answer_failed(exception.what());
+  }
+  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  const bool failed =
+      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
+  if (!failed || hits.empty()) return;
+  answer.delivery.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
+  strike_delivery(judgement, hits);
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "judgement.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
+/// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
+/// what is to be refused.
+void judge_chat(Judgement& judgement);
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,95 @@
+#include "connection_loop.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "../core/text.hpp"
+#include "../core/warning.hpp"
+#include "tester_code.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+bool ConnectionLoop::accept(const Start& start) {
+  ConnectionFaults& faults = *gateway_.connection_faults;
+  std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
+  if (!taken) return start([this](Connection& connection, const HeadJudge& judge) { serve(connection, judge); });
+  try {
+    if (start([this, fault = taken->fault](Connection& connection, const HeadJudge&) { strike(connection, fault); }))
+      return true;
+  } catch (const std::bad_alloc&) {
+  }
+  faults.give_back(std::move(*taken));  // it is for a connection that can be served
+  return false;
+}
+
+void ConnectionLoop::turn_away(Connection& connection, const HeadJudge& judge, const std::string& why) noexcept {
+  if (!std::exchange(has_turned_away_, true)) warn({"a connection is answered 503 connection_limit: ", why});
+  const Failure failure(503, "connection_limit", why);
+  const Connection::Arrival arrival = connection.wait_for_request();
+  if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
+  std::optional<IncomingRequest> incoming;
+  gateway_.journal->began();
+  if (arrival == Connection::Arrival::arrived) incoming = read_request(connection, judge, std::nullopt, gateway_.clock);
+  if (!incoming) {
+    incoming.emplace();
+    connection.linger();
+  }
+  incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
+  incoming->fault.reset();
+  incoming->keep_alive = false;
+  runner_.run(connection, std::move(*incoming), 1);
+}
+
+void ConnectionLoop::serve(Connection& connection, const HeadJudge& judge) noexcept {
+  for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+    if (connection.wait_for_request() != Connection::Arrival::arrived) return;
+    const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
+    if (fault) {
+      if (fault->place() == ConnectionFault::Place::reused) return strike(connection, *fault);
+      note_hit(connection, *fault);
+    }
+    gateway_.journal->began();
+    std::optional<IncomingRequest> incoming;
+    try {
+      incoming = read_request(connection, judge, fault, gateway_.clock);
+    } catch (const std::exception& exception) {  // out of memory, say
+      warn({"a request could not be read: ", exception.what()});
+    }
+    if (!incoming) {
+      gateway_.journal->dropped();
+      return;
+    }
+    runner_.run(connection, std::move(*incoming), position);
+  }
+}
+
+void ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {
+  note_hit(connection, fault);
+  const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
+                      fault.kind() == ConnectionFault::Kind::reset_when_reused;
+  if (!fault.bytes().empty()) connection.write(fault.bytes());
+  // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
+  if (resets)
+    connection.drain();  // a reset would throw away what has not arrived of the reply before
+  else
+    connection.linger();
+  connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
+}
+
+void ConnectionLoop::note_hit(Connection& connection, const ConnectionFault& fault) {
+  const ConnectionHit hit{connection.id(), fault};
+  gateway_.journal->hit(hit);
+  const auto& on_connection_hit = gateway_.settings.on_connection_hit;
+  if (!on_connection_hit) return;
+  const auto thrown =
+      guarded(connection, "the function given to Options::on_connection_hit", [&] { on_connection_hit(hit); });
+  if (thrown) warn({"the function given to Options::on_connection_hit threw: ", text::printable(*thrown)});
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

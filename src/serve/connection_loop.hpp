@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "../http/connection_handler.hpp"
+#include "../model/connection_fault.hpp"
+#include "gateway_state.hpp"
+#include "runner.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes it.
+class ConnectionLoop final : public ConnectionHandler {
+ public:
+  explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}
+
+  bool accept(const Start& start) override;
+  void turn_away(Connection& connection, const HeadJudge& judge, const std::string& why) noexcept override;
+
+ private:
+  void serve(Connection& connection, const HeadJudge& judge) noexcept;
+  /// Ends a connection without a request.
+  void strike(Connection& connection, const ConnectionFault& fault) noexcept;
+  /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
+  void note_hit(Connection& connection, const ConnectionFault& fault);
+
+  GatewayState& gateway_;
+  Runner runner_;
+  bool has_turned_away_ = false;  // of the accepting thread
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

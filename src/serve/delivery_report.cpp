@@ -1,0 +1,92 @@
+#include "delivery_report.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../core/access.hpp"
+#include "../evidence/diagnosis.hpp"
+#include "../model/reply_data.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace delivery_report {
+
+/// How many of the reply's faults were scripted. Those of chaos follow them.
+std::size_t scripted_faults(const DeliveryPlan& plan) {
+  return plan.chaos.empty() ? Access::data(*plan.reply).faults.size() : plan.scripted_faults;
+}
+
+void note_chaos(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery) {
+  std::size_t fault = plan.scripted_faults;
+  for (std::size_t i = 0; i < plan.chaos.size(); ++i)
+    if (plan.chaos[i].fault && !delivery.reached(fault++)) record.mark_chaos_missed(i);
+}
+
+void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery, Delivery::Result result) {
+  const ReplyData& reply = Access::data(*plan.reply);
+  std::vector<ExchangeRecord::ScriptedFault> faults;
+  bool finish_was_sent = result == Delivery::Result::completed;
+  for (std::size_t i = 0; i < scripted_faults(plan); ++i) {
+    faults.push_back({reply.faults[i], delivery.reached(i)});
+    // It may have been the event that was skipped.
+    if (delivery.reached(i) && reply.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
+  }
+  record.mark_delivered(std::move(faults), finish_was_sent ? plan.unusual_finish : std::string());
+}
+
+/// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
+void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
+  Problem problem;
+  problem.kind = kind;
+  problem.text = brief(record) + "  " + what;
+  if (record.stub) problem.text += "\n  reply of " + record.stub->title();
+  journal.report(record, std::move(problem));
+}
+
+/// Reports what of the script a reply that ended well did not come to.
+void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
+                   const Delivery& delivery, std::size_t chunks) {
+  const ReplyData& reply = Access::data(*plan.reply);
+  const auto ended = [&] {
+    return ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
+           std::to_string(record.progress.events) + " events";
+  };
+  const auto missed_place = [&](const std::string& what) {
+    report(journal, record, Problem::Kind::place_not_reached,
+           what + ended() + ", " + std::to_string(record.bytes) + " bytes");
+  };
+  for (std::size_t i = 0; i < scripted_faults(plan); ++i)
+    if (!delivery.reached(i))
+      report(journal, record, Problem::Kind::fault_not_reached,
+             reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
+  for (std::size_t i = 0; i < reply.holds.size(); ++i)
+    if (!delivery.came_to(i)) missed_place("hold " + reply.holds[i].place.to_string());
+  for (const ExtraChunk& extra : reply.extra_chunks) {
+    if (extra.number > chunks) missed_place("extra fields of chunk " + std::to_string(extra.number));
+  }
+  if (reply.writes.kind == Writes::Kind::split && !delivery.is_split())
+    missed_place("split write after " + std::to_string(reply.writes.size) + " bytes");
+}
+
+}  // namespace delivery_report
+
+void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
+                     const DeliveryEnd& end) {
+  delivery_report::note_chaos(record, plan, delivery);
+  // A sweep tells by itself of a fault that was not reached.
+  if (plan.reply && !Access::data(*plan.reply).swept) {
+    delivery_report::note_script(record, plan, delivery, end.result);
+    if (end.result == Delivery::Result::completed)
+      delivery_report::report_missed(journal, record, plan, delivery, end.chunks);
+  }
+  const auto report_guard = [&](const std::string& what) {
+    delivery_report::report(journal, record, Problem::Kind::guard_expired, what);
+  };
+  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
+  if (end.result == Delivery::Result::guard_expired)
+    report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

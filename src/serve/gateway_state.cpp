@@ -1,0 +1,51 @@
+#include "gateway_state.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "tester_code.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+GatewayState::GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
+                           std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
+                           std::shared_ptr<ConnectionFaults> its_connection_faults,
+                           std::shared_ptr<ChaosRules> its_chaos)
+    : settings(std::move(its_settings)),
+      clock(std::move(its_clock)),
+      keys(std::move(its_keys)),
+      script(std::move(its_script)),
+      journal(std::move(its_journal)),
+      connection_faults(std::move(its_connection_faults)),
+      chaos(std::move(its_chaos)),
+      operations(settings.acceptance.model_by_id),
+      tokens(guarded_tokenizer(settings.tokenizer)),
+      started(unix_seconds(clock.now())) {}
+
+void GatewayState::reset() {
+  script->reset();
+  failures.clear();
+  connection_faults->clear();
+  chaos->reset();
+  journal->clear();
+  journal->forget_problems();
+  occurrences.reset();
+}
+
+std::uint64_t GatewayState::changes() const {
+  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes();
+}
+
+const Model* GatewayState::find_model(const std::string& id) const {
+  for (const Model& model : settings.models)
+    if (model.id == id) return &model;
+  return nullptr;
+}
+
+std::int64_t unix_seconds(TimePoint time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

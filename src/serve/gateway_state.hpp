@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../answer/bodies.hpp"
+#include "../answer/occurrences.hpp"
+#include "../answer/tokens.hpp"
+#include "../core/clock.hpp"
+#include "../evidence/record.hpp"
+#include "../keys/key_store.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/chat_parser.hpp"
+#include "../model/profile.hpp"
+#include "../script/chaos_rules.hpp"
+#include "../script/connection_faults.hpp"
+#include "../script/forced_failures.hpp"
+#include "../script/script.hpp"
+#include "operations.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// What does not change while a gateway runs.
+struct ServeSettings {
+  std::vector<Model> models;
+  std::uint64_t seed = 1;
+  Profile profile = Profile::documented;
+  Acceptance acceptance;
+  ChatLimits chat_limits;
+  Tokenizer tokenizer;
+  Pace pace;
+  /// Known once the gateway listens, before its first connection.
+  std::string root_url;
+  bool unmatched_get_default_reply = false;
+  bool unmatched_are_allowed = false;
+  std::optional<Duration> stall_guard;
+  std::function<void(const Exchange&)> on_exchange;
+  std::function<void(const ConnectionHit&)> on_connection_hit;
+};
+
+/// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
+/// thread-safe, each by itself.
+struct GatewayState {
+  GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
+               std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
+               std::shared_ptr<ConnectionFaults> its_connection_faults, std::shared_ptr<ChaosRules> its_chaos);
+
+  /// Forgets stubs, forced failures, chaos, faults of connections, the journal, and how often each request came.
+  void reset();
+  /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
+  /// retry.
+  std::uint64_t changes() const;
+  /// Null when the gateway serves no model of that id.
+  const Model* find_model(const std::string& id) const;
+
+  ServeSettings settings;
+  Clock clock;
+  std::shared_ptr<KeyStore> keys;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::shared_ptr<ConnectionFaults> connection_faults;
+  std::shared_ptr<ChaosRules> chaos;
+  ForcedFailures failures;
+  Operations operations;
+  Occurrences occurrences;
+  Tokens tokens;
+  std::int64_t started;  // Unix seconds: when the models were created, as the list says
+};
+
+std::int64_t unix_seconds(TimePoint time);
+
+}  // namespace detail
+}  // namespace mock_gateway

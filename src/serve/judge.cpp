@@ -1,0 +1,184 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../answer/bodies.hpp"
+#include "../core/text.hpp"
+#include "../model/http_reply.hpp"
+#include "../model/request_error.hpp"
+#include "chat_judge.hpp"
+#include "model_check.hpp"
+#include "profile_headers.hpp"
+#include "tester_code.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace checks {
+
+// Each check returns whether it has answered.
+
+/// What the connection, or a fault that strikes it, leaves no choice about.
+bool connection(Judgement& judgement) {
+  const IncomingRequest& incoming = judgement.incoming;
+  if (incoming.turned_away) return judgement.reject(*incoming.turned_away);
+  if (incoming.malformed) return judgement.fail(*incoming.malformed, Decision::Kind::malformed);
+  if (incoming.is_answered_before_body())
+    return judgement.fail(*incoming.fault->failure(), Decision::Kind::forced_failure);
+  return false;
+}
+
+bool forced(Judgement& judgement, const std::optional<Failure>& failure) {
+  return failure && judgement.fail(*failure, Decision::Kind::forced_failure);
+}
+
+bool failure_of_operation(Judgement& judgement) {
+  return forced(judgement, judgement.gateway.failures.take_for_operation(judgement.route.operation));
+}
+
+bool key(Judgement& judgement) {
+  using Verdict = KeyStore::Verdict;
+  switch (judgement.presented.verdict) {
+    case Verdict::enabled: return false;
+    case Verdict::disabled: return judgement.reject(forbidden());
+    case Verdict::missing:
+    case Verdict::malformed:
+    case Verdict::unknown:
+    case Verdict::deleted: break;
+  }
+  return judgement.reject(unauthorized());
+}
+
+/// Whether the key may use the operation. Of a path that does not exist that is not asked.
+bool rights(Judgement& judgement) {
+  const Route& route = judgement.route;
+  if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return false;
+  const std::vector<Operation>& operations = judgement.presented.key.operations;
+  if (operations.empty() || std::find(operations.begin(), operations.end(), route.operation) != operations.end())
+    return false;
+  return judgement.reject(forbidden());
+}
+
+bool failure_of_key(Judgement& judgement) {
+  return forced(judgement, judgement.gateway.failures.take_for_key(judgement.presented.key.id));
+}
+
+bool rate_limit(Judgement& judgement) {
+  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.timeline.now());
+  if (!left) return false;
+  // Rounded up: a client that comes back after whole seconds must not be a moment too early.
+  const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
+  const bool in_milliseconds = judgement.gateway.settings.profile == Profile::openai;
+  return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
+}
+
+bool path(Judgement& judgement) {
+  const Route& route = judgement.route;
+  const ReceivedRequest& request = judgement.request;
+  switch (route.kind) {
+    case Route::Kind::unknown:
+      return judgement.reject(failure(404, "unknown_path", "no operation at " + text::as_utf8(request.path())));
+    case Route::Kind::wrong_method:
+      return judgement.reject(
+          failure(405, "method_not_allowed",
+                  request.method + " is not allowed at " + text::as_utf8(request.path()) + "; allowed: " + route.allow)
+              .header("Allow", route.allow));
+    case Route::Kind::chat:
+    case Route::Kind::models:
+    case Route::Kind::model:
+    case Route::Kind::mounted: break;
+  }
+  return false;
+}
+
+bool size_of_body(Judgement& judgement) {
+  const std::optional<Failure>& too_large = judgement.incoming.body_too_large;
+  return too_large && judgement.reject(*too_large);
+}
+
+/// The order is the documented one.
+bool refuse(Judgement& judgement) {
+  if (connection(judgement)) return true;
+  judgement.route = judgement.gateway.operations.find(judgement.request.method, judgement.request.path());
+  return failure_of_operation(judgement) || key(judgement) || rights(judgement) || failure_of_key(judgement) ||
+         rate_limit(judgement) || path(judgement) || size_of_body(judgement);
+}
+
+}  // namespace checks
+
+namespace judge_operations {
+
+void models(Judgement& judgement) {
+  const GatewayState& gateway = judgement.gateway;
+  std::vector<Model> usable;
+  for (const Model& model : gateway.settings.models)
+    if (may_use(judgement.presented.key, model.id)) usable.push_back(model);
+  judgement.answer.decision.kind = Decision::Kind::models;
+  judgement.answer.body = models_body(usable, gateway.started);
+}
+
+void model(Judgement& judgement) {
+  const std::string id = text::percent_decode(judgement.route.model).value_or(judgement.route.model);
+  if (refuse_model(judgement, id)) return;
+  judgement.answer.decision = {Decision::Kind::models, id};
+  judgement.answer.body = model_body(*judgement.gateway.find_model(id), judgement.gateway.started);
+}
+
+void mounted(Judgement& judgement) {
+  const Route& route = judgement.route;
+  const std::string name = route.operation.to_string();
+  std::optional<HttpReply> reply;
+  const auto thrown = guarded(judgement.connection, "the handler of " + name,
+                              [&] { reply.emplace((*route.handler)(judgement.request)); });
+  if (thrown) {
+    judgement.callback_failed("the handler of " + name + " threw: " + *thrown);
+    return;
+  }
+  Answer& answer = judgement.answer;
+  answer.decision = {Decision::Kind::handler, name};
+  if (reply->failure()) {
+    answer.send(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
+    return;
+  }
+  answer.status = reply->status();
+  answer.body = reply->body();
+  answer.content_type = reply->content_type();
+  answer.headers = reply->headers();
+}
+
+void ask(Judgement& judgement) {
+  switch (judgement.route.kind) {
+    case Route::Kind::chat: return judge_chat(judgement);
+    case Route::Kind::models: return models(judgement);
+    case Route::Kind::model: return model(judgement);
+    case Route::Kind::mounted: return mounted(judgement);
+    case Route::Kind::wrong_method:
+    case Route::Kind::unknown: return;  // the check of the path has answered
+  }
+}
+
+void answer(Judgement& judgement) {
+  try {
+    ask(judgement);
+  } catch (const RequestError& error) {
+    judgement.reject(error.failure);
+  } catch (const std::exception& exception) {
+    judgement.answer = Answer();
+    judgement.answer_failed(exception.what());
+  }
+}
+
+}  // namespace judge_operations
+
+void judge(Judgement& judgement) {
+  if (!checks::refuse(judgement)) judge_operations::answer(judgement);
+  add_profile_headers(judgement);
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

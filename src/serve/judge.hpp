@@ -1,0 +1,14 @@
+#pragma once
+
+#include "judgement.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
+/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
+/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
+void judge(Judgement& judgement);
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,44 @@
+#include "judgement.hpp"
+
+#include <utility>
+
+#include "../evidence/diagnosis.hpp"
+#include "../model/chat_parser.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+bool Judgement::fail(const Failure& failure, Decision::Kind kind) {
+  answer.fail(failure, kind, gateway.settings.profile, timeline.now());
+  return true;
+}
+
+bool Judgement::reject(const Failure& failure) {
+  answer = Answer();
+  return fail(failure, Decision::Kind::rejected);
+}
+
+bool Judgement::callback_failed(const std::string& what) {
+  return internal_error(Decision::Kind::callback_failed, Problem::Kind::callback_failed,
+                        "a function of the test threw an exception; the gateway's journal has its text", what);
+}
+
+bool Judgement::answer_failed(const std::string& reason) {
+  return internal_error(Decision::Kind::answer_failed, Problem::Kind::answer_failed,
+                        "the gateway could not make an answer; its journal has the reason", reason);
+}
+
+bool Judgement::internal_error(Decision::Kind decision, Problem::Kind kind, const char* message,
+                               const std::string& reason) {
+  fail(failure(500, "internal_error", message), decision);
+  answer.decision.detail = reason;
+  Problem problem;
+  problem.kind = kind;
+  if (chat) problem.text = brief(ChatCall(*chat, request));
+  problem.text += "  " + reason;
+  problems.push_back(std::move(problem));
+  return true;
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../core/timeline.hpp"
+#include "../evidence/record.hpp"
+#include "../http/connection.hpp"
+#include "../http/request_reader.hpp"
+#include "../keys/key_store.hpp"
+#include "../model/chat_request.hpp"
+#include "answer.hpp"
+#include "gateway_state.hpp"
+#include "operations.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// One request under judgement: what is known of it, and the answer that is made.
+struct Judgement {
+  GatewayState& gateway;
+  Connection& connection;
+  const IncomingRequest& incoming;  // without the request itself
+  const ReceivedRequest& request;   // keys are masked
+  const KeyStore::Presented& presented;
+  Timeline& timeline;
+
+  Answer answer{};
+  Route route{};
+  /// Once the body is a valid chat request.
+  std::optional<ChatRequest> chat{};
+  /// Of what a chat request asks for, with the gateway's seed.
+  std::uint64_t fingerprint = 0;
+  /// There were rules of chaos that could strike it.
+  bool under_chaos = false;
+  /// What verify() has to report of it.
+  std::vector<Problem> problems{};
+
+  // Each of these answers, and returns true, as a check does that has answered.
+  bool fail(const Failure& failure, Decision::Kind kind);
+  /// By a failure of the documented rules, in place of whatever was answered so far.
+  bool reject(const Failure& failure);
+  /// A function of the tester's threw.
+  bool callback_failed(const std::string& what);
+  /// The gateway could not make an answer for another reason.
+  bool answer_failed(const std::string& reason);
+
+ private:
+  bool internal_error(Decision::Kind decision, Problem::Kind kind, const char* message, const std::string& reason);
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,22 @@
+#include "model_check.hpp"
+
+#include <algorithm>
+
+#include "../core/text.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+bool may_use(const ApiKey& key, const std::string& model) {
+  return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
+}
+
+bool refuse_model(Judgement& judgement, const std::string& model) {
+  if (!may_use(judgement.presented.key, model)) return judgement.reject(forbidden());
+  if (judgement.gateway.find_model(model)) return false;
+  return judgement.reject(
+      failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model"));
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

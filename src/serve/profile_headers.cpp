@@ -1,0 +1,55 @@
+#include "profile_headers.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "../core/random.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace profile_headers {
+
+/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
+/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
+std::string reset_time(Duration left) {
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
+  if (milliseconds < 60'000) {
+    std::string time = std::to_string(milliseconds / 1000);
+    if (const auto rest = milliseconds % 1000; rest != 0) {
+      std::string fraction = std::to_string(1000 + rest).substr(1);
+      fraction.erase(fraction.find_last_not_of('0') + 1);
+      time += "." + fraction;
+    }
+    return time + "s";
+  }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
+  const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
+  return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
+}
+
+}  // namespace profile_headers
+
+void add_profile_headers(Judgement& judgement) {
+  GatewayState& gateway = judgement.gateway;
+  if (gateway.settings.profile != Profile::openai) return;
+  Headers& headers = judgement.answer.headers;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!headers.has(name)) headers.add(name, value);
+  };
+  const std::uint64_t request =
+      fingerprint(judgement.request.body, fingerprint(judgement.request.target, gateway.settings.seed));
+  add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
+  add("openai-processing-ms", "1");
+  const std::string& key = judgement.presented.key.id;
+  if (key.empty()) return;
+  if (const auto quota = gateway.keys->quota(key, judgement.timeline.now())) {
+    add("x-ratelimit-limit-requests", std::to_string(quota->limit));
+    add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
+    add("x-ratelimit-reset-requests", profile_headers::reset_time(quota->reset));
+  }
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,145 @@
+#include "reply_answer.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "../answer/completion.hpp"
+#include "../core/access.hpp"
+#include "../core/error.hpp"
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "../model/reply_data.hpp"
+#include "../script/chaos_plan.hpp"
+#include "tester_code.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace reply_answer {
+
+/// Adds to the reply of a delivery what of chaos can happen to it.
+void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
+  if (hits.empty()) return;
+  Reply reply = *delivery.reply;
+  delivery.scripted_faults = Access::data(reply).faults.size();
+  for (const ChaosRules::Hit& hit : hits) {
+    try {
+      if (hit.fault) reply = reply.fail(hit.fault->trigger, hit.fault->effect);
+      if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
+    } catch (const GatewayError&) {
+      continue;  // what can never happen in a reply such as this one
+    }
+    if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
+    delivery.chaos.push_back(hit);
+  }
+  delivery.reply = std::make_shared<const Reply>(std::move(reply));
+}
+
+/// Decides when the tokens of a scripted reply leave.
+PaceSchedule schedule(Judgement& judgement, const Pace& pace) {
+  if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
+  if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
+  const std::uint64_t seed = fingerprint("pace", judgement.fingerprint);
+  return {pace, seed, judgement.gateway.occurrences.next(seed)};
+}
+
+/// The finish reasons that no whole answer has, "length, content_filter"; empty when there is none.
+std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
+  std::vector<std::string> reasons;
+  for (const CompletionChoice& choice : choices) {
+    const std::string& reason = choice.finish_reason;
+    if (reason == "stop" || reason == "tool_calls") continue;
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+  }
+  std::string list;
+  for (const std::string& reason : reasons) list += (list.empty() ? "" : ", ") + text::printable(reason, 40);
+  return list;
+}
+
+AnswerContext context_of(Judgement& judgement) {
+  AnswerContext context;
+  context.profile = judgement.gateway.settings.profile;
+  const std::uint64_t occurrence = judgement.gateway.occurrences.next(judgement.fingerprint);
+  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), judgement.fingerprint)).alphanumeric(24);
+  context.created = unix_seconds(judgement.timeline.now());
+  context.seed = judgement.fingerprint;
+  return context;
+}
+
+/// Makes the completion: the body of a plain answer, or what the events of a streamed one are made from.
+void complete(Judgement& judgement, const ReplyData& reply, const Pace& pace) {
+  const ChatRequest& chat = *judgement.chat;
+  Answer& answer = judgement.answer;
+  DeliveryPlan& delivery = answer.delivery;
+  Completion& completion = delivery.completion.emplace(reply, chat, context_of(judgement), judgement.gateway.tokens,
+                                                       pace.chunking() ? &*pace.chunking() : nullptr);
+  delivery.unusual_finish = unusual_finish(completion.choices());
+  delivery.stream = chat.stream;
+  if (delivery.stream) {
+    answer.content_type = reply.sse.content_type;
+    return;
+  }
+  answer.body = completion.body();
+  delivery.token_count = completion.delta_count();
+  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
+    CompletionEvents deltas(completion);
+    delivery.pace.foresee(deltas);
+  }
+  delivery.completion.reset();  // the text is not held twice while its client reads
+}
+
+}  // namespace reply_answer
+
+void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
+  const ServeSettings& settings = judgement.gateway.settings;
+  Answer& answer = judgement.answer;
+  DeliveryPlan& delivery = answer.delivery;
+  reply_answer::apply(hits, delivery);
+  const ReplyData& reply = Access::data(*delivery.reply);
+  delivery.interim += reply.early_hints;
+  if (reply.failure) {
+    answer.send(*reply.failure, settings.profile, judgement.timeline.now());
+    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    return;
+  }
+  answer.headers = reply.headers;
+  if (reply.raw) {
+    answer.status = reply.raw->status;
+    answer.content_type = reply.raw->content_type;
+    answer.body = reply.raw->body;
+    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    return;
+  }
+  std::optional<Pace> merged;
+  if (settings.pace.sets_anything()) merged = reply.pace.or_else(settings.pace);
+  const Pace& pace = merged ? *merged : reply.pace;
+  delivery.pace = reply_answer::schedule(judgement, pace);
+  if (reply.chunks) {
+    delivery.stream = true;
+    answer.content_type = reply.sse.content_type;
+    return;
+  }
+  const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
+  std::optional<Busy> busy;
+  if (settings.tokenizer) busy.emplace(judgement.connection, "the function given to Options::tokenizer");
+  try {
+    reply_answer::complete(judgement, reply, pace);
+  } catch (const TokenizerThrew& threw) {
+    judgement.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
+  } catch (const std::exception& exception) {
+    judgement.answer_failed(exception.what() + where);
+  }
+}
+
+void strike_delivery(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
+  DeliveryPlan& delivery = judgement.answer.delivery;
+  reply_answer::apply(hits, delivery);
+  delivery.pace = reply_answer::schedule(judgement, Access::data(*delivery.reply).pace);
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,206 @@
+#include "runner.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "../answer/completion.hpp"
+#include "../core/access.hpp"
+#include "../core/text.hpp"
+#include "../core/timeline.hpp"
+#include "../core/warning.hpp"
+#include "../delivery/delivery.hpp"
+#include "../evidence/judging.hpp"
+#include "../evidence/redaction.hpp"
+#include "../http/response.hpp"
+#include "../model/reply_data.hpp"
+#include "../model/request_error.hpp"
+#include "delivery_report.hpp"
+#include "judge.hpp"
+#include "tester_code.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace runner {
+
+bool has_body(int status) { return status != 204 && status != 304; }
+
+BodyFraming framing_of(const Answer& answer, bool http_1_1) {
+  if (!has_body(answer.status)) return BodyFraming::none;
+  if (!answer.delivery.stream) return BodyFraming::content_length;
+  return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
+}
+
+/// Adds the headers that follow from how the answer travels, in front of none that it has already. Ends the connection
+/// after the answer, where it cannot be used again.
+void add_transport_headers(Judgement& judgement, BodyFraming framing) {
+  const IncomingRequest& incoming = judgement.incoming;
+  Headers& headers = judgement.answer.headers;
+  const bool keep_alive =
+      incoming.keep_alive && framing != BodyFraming::until_close && !headers.lists("Connection", "close");
+  if (!keep_alive) judgement.connection.end(Outlet::Ending::close);
+  if (!headers.has("Date")) headers.add("Date", http_date(judgement.timeline.now()));
+  if (!headers.has("Connection")) {
+    if (!keep_alive) headers.add("Connection", "close");
+    if (keep_alive && !incoming.http_1_1) headers.add("Connection", "keep-alive");
+  }
+}
+
+/// Sends head and body.
+DeliveryEnd send(Delivery& delivery, const Judgement& judgement, BodyFraming framing, const std::string& head) {
+  const Answer& answer = judgement.answer;
+  const bool chunked = framing == BodyFraming::chunked;
+  DeliveryEnd end;
+  if (answer.delivery.completion) {
+    CompletionEvents events(*answer.delivery.completion);
+    end.result = delivery.stream(head, events, chunked);
+    end.chunks = events.count();
+  } else if (answer.delivery.stream) {
+    ChunkEvents events(*Access::data(*answer.delivery.reply).chunks);
+    end.result = delivery.stream(head, events, chunked);
+  } else {
+    const bool no_body = framing == BodyFraming::none || judgement.request.method == "HEAD";
+    end.result =
+        delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.delivery.token_count);
+  }
+  end.is_guard_spent = judgement.timeline.is_guard_spent();
+  return end;
+}
+
+}  // namespace runner
+
+void Runner::run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept {
+  std::shared_ptr<ExchangeRecord> published;
+  try {
+    exchange(connection, incoming, position, published);
+  } catch (const std::exception& exception) {
+    // Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
+    warn({"an exchange was given up: ", exception.what()});
+    connection.end_exchange();
+    connection.end(Outlet::Ending::close);
+    if (published)
+      gateway_.journal->end(*published, Outcome::Kind::stopped, gateway_.clock.now());
+    else
+      gateway_.journal->dropped();
+  }
+}
+
+void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
+                      std::shared_ptr<ExchangeRecord>& published) {
+  const std::uint64_t epoch = gateway_.journal->epoch();
+  if (!incoming.timeline)
+    incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
+  Timeline& timeline = *incoming.timeline;
+  const KeyStore::Presented presented =
+      gateway_.keys->present(incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case);
+
+  const auto record = std::make_shared<ExchangeRecord>();
+  record->epoch = epoch;
+  record->position = position;
+  record_request(*record, connection, incoming, presented);
+  Judgement judgement{gateway_, connection, incoming, record->request, presented, timeline};
+  judge(judgement);
+  record_answer(*record, judgement);
+  Answer& answer = judgement.answer;
+
+  gateway_.journal->add(record);
+  published = record;
+  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
+  if (!answer.delivery.interim.empty()) connection.write(answer.delivery.interim);
+  if (incoming.is_answered_before_body()) connection.linger();
+  connection.begin_exchange(*record, timeline, answer.delivery.stream);
+  const Outcome::Kind outcome = deliver(judgement, *record);
+  connection.end_exchange();
+  answer.use = StubState::Use();  // before the client can see the end, and try again
+  connection.send_ending();
+  gateway_.journal->end(*record, outcome, timeline.now());
+  notify(connection, record);
+}
+
+void Runner::record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
+                            const KeyStore::Presented& presented) const {
+  record.connection_id = connection.id();
+  record.request = std::move(incoming.request);
+  record.request.key_id = presented.key.id;
+  record.request.key_description = presented.key.description;
+  record.raw_head = std::move(incoming.raw_head);
+  record.raw_body = std::move(incoming.raw_body);
+  record.received = incoming.timeline->at(incoming.arrived);
+  record.acceptance = gateway_.settings.acceptance;
+  record.limits = gateway_.settings.chat_limits;
+  record.root_url = gateway_.settings.root_url;
+  record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
+  record.changes = gateway_.changes();
+  record.connection_fault = incoming.fault;
+  record.behind_stream = connection.overtaken_stream();
+}
+
+void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
+  Answer& answer = judgement.answer;
+  const auto mask = [&](std::string& text) { redact(text, judgement.presented, *gateway_.keys); };
+  if (judgement.chat) {
+    record.chat = true;
+    record.findings = std::move(judgement.chat->findings);
+  }
+  record.decision = answer.decision;
+  mask(record.decision.detail);
+  record.problems = std::move(judgement.problems);
+  for (Problem& problem : record.problems) mask(problem.text);
+  record.under_chaos = judgement.under_chaos;
+  for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
+    record.chaos.push_back({hit.text, hit.fault.has_value(), false});
+    mask(record.chaos.back().text);
+  }
+  record.stub = answer.stub;
+  record.status = answer.status;
+  record.refusal = std::move(answer.refusal);
+  mask(record.refusal);
+  note_answer(record, answer.error_code, answer.headers);
+}
+
+Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) const {
+  Connection& connection = judgement.connection;
+  const IncomingRequest& incoming = judgement.incoming;
+  Answer& answer = judgement.answer;
+  const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
+  if (incoming.malformed || incoming.body_too_large) connection.linger();
+  runner::add_transport_headers(judgement, framing);
+  const ReplyData plain;
+  const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
+  if (answer.delivery.stream && reply.sse.gzip && !answer.headers.has("Content-Encoding"))
+    answer.headers.add("Content-Encoding", "gzip");
+  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline, record.received,
+                    record.progress);
+  delivery.profile(gateway_.settings.profile);
+  delivery.stall_guard(gateway_.settings.stall_guard);
+  delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
+  std::size_t length = answer.body.size();
+  if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
+    length = delivery.announced_length(length);
+  const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
+  const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
+  const DeliveryEnd end = runner::send(delivery, judgement, framing, head);
+  report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
+  switch (end.result) {
+    case Delivery::Result::completed: return Outcome::Kind::completed;
+    case Delivery::Result::failed_by_script: return Outcome::Kind::failed_by_script;
+    case Delivery::Result::guard_expired: return Outcome::Kind::guard_expired;
+    case Delivery::Result::broken_off: break;
+  }
+  connection.end(Outlet::Ending::close);
+  return connection.failure();
+}
+
+void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const {
+  const auto& on_exchange = gateway_.settings.on_exchange;
+  if (!on_exchange) return;
+  const auto thrown =
+      guarded(connection, "the function given to Options::on_exchange", [&] { on_exchange(Exchange(record)); });
+  if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

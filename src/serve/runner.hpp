@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "../evidence/record.hpp"
+#include "../http/connection.hpp"
+#include "../http/request_reader.hpp"
+#include "gateway_state.hpp"
+#include "judgement.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// Runs exchanges: records the request, has it judged, delivers the answer, and reports how that ended. Used by the
+/// threads of all connections.
+class Runner {
+ public:
+  explicit Runner(GatewayState& gateway) : gateway_(gateway) {}
+
+  /// One exchange, from the request that was read to the last byte of its answer. `position` is the request's on its
+  /// connection, from 1. Throws nothing.
+  void run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
+
+ private:
+  /// `published` is set as soon as the journal has the record.
+  void exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
+                std::shared_ptr<ExchangeRecord>& published);
+  /// Writes down what arrived. Takes it out of `incoming`, and masks its keys.
+  void record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
+                      const KeyStore::Presented& presented) const;
+  /// Writes down what is answered, and masks keys in it.
+  void record_answer(ExchangeRecord& record, Judgement& judgement) const;
+  Outcome::Kind deliver(Judgement& judgement, ExchangeRecord& record) const;
+  /// Calls Options::on_exchange.
+  void notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const;
+
+  GatewayState& gateway_;
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "../http/connection.hpp"
+#include "../model/tokenizer.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
+class Busy {
+ public:
+  Busy(Connection& connection, std::string what) : connection_(connection) {
+    connection_.set_busy_with(std::move(what));
+  }
+  ~Busy() { connection_.set_busy_with({}); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Connection& connection_;
+};
+
+/// Runs the tester's code. What it throws is returned as text.
+template <class Code>
+std::optional<std::string> guarded(const Code& code) {
+  try {
+    code();
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+/// The same on a connection's thread. `what` names the code, as for Busy.
+template <class Code>
+std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
+  const Busy busy(connection, std::move(what));
+  return guarded(code);
+}
+
+/// What the tester's tokenizer threw, called by code of the gateway's that may throw by itself.
+struct TokenizerThrew {
+  std::string what;
+};
+
+/// The same tokenizer; what it throws is a TokenizerThrew. An empty one stays empty.
+Tokenizer guarded_tokenizer(Tokenizer tokenizer);
+
+}  // namespace detail
+}  // namespace mock_gateway
