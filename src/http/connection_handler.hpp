@@ -13,7 +13,7 @@ namespace detail {
 class ConnectionHandler {
  public:
   /// Serves a connection until it ends. Called on a thread that has nothing else to do. Throws nothing.
-  using Serve = std::function<void(Connection& connection, const HeadJudge& judge)>;
+  using Serve = std::function<void(Connection& connection, const HeadCheck& check_head)>;
   /// Hands the connection to a thread, which calls `serve`. False: the system gives no thread. Throws std::bad_alloc.
   using Start = std::function<bool(Serve serve)>;
 
@@ -22,7 +22,7 @@ class ConnectionHandler {
   /// the accepting thread, in the order in which connections are accepted. Throws std::bad_alloc.
   virtual bool accept(const Start& start) = 0;
   /// Answers a connection that cannot be served, and says `why`. Called on the accepting thread, for which others wait.
-  virtual void turn_away(Connection& connection, const HeadJudge& judge, const std::string& why) noexcept = 0;
+  virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
 }  // namespace detail

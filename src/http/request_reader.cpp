@@ -47,7 +47,7 @@ bool is_host(std::string_view value) {
 
 /// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
 /// them: they are ours to answer.
-bool kept_from_judge(std::string_view name) {
+bool kept_from_check(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
                                                       "LOCAL_PORT", "Transfer-Encoding"};
@@ -62,8 +62,8 @@ bool is_token(std::string_view text) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Splits a head into the request's parts. Fills `judged` with the head as the judge is to see it.
-std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged) {
+/// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
+std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
   const std::string_view request_line = head.substr(0, line_end);
@@ -88,7 +88,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   // Some versions know only some methods, and some do not take every query.
-  judged.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
+  checked.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
 
   for (std::size_t begin = line_end + 2; begin + 2 < head.size(); begin = line_end + 2) {
     line_end = head.find("\r\n", begin);
@@ -105,9 +105,9 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged
       return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
                        " is not \"Name: value\"");
     incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));
-    if (!kept_from_judge(name)) judged.append(line).append("\r\n");
+    if (!kept_from_check(name)) checked.append(line).append("\r\n");
   }
-  judged.append("\r\n");
+  checked.append("\r\n");
   // RFC 9112, 3.2.
   const std::vector<std::string> hosts = incoming.request.headers.all("Host");
   if (hosts.empty() && incoming.http_1_1) return malformed("no Host field");
@@ -261,7 +261,7 @@ Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming)
 
 }  // namespace request_reader
 
-std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
+std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
                                             const std::optional<ConnectionFault>& fault, const Clock& clock) {
   IncomingRequest incoming;
   incoming.fault = fault;
@@ -285,10 +285,10 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadJu
     return std::nullopt;
   }
   if (!incoming.malformed) {
-    std::string judged;
-    incoming.malformed = request_reader::split_head(incoming, judged);
+    std::string checked;
+    incoming.malformed = request_reader::split_head(incoming, checked);
     if (!incoming.malformed) {
-      if (judge(judged) != 0)
+      if (check_head(checked) != 0)
         incoming.malformed = request_reader::malformed("request line or headers break the grammar");
     }
   }

@@ -40,11 +40,11 @@ struct IncomingRequest {
   bool is_answered_before_body() const { return fault && fault->failure(); }
 };
 
-/// Whether a head is a valid request, in cpp-httplib's judgement: 0, or the status with which it refuses it.
-using HeadJudge = std::function<int(std::string_view head)>;
+/// Whether a head is a valid request, as cpp-httplib sees it: 0, or the status with which it refuses it.
+using HeadCheck = std::function<int(std::string_view head)>;
 
 /// Reads the next request, struck by a fault or not. Nothing: the connection ended before a request was complete.
-std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
+std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
                                             const std::optional<ConnectionFault>& fault, const Clock& clock);
 
 }  // namespace detail

@@ -28,9 +28,9 @@ namespace detail {
 /// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
 /// the status tells whether it took the request. Newer versions of the base class ask for more functions than older
 /// ones declare; hence all of them, and no `override`.
-class JudgedHead final : public httplib::Stream {
+class CheckedHead final : public httplib::Stream {
  public:
-  explicit JudgedHead(std::string_view head) : head_(head) {}
+  explicit CheckedHead(std::string_view head) : head_(head) {}
   using httplib::Stream::write;
 
   bool is_readable() const { return position_ < head_.size(); }
@@ -198,13 +198,13 @@ class Server::Impl final : public httplib::Server {
     limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
     turning_away_ = std::this_thread::get_id();
     with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
-      handler_.turn_away(connection, judge_, why + ", and " + std::to_string(open) + " are open at this gateway");
+      handler_.turn_away(connection, head_check_, why + ", and " + std::to_string(open) + " are open at this gateway");
     });
     turning_away_ = std::thread::id();
   }
 
   void serve_and_close(int socket, const ConnectionHandler::Serve& serve) noexcept {
-    with_connection(socket, limits_, [&](Connection& connection, std::size_t) { serve(connection, judge_); });
+    with_connection(socket, limits_, [&](Connection& connection, std::size_t) { serve(connection, head_check_); });
   }
 
   /// Takes the socket over, for `use`, which is told how many connections there were before; then closes it.
@@ -228,20 +228,20 @@ class Server::Impl final : public httplib::Server {
 
   /// 0 when cpp-httplib takes the head, else the status with which it refuses it.
   int refusal(std::string_view head) {
-    JudgedHead stream(head);
+    CheckedHead stream(head);
     bool closed = false;
-    judge(*this, stream, closed, 0);
+    process(*this, stream, closed, 0);
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
   // process_request takes the addresses since 0.18.0; which of these two compiles tells.
   template <class Self>
-  auto judge(Self& self, httplib::Stream& stream, bool& closed, int)
+  auto process(Self& self, httplib::Stream& stream, bool& closed, int)
       -> decltype(self.process_request(stream, std::string(), 0, std::string(), 0, false, closed, nullptr)) {
     return self.process_request(stream, "127.0.0.1", 0, "127.0.0.1", 0, false, closed, nullptr);
   }
   template <class Self>
-  auto judge(Self& self, httplib::Stream& stream, bool& closed, long)
+  auto process(Self& self, httplib::Stream& stream, bool& closed, long)
       -> decltype(self.process_request(stream, false, closed, nullptr)) {
     return self.process_request(stream, false, closed, nullptr);
   }
@@ -254,7 +254,7 @@ class Server::Impl final : public httplib::Server {
 
   ConnectionHandler& handler_;
   ConnectionLimits limits_;
-  const HeadJudge judge_ = [this](std::string_view head) { return refusal(head); };
+  const HeadCheck head_check_ = [this](std::string_view head) { return refusal(head); };
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;

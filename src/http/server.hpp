@@ -10,7 +10,7 @@
 namespace mock_gateway {
 namespace detail {
 
-/// The listening socket and the connections of one gateway. cpp-httplib binds the socket and judges the grammar of
+/// The listening socket and the connections of one gateway. cpp-httplib binds the socket and checks the grammar of
 /// requests; accepting, and the connections, are ours.
 class Server {
  public:

@@ -17,9 +17,10 @@ namespace detail {
 bool ConnectionLoop::accept(const Start& start) {
   ConnectionFaults& faults = *gateway_.connection_faults;
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
-  if (!taken) return start([this](Connection& connection, const HeadJudge& judge) { serve(connection, judge); });
+  if (!taken)
+    return start([this](Connection& connection, const HeadCheck& check_head) { serve(connection, check_head); });
   try {
-    if (start([this, fault = taken->fault](Connection& connection, const HeadJudge&) { strike(connection, fault); }))
+    if (start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); }))
       return true;
   } catch (const std::bad_alloc&) {
   }
@@ -27,14 +28,15 @@ bool ConnectionLoop::accept(const Start& start) {
   return false;
 }
 
-void ConnectionLoop::turn_away(Connection& connection, const HeadJudge& judge, const std::string& why) noexcept {
+void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept {
   if (!std::exchange(has_turned_away_, true)) warn({"a connection is answered 503 connection_limit: ", why});
   const Failure failure(503, "connection_limit", why);
   const Connection::Arrival arrival = connection.wait_for_request();
   if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
   std::optional<IncomingRequest> incoming;
   gateway_.journal->began();
-  if (arrival == Connection::Arrival::arrived) incoming = read_request(connection, judge, std::nullopt, gateway_.clock);
+  if (arrival == Connection::Arrival::arrived)
+    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock);
   if (!incoming) {
     incoming.emplace();
     connection.linger();
@@ -45,7 +47,7 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadJudge& judge, c
   runner_.run(connection, std::move(*incoming), 1);
 }
 
-void ConnectionLoop::serve(Connection& connection, const HeadJudge& judge) noexcept {
+void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) noexcept {
   for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
     if (connection.wait_for_request() != Connection::Arrival::arrived) return;
     const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
@@ -56,7 +58,7 @@ void ConnectionLoop::serve(Connection& connection, const HeadJudge& judge) noexc
     gateway_.journal->began();
     std::optional<IncomingRequest> incoming;
     try {
-      incoming = read_request(connection, judge, fault, gateway_.clock);
+      incoming = read_request(connection, check_head, fault, gateway_.clock);
     } catch (const std::exception& exception) {  // out of memory, say
       warn({"a request could not be read: ", exception.what()});
     }

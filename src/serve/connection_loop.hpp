@@ -16,10 +16,10 @@ class ConnectionLoop final : public ConnectionHandler {
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}
 
   bool accept(const Start& start) override;
-  void turn_away(Connection& connection, const HeadJudge& judge, const std::string& why) noexcept override;
+  void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  void serve(Connection& connection, const HeadJudge& judge) noexcept;
+  void serve(Connection& connection, const HeadCheck& check_head) noexcept;
   /// Ends a connection without a request.
   void strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
