@@ -116,8 +116,7 @@ class Gateway::Impl {
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
                     " is destroyed by a function that it called itself, for whose end its destructor would wait; "
-                    "destroy it on a "
-                    "thread of the test"});
+                    "destroy it on a thread of the test"});
       std::abort();
     }
     server.reset();  // nothing arrives any more
