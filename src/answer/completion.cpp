@@ -46,7 +46,7 @@ Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part) {
 CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, Limits limits,
                              const AnswerContext& context, const Tokens& tokens) {
   CompletionChoice choice;
-  choice.has_refusal = scripted.refusal && context.profile == Profile::openai;
+  choice.has_refusal = scripted.refusal && traits_of(context.profile).refusal_key;
   choice.has_text = scripted.text || (scripted.refusal && !choice.has_refusal);
   std::string text = scripted.text.value_or("");
   if (scripted.refusal && !choice.has_refusal) text += *scripted.refusal;
@@ -159,12 +159,12 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
   out += std::to_string(value);
 }
 
-/// How OpenAI and DeepSeek tell one configuration of a model from another; DashScope sends null.
+/// How some services tell one configuration of a model from another.
 void append_system_fingerprint(std::string& out, const Completion& completion) {
-  const Profile profile = completion.context().profile;
-  if (profile == Profile::documented) return;
+  const SystemFingerprint kind = completion.profile().system_fingerprint;
+  if (kind == SystemFingerprint::absent) return;
   append_name(out, "system_fingerprint");
-  if (profile == Profile::dashscope) {
+  if (kind == SystemFingerprint::null) {
     out += "null";
     return;
   }
@@ -196,7 +196,7 @@ void append_usage(std::string& out, const Completion& completion) {
   append_integer(out, "completion_tokens", usage.completion_tokens);
   append_integer(out, "total_tokens", usage.total_tokens);
   const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.context().profile == Profile::openai) {
+  if (usage.cached_tokens || completion.profile().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
     out += '{';
     append_integer(out, "cached_tokens", cached);
@@ -208,7 +208,7 @@ void append_usage(std::string& out, const Completion& completion) {
     append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
     out += '}';
   }
-  if (completion.context().profile == Profile::deepseek) {
+  if (completion.profile().prompt_cache_tokens) {
     append_integer(out, "prompt_cache_hit_tokens", cached);
     append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
   }
@@ -312,7 +312,7 @@ void append_logprobs(std::string& out, const Completion& completion, std::size_t
   const std::size_t border = completion.choices()[index].text.size();
   out += R"(,"logprobs":{"content":)";
   append_logprobs_list(out, completion, index, first, std::min(last, border));
-  if (completion.context().profile == Profile::openai) {
+  if (completion.profile().refusal_key) {
     append_name(out, "refusal");
     append_logprobs_list(out, completion, index, std::max(first, border), last);
   }
@@ -321,10 +321,10 @@ void append_logprobs(std::string& out, const Completion& completion, std::size_t
 
 /// Whether every choice and chunk carries the key `logprobs`.
 bool has_logprobs_key(const Completion& completion) {
-  return completion.logprobs() || completion.context().profile != Profile::documented;
+  return completion.logprobs() || completion.profile().logprobs_key;
 }
 
-void append_message(std::string& out, const CompletionChoice& choice, Profile profile) {
+void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile) {
   append_name(out, "message");
   out += R"({"role":"assistant","content":)";
   if (choice.has_text) {
@@ -334,7 +334,7 @@ void append_message(std::string& out, const CompletionChoice& choice, Profile pr
   }
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
-  } else if (profile == Profile::deepseek) {
+  } else if (profile.null_reasoning) {
     out += R"(,"reasoning_content":null)";  // its deltas have the key in any case
   }
   if (!choice.tool_calls.empty()) {
@@ -348,27 +348,16 @@ void append_message(std::string& out, const CompletionChoice& choice, Profile pr
   }
   if (choice.has_refusal) {
     append_string(out, "refusal", choice.refusal.text);
-  } else if (profile == Profile::openai) {
+  } else if (profile.refusal_key) {
     out += R"(,"refusal":null)";
   }
   out += '}';
 }
 
-/// The first delta of a choice. One made of tool calls has null content, as the plain message has.
-std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
-  const bool only_calls = !choice.has_text && !choice.tool_calls.empty();
-  switch (profile) {
-    case Profile::documented: break;
-    case Profile::openai:
-      if (only_calls) return R"({"role":"assistant","content":null,"refusal":null})";
-      return R"({"role":"assistant","content":"","refusal":null})";
-    case Profile::dashscope:
-      if (choice.thinking.size() == 0)
-        return only_calls ? R"({"content":null,"role":"assistant"})" : R"({"content":"","role":"assistant"})";
-      return R"({"content":null,"role":"assistant","reasoning_content":""})";
-    case Profile::deepseek: return R"({"role":"assistant","content":null,"reasoning_content":""})";
-  }
-  return only_calls ? R"({"role":"assistant","content":null})" : R"({"role":"assistant","content":""})";
+/// The first delta of a choice.
+std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& roles) {
+  if (choice.thinking.size() > 0 && !roles.thinking.empty()) return roles.thinking;
+  return choice.has_text || choice.tool_calls.empty() ? roles.text : roles.calls;
 }
 
 /// Reads what was written here. A script's values in it may nest as deep as they like.
@@ -453,7 +442,7 @@ std::string Completion::body() const {
     const CompletionChoice& choice = choices_[index];
     out += index == 0 ? "{" : ",{";
     completions::append_integer(out, "index", index);
-    completions::append_message(out, choice, context_.profile);
+    completions::append_message(out, choice, profile());
     const std::size_t visible = choice.text.size() + choice.refusal.size();
     if (logprobs_ && visible > 0) {
       completions::append_logprobs(out, *this, index, 0, visible);
@@ -483,8 +472,8 @@ void Completion::merge_extra(std::string& json, const char* message) const {
 
 CompletionEvents::CompletionEvents(const Completion& completion)
     : completion_(completion), positions_(completion.choices().size()) {
-  const Profile profile = completion_.context().profile;
-  usage_on_finish_ = completion_.include_usage() && profile == Profile::deepseek;
+  const ProfileTraits& profile = completion_.profile();
+  usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
   usage_due_ = completion_.include_usage() && !usage_on_finish_;
   has_extra_ = completion_.has_extra();
   deltas_left_ = completion_.delta_count();
@@ -501,9 +490,9 @@ CompletionEvents::CompletionEvents(const Completion& completion)
   if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
   rest_ += R"(,"finish_reason":null})" + tail_;
 
-  const bool nulls = profile == Profile::dashscope || profile == Profile::deepseek;
-  thinking_open_ = nulls ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
-  text_close_ = profile == Profile::deepseek ? R"(,"reasoning_content":null})" : "}";
+  thinking_open_ =
+      profile.null_content_while_thinking ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
+  text_close_ = profile.null_reasoning ? R"(,"reasoning_content":null})" : "}";
 }
 
 bool CompletionEvents::next(StreamEvent& event) {
@@ -572,7 +561,7 @@ bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   if (position == 0) {
     begin(index, event);
     event.token = false;
-    event.data += completions::role_delta(choice, completion_.context().profile);
+    event.data += completions::role_delta(choice, completion_.profile().role_delta);
     event.data += rest_;
     return true;
   }
@@ -649,9 +638,8 @@ void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, 
 }
 
 void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
-  const Profile profile = completion_.context().profile;
   begin(index, event);
-  event.data += profile == Profile::dashscope || profile == Profile::deepseek ? R"({"content":""})" : "{}";
+  event.data += completion_.profile().finish_delta;
   if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
   end_with_finish_reason(index, index + 1 == positions_.size(), event);
 }

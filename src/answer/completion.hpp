@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../model/chat_request.hpp"
-#include "../model/profile.hpp"
+#include "../model/profile_traits.hpp"
 #include "../model/reply.hpp"
 #include "../model/reply_data.hpp"
 #include "events.hpp"
@@ -75,6 +75,7 @@ class Completion {
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
+  const ProfileTraits& profile() const { return traits_of(context_.profile); }
   const std::string& model() const { return model_; }
   bool include_usage() const { return include_usage_; }
   bool logprobs() const { return logprobs_; }

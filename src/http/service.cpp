@@ -288,7 +288,7 @@ Service::Answer Service::decide(Asked& asked) {
   if (const auto left = keys_->take(key.id, asked.timeline.now())) {
     // Rounded up: a client that comes back after whole seconds must not be a moment too early.
     const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
-    return rejected(settings_.profile == Profile::openai ? refusal.retry_after_ms(*left) : refusal);
+    return rejected(traits_of(settings_.profile).retry_after_ms ? refusal.retry_after_ms(*left) : refusal);
   }
   switch (route.kind) {
     case Route::Kind::unknown:
@@ -667,7 +667,7 @@ Service::Answer Service::internal_error(Asked& asked, Decision::Kind decision, P
 }
 
 void Service::add_profile_headers(const Asked& asked, Answer& answer) {
-  if (settings_.profile != Profile::openai) return;
+  if (!traits_of(settings_.profile).request_headers) return;
   const auto add = [&](const char* name, const std::string& value) {
     if (!answer.headers.has(name)) answer.headers.add(name, value);
   };

@@ -34,28 +34,6 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "logprobs",
                                                                           "top_logprobs"};
 
-/// What OpenAI documents beyond these (API reference, "Create chat completion"). Here they have no effect.
-inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
-                                                                   "frequency_penalty",
-                                                                   "function_call",
-                                                                   "functions",
-                                                                   "logit_bias",
-                                                                   "metadata",
-                                                                   "modalities",
-                                                                   "moderation",
-                                                                   "prediction",
-                                                                   "prompt_cache_key",
-                                                                   "prompt_cache_options",
-                                                                   "prompt_cache_retention",
-                                                                   "reasoning_effort",
-                                                                   "safety_identifier",
-                                                                   "service_tier",
-                                                                   "store",
-                                                                   "user",
-                                                                   "verbosity",
-                                                                   "web_search_options",
-                                                                   "stream_options.include_obfuscation"};
-
 /// A request with thousands of unknown fields or repeated keys gets this many findings at most.
 inline constexpr std::size_t max_findings = 100;
 
@@ -105,16 +83,15 @@ void Reader::collect(const Json::object_t& body) {
     const auto field = static_cast<std::size_t>(name - field_names.begin());
     if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
         (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
-      if (!is_known_to_openai(key)) unknown_field(text::excerpt(key, 60), key);
+      if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
     } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
       fields_[field] = &value;
     }
   }
 }
 
-bool Reader::is_known_to_openai(std::string_view name) const {
-  return limits_.openai && acceptance_.unknown_fields &&
-         std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
+bool Reader::is_documented_by_service(std::string_view name) const {
+  return acceptance_.unknown_fields && profile_.further_fields.has(name);
 }
 
 void Reader::unknown_field(const std::string& path, std::string_view name) {
@@ -196,7 +173,7 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
   }
   for (const auto& option : options) {
     if (option.first != "include_usage") {
-      if (is_known_to_openai("stream_options." + option.first)) continue;
+      if (is_documented_by_service("stream_options." + option.first)) continue;
       unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), option.first);
     }
   }
@@ -210,7 +187,7 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
 }
 
 void Reader::read_temperature(const Json& value, const Path& path) {
-  if (limits_.openai) {
+  if (profile_.rejects_temperature_out_of_range) {
     request_.temperature = require_number(value, path, 0, 2);
     return;
   }
@@ -224,7 +201,7 @@ void Reader::read_temperature(const Json& value, const Path& path) {
 void Reader::read_stop(const Json& value, const Path& path) {
   if (value.is_string() && acceptance_.stop_as_string) {
     request_.stop.push_back(require_filled_string(value, path));
-    if (!limits_.openai)
+    if (!profile_.documents_stop_as_string)
       add_finding("stop_as_string", "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
