@@ -168,10 +168,9 @@ void append_system_fingerprint(std::string& out, const Completion& completion) {
     out += "null";
     return;
   }
-  constexpr std::string_view digits = "0123456789abcdef";
   std::uint64_t bits = fingerprint(completion.model());
   out += "\"fp_";
-  for (int count = 0; count < 10; ++count, bits >>= 4) out += digits[bits & 0xfu];
+  for (int count = 0; count < 10; ++count, bits >>= 4) out += text::hex_digits[bits & 0xfu];
   out += '"';
 }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
@@ -49,7 +50,7 @@ struct Seen {
   RealTime possible;
   RealTime over;
   /// Of a client that numbers its tries: 0 for the first.
-  std::optional<std::uint64_t> number;
+  std::optional<std::int64_t> number;
   /// A fault of chaos struck its answer.
   bool broken_by_chaos = false;
 };
@@ -58,11 +59,6 @@ using Group = std::vector<const Seen*>;
 using text::seconds;
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
-std::optional<TimePoint> parse_date(std::string_view text);
-std::optional<std::uint64_t> parse_count(std::string_view text);
-/// Digits from `at` on, as many as `count`; -1 when they are not.
-int parse_digits(std::string_view text, std::size_t at, std::size_t count);
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
 /// Whether a field tells tries or traces apart, so that a retry may have another.
@@ -120,55 +116,21 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
 
-int parse_digits(std::string_view text, std::size_t at, std::size_t count) {
-  int number = 0;
-  for (const char c : text.substr(at, count)) {
-    if (c < '0' || c > '9') return -1;
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
-
-std::optional<TimePoint> parse_date(std::string_view text) {
-  text = text::trim(text);
-  constexpr std::string_view form = "Sun, 06 Nov 1994 08:49:37 GMT";
-  if (text.size() != form.size()) return std::nullopt;
-  for (const std::size_t at : {3u, 4u, 7u, 11u, 16u, 19u, 22u, 25u, 26u, 27u, 28u})
-    if (text[at] != form[at]) return std::nullopt;
-  constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
-  const int day = parse_digits(text, 5, 2);
-  const int year = parse_digits(text, 12, 4);
-  const int hour = parse_digits(text, 17, 2);
-  const int minute = parse_digits(text, 20, 2);
-  const int second = parse_digits(text, 23, 2);
-  if (month == months.end() || day < 1 || day > 31 || year < 1970 || year > 2200 || hour < 0 || hour > 23 ||
-      minute < 0 || minute > 59 || second < 0 || second > 60) {
-    return std::nullopt;
-  }
-  // Years that begin in March, so that the leap day comes last; 719468 days lie between 0000-03-01 and 1970-01-01.
-  const int number = static_cast<int>(month - months.begin());
-  const std::int64_t shifted_year = number < 2 ? year - 1 : year;
-  const std::int64_t day_of_year = (153 * ((number + 10) % 12) + 2) / 5 + day - 1;
-  const std::int64_t days =
-      shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + day_of_year - 719468;
-  return TimePoint{std::chrono::hours{24 * days + hour} + std::chrono::minutes{minute} + std::chrono::seconds{second}};
-}
-
-std::optional<std::uint64_t> parse_count(std::string_view text) {
-  text = text::trim(text);
-  if (text.empty() || text.size() > 9) return std::nullopt;
-  const int number = parse_digits(text, 0, text.size());
-  return number < 0 ? std::nullopt : std::make_optional(static_cast<std::uint64_t>(number));
-}
-
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
     const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
+    Seen seen{std::move(record),
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              count ? text::whole_number(text::trim(*count)) : std::nullopt,
+              false};
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
@@ -478,7 +440,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const He
   }
   if (const auto field = headers.find("Retry-After"); field && !advice.after && !differ("Retry-After")) {
     advice.after = review::parse_number(*field, std::chrono::seconds{1});
-    if (!advice.after) advice.not_before = review::parse_date(*field);
+    if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
   }
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }

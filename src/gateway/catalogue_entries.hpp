@@ -8,7 +8,7 @@
 
 #include "../core/json.hpp"
 #include "../model/chat_request.hpp"
-#include "../model/plan.hpp"
+#include "../model/fault.hpp"
 #include "../model/reply.hpp"
 #include "catalogue.hpp"
 #include "gateway.hpp"

@@ -14,7 +14,7 @@
 #include "../core/duration.hpp"
 #include "../core/source_location.hpp"
 #include "../evidence/journal.hpp"
-#include "../model/plan.hpp"
+#include "../model/fault.hpp"
 #include "../model/reply.hpp"
 #include "../script/matcher.hpp"
 

@@ -56,12 +56,6 @@ bool kept_from_judge(std::string_view name) {
   return false;
 }
 
-bool is_token(std::string_view text) {
-  constexpr std::string_view characters =
-      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
-}
-
 /// Splits a head into the request's parts. Fills `judged` with the head as the judge is to see it.
 std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged) {
   const std::string_view head = incoming.raw_head;
@@ -70,7 +64,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged
   const std::size_t method_end = request_line.find(' ');
   const std::size_t target_end = request_line.rfind(' ');
   if (method_end == std::string_view::npos || target_end <= method_end + 1 ||
-      !is_token(request_line.substr(0, method_end)))
+      !text::is_token(request_line.substr(0, method_end)))
     return malformed("the request line is not \"METHOD target HTTP/1.1\"");
   const std::string_view version = request_line.substr(target_end + 1);
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
@@ -101,7 +95,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged
       return failure(431, "headers_too_large", "more than " + std::to_string(max_header_fields) + " header fields");
     const std::size_t colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
-    if (colon == std::string_view::npos || !is_token(name))
+    if (colon == std::string_view::npos || !text::is_token(name))
       return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
                        " is not \"Name: value\"");
     incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));

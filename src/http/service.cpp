@@ -7,6 +7,7 @@
 
 #include "../answer/default_reply.hpp"
 #include "../core/access.hpp"
+#include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/json_reader.hpp"
 #include "../core/random.hpp"
@@ -39,13 +40,7 @@ std::string reset_time(Duration left) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
   if (milliseconds < 60'000) {
-    std::string time = std::to_string(milliseconds / 1000);
-    if (const auto rest = milliseconds % 1000; rest != 0) {
-      std::string fraction = std::to_string(1000 + rest).substr(1);
-      fraction.erase(fraction.find_last_not_of('0') + 1);
-      time += "." + fraction;
-    }
-    return time + "s";
+    return text::decimal(milliseconds, 1000) + "s";
   }
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
   const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
@@ -747,7 +742,7 @@ Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& in
       incoming.keep_alive && framing != BodyFraming::until_close && !answer.headers.lists("Connection", "close");
   if (!keep_alive) connection.end(Outlet::Ending::close);
   if (incoming.malformed || incoming.body_too_large) connection.linger();
-  if (!answer.headers.has("Date")) answer.headers.add("Date", http_date(asked.timeline.now()));
+  if (!answer.headers.has("Date")) answer.headers.add("Date", calendar::http_date(asked.timeline.now()));
   if (!answer.headers.has("Connection")) {
     if (!keep_alive) answer.headers.add("Connection", "close");
     if (keep_alive && !incoming.http_1_1) answer.headers.add("Connection", "keep-alive");

@@ -4,7 +4,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
-#include "request_error.hpp"
+#include "checks.hpp"
 
 namespace mock_gateway {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "request_error.hpp"
+#include "checks.hpp"
 
 namespace mock_gateway {
 

@@ -8,9 +8,9 @@
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "checks.hpp"
 #include "connection_fault.hpp"
 #include "reply_data.hpp"
-#include "request_error.hpp"
 
 namespace mock_gateway {
 namespace detail {

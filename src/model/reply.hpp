@@ -13,9 +13,12 @@
 #include "../core/duration.hpp"
 #include "../core/json.hpp"
 #include "failure.hpp"
+#include "fault.hpp"
+#include "hold.hpp"
 #include "pace.hpp"
-#include "plan.hpp"
 #include "received_request.hpp"
+#include "sse_dialect.hpp"
+#include "writes.hpp"
 
 namespace mock_gateway {
 

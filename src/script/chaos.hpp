@@ -10,7 +10,7 @@
 #include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
 #include "../model/pace.hpp"
-#include "../model/plan.hpp"
+#include "../model/fault.hpp"
 #include "matcher.hpp"
 
 namespace mock_gateway {
