@@ -18,6 +18,7 @@
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
+#include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 #include "judging.hpp"
@@ -246,12 +247,12 @@ std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
   const ExchangeRecord& answer = *first.record;
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = answer.advice;
-  const auto finding = [&](const char* code, std::string message) {
-    return Finding{code, std::move(message), Severity::error, {answer.id, retry.id}};
+  const auto finding = [&](const finding_kinds::Kind& kind, std::string message) {
+    return kind.make(std::move(message), {answer.id, retry.id});
   };
   if (is_final(answer)) {
     const std::string code = advice.code.empty() ? "" : " " + excerpts::quoted(advice.code);
-    return finding("retried_final_error",
+    return finding(finding_kinds::retried_final_error,
                    "retried after " + std::to_string(answer.status) + code +
                        ", which another try does not change. Report the error to the caller instead.");
   }
@@ -259,8 +260,9 @@ std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
   const Duration shown = retry.received - *first.first_byte;
   if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
     const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return finding("retry_after_ignored", "returned after " + seconds(told(pause, shown, *advice.after)) + ", " +
-                                              header + " was " + seconds(*advice.after) + "." + advised);
+    return finding(finding_kinds::retry_after_ignored, "returned after " + seconds(told(pause, shown, *advice.after)) +
+                                                           ", " + header + " was " + seconds(*advice.after) + "." +
+                                                           advised);
   }
   if (advice.not_before) {
     const Duration ahead = *advice.not_before - *first.first_byte;
@@ -269,7 +271,7 @@ std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
     if (pause + timer_tolerance < ahead) {
       const Duration apart = retry.received - retry.machine_time;
       const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-      return finding("retry_after_ignored",
+      return finding(finding_kinds::retry_after_ignored,
                      "returned " + seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After." +
                          advised +
                          (other_clock ? " The gateway's clock is not the machine's, by which a client "
@@ -319,26 +321,29 @@ void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings)
 
 void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
-  const auto add = [&](const char* code, std::string message) {
-    findings.push_back(Finding{code, std::move(message), Severity::error, {record.id}});
+  const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
+    findings.push_back(kind.make(std::move(message), {record.id}));
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
-    add("request_refused", "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason +
-                               ". No stub was asked. Send what the documentation asks for.");
+    add(finding_kinds::request_refused, "refused with " + std::to_string(record.status) + " " + record.advice.code +
+                                            ": " + reason +
+                                            ". No stub was asked. Send what the documentation asks for.");
   }
   if (record.leaks.in_target) {
-    add("key_in_query", "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_query,
+        "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
   }
   if (record.leaks.in_body) {
-    add("key_in_body", "the body holds a key. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
   }
   if (const auto origin = record.request.headers.find("Origin")) {
-    add("browser_request", "Origin is " + excerpts::quoted(*origin) +
-                               ", so a browser sent it. Keep keys on a server and let the page ask that server.");
+    add(finding_kinds::browser_request,
+        "Origin is " + excerpts::quoted(*origin) +
+            ", so a browser sent it. Keep keys on a server and let the page ask that server.");
   }
   if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
-    add("stream_abandoned",
+    add(finding_kinds::stream_abandoned,
         "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
         "wanted.");
   }
@@ -347,17 +352,16 @@ void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
                            : seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now()
                                                                     : seen.over;
     if (until - record.progress.done_at.load() >= time_to_close) {
-      add("stream_left_open",
+      add(finding_kinds::stream_left_open,
           "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
           "connection's end.");
     }
   }
   if (record.behind_stream != 0) {
-    findings.push_back(Finding{"pipelined_request",
-                               "sent on the connection of a stream that was unfinished, so it waited for the stream's "
-                               "end. Send it on another connection, or close the stream first.",
-                               Severity::warning,
-                               {record.behind_stream, record.id}});
+    findings.push_back(finding_kinds::pipelined_request.make(
+        "sent on the connection of a stream that was unfinished, so it waited for the stream's end. Send it on another "
+        "connection, or close the stream first.",
+        {record.behind_stream, record.id}));
   }
 }
 
@@ -402,10 +406,9 @@ void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings)
       exchanges.push_back(key.users[i].exchange);
     }
     if (key.users.size() > most) agents += " and " + std::to_string(key.users.size() - most) + " more";
-    findings.push_back(
-        Finding{"key_shared",
-                "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
-                Severity::warning, std::move(exchanges)});
+    findings.push_back(finding_kinds::key_shared.make(
+        "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
+        std::move(exchanges)));
   }
 }
 
@@ -524,24 +527,11 @@ std::ostream& operator<<(std::ostream& out, const Review& review) {
 }
 
 const std::vector<std::string>& finding_codes() {
-  static const std::vector<std::string> codes = {"request_refused",
-                                                 "retry_after_ignored",
-                                                 "retried_final_error",
-                                                 "tool_call_unanswered",
-                                                 "tool_result_unknown_id",
-                                                 "stream_left_open",
-                                                 "stream_abandoned",
-                                                 "pipelined_request",
-                                                 "key_in_query",
-                                                 "key_in_body",
-                                                 "browser_request",
-                                                 "key_shared",
-                                                 "unknown_field",
-                                                 "stop_as_string",
-                                                 "temperature_out_of_range",
-                                                 "temperature_and_top_p",
-                                                 "stream_options_without_stream",
-                                                 "duplicate_key"};
+  static const std::vector<std::string> codes = [] {
+    std::vector<std::string> all;
+    for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
+    return all;
+  }();
   return codes;
 }
 

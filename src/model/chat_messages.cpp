@@ -166,10 +166,9 @@ void Reader::check_tool_messages() {
   for (std::size_t index = 0; index < messages.size(); ++index) {
     const Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
-      add_finding("tool_result_unknown_id",
+      add_finding(finding_kinds::tool_result_unknown_id,
                   place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
-                      ". Send the call's own id, and keep the assistant's message with the call.",
-                  Severity::error);
+                      ". Send the call's own id, and keep the assistant's message with the call.");
     }
     if (message.tool_calls.empty()) continue;
     std::unordered_set<std::string_view> answered;
@@ -184,11 +183,10 @@ void Reader::check_tool_messages() {
     }
     if (count == 0) continue;
     if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
-    add_finding("tool_call_unanswered",
+    add_finding(finding_kinds::tool_call_unanswered,
                 place(index) + ".tool_calls: no tool message " +
                     (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
-                    missing + ". Send each call's result right after the call.",
-                Severity::error);
+                    missing + ". Send each call's result right after the call.");
   }
 }
 

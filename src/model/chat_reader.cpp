@@ -48,7 +48,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
   }
   check_tool_messages();
   if (request_.temperature && request_.top_p) {
-    add_finding("temperature_and_top_p", "temperature and top_p are both given; set one of them.");
+    add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
   }
   if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
     request_.tool_choice.mode = ToolChoice::Mode::automatic;
@@ -60,10 +60,8 @@ const Json* Reader::optional_member(const Json::object_t& object, std::string_vi
   return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
 }
 
-void Reader::add_finding(const char* code, std::string message, Severity severity) {
-  if (request_.findings.size() < max_findings) {
-    request_.findings.push_back(Finding{code, std::move(message), severity});
-  }
+void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
+  if (request_.findings.size() < max_findings) request_.findings.push_back(kind.make(std::move(message)));
 }
 
 void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
@@ -73,7 +71,7 @@ void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
     if (!acceptance_.unknown_fields) {
       throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
     }
-    add_finding("duplicate_key", what + "; the last one counts. Send it once.");
+    add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
   }
 }
 
@@ -100,7 +98,7 @@ void Reader::unknown_field(const std::string& path, std::string_view name) {
                                                                : "leave it out";
   const std::string message = path + ": not a documented field; " + advice;
   if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
-  add_finding("unknown_field", message + ".");
+  add_finding(finding_kinds::unknown_field, message + ".");
 }
 
 void Reader::read_all() {
@@ -181,7 +179,7 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
     if (!acceptance_.stream_options_without_stream) {
       fail("invalid_value", path, "nothing unless stream is true", "an object");
     }
-    add_finding("stream_options_without_stream",
+    add_finding(finding_kinds::stream_options_without_stream,
                 "stream_options: without stream they have no effect; leave them out or set stream to true.");
   }
 }
@@ -193,7 +191,7 @@ void Reader::read_temperature(const Json& value, const Path& path) {
   }
   request_.temperature = require_number(value, path);
   if (*request_.temperature < 0 || *request_.temperature > 2) {
-    add_finding("temperature_out_of_range",
+    add_finding(finding_kinds::temperature_out_of_range,
                 "temperature: " + value.dump() + " is outside 0 to 2, which other servers reject; stay within it.");
   }
 }
@@ -202,7 +200,7 @@ void Reader::read_stop(const Json& value, const Path& path) {
   if (value.is_string() && acceptance_.stop_as_string) {
     request_.stop.push_back(require_filled_string(value, path));
     if (!profile_.documents_stop_as_string)
-      add_finding("stop_as_string", "stop: documented as an array; send [\"…\"] in place of the string.");
+      add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
   if (!value.is_array()) {

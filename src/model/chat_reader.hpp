@@ -10,6 +10,7 @@
 #include "chat_fields.hpp"
 #include "chat_parser.hpp"
 #include "chat_request.hpp"
+#include "finding_kinds.hpp"
 #include "profile_traits.hpp"
 
 namespace mock_gateway {
@@ -87,7 +88,7 @@ class Reader {
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
-  void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
+  void add_finding(const finding_kinds::Kind& kind, std::string message);
 
   const Acceptance acceptance_;
   const ChatLimits& limits_;
