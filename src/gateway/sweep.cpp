@@ -14,6 +14,7 @@
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../evidence/record.hpp"
+#include "../model/reply_checks.hpp"
 #include "../model/reply_data.hpp"
 #include "../script/script.hpp"
 
