@@ -5,6 +5,7 @@
 #include <exception>
 #include <iostream>
 
+#include "../answer/completion_events.hpp"
 #include "../answer/default_reply.hpp"
 #include "../core/access.hpp"
 #include "../core/calendar.hpp"
