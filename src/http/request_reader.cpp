@@ -167,26 +167,51 @@ Connection::Arrival read_bounded(Connection& connection, std::size_t size, std::
   return Connection::Arrival::arrived;
 }
 
+/// Reads a line of a chunked body that holds no data. One that is too long makes the request malformed or too large.
+Connection::Arrival read_chunk_line(Connection& connection, IncomingRequest& incoming, std::size_t max_raw,
+                                    const char* too_long) {
+  std::string& raw = incoming.raw_body;
+  make_room(max_chunk_line, max_raw, raw);
+  const std::size_t room = max_raw - raw.size();
+  const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
+  if (arrival != Connection::Arrival::too_large) return arrival;
+  if (room < max_chunk_line)
+    incoming.body_too_large = framing_too_large(max_raw);
+  else
+    incoming.malformed = malformed(too_long);
+  return arrival;
+}
+
+/// Reads what follows the last chunk (RFC 9112, 7.1.2).
+Connection::Arrival read_trailer(Connection& connection, IncomingRequest& incoming, std::size_t max_raw) {
+  std::string& raw = incoming.raw_body;
+  for (std::size_t fields = 0;; ++fields) {
+    const std::size_t line_begin = raw.size();
+    constexpr const char* too_large = "the chunked body's trailer is too large";
+    const Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, too_large);
+    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
+    if (fields > max_header_fields) {
+      incoming.malformed = malformed(too_large);
+      return Connection::Arrival::arrived;
+    }
+    if (arrival != Connection::Arrival::arrived) return arrival;
+    if (!ends_in_crlf(raw, line_begin)) {
+      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
+      return Connection::Arrival::arrived;
+    }
+    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
+  }
+}
+
 /// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
 Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
   std::string& raw = incoming.raw_body;
   std::string& body = incoming.request.body;
   const std::size_t max_body = connection.limits().max_body;
   const std::size_t max_raw = max_body + std::min(max_framing, std::numeric_limits<std::size_t>::max() - max_body);
-  const auto read_line = [&](const char* too_long) {
-    make_room(max_chunk_line, max_raw, raw);
-    const std::size_t room = max_raw - raw.size();
-    const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
-    if (arrival != Connection::Arrival::too_large) return arrival;
-    if (room < max_chunk_line)
-      incoming.body_too_large = framing_too_large(max_raw);
-    else
-      incoming.malformed = malformed(too_long);
-    return arrival;
-  };
   for (;;) {
     const std::size_t line_begin = raw.size();
-    Connection::Arrival arrival = read_line("a chunk's size line is too long");
+    Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, "a chunk's size line is too long");
     if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
     if (arrival != Connection::Arrival::arrived) return arrival;
     std::size_t size = 0;
@@ -213,22 +238,7 @@ Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incomi
     make_room(size, max_body, body);
     body.append(raw, data_begin, size);
   }
-  for (std::size_t fields = 0;; ++fields) {
-    const std::size_t line_begin = raw.size();
-    constexpr const char* too_large = "the chunked body's trailer is too large";
-    const Connection::Arrival arrival = read_line(too_large);
-    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
-    if (fields > max_header_fields) {
-      incoming.malformed = malformed(too_large);
-      return Connection::Arrival::arrived;
-    }
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    if (!ends_in_crlf(raw, line_begin)) {
-      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
-      return Connection::Arrival::arrived;
-    }
-    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
-  }
+  return read_trailer(connection, incoming, max_raw);
 }
 
 Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
