@@ -472,6 +472,12 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
 
 }  // namespace detail
 
+Review::Review(const Review&) = default;
+Review::Review(Review&&) noexcept = default;
+Review& Review::operator=(const Review&) = default;
+Review& Review::operator=(Review&&) noexcept = default;
+Review::~Review() = default;
+
 Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
                std::size_t open, std::string chaos)
     : findings_(std::move(findings)),

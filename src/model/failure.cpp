@@ -21,6 +21,12 @@ void require_not_negative(Duration duration, const char* setter, const char* ins
 }  // namespace failures
 }  // namespace detail
 
+Failure::Failure(const Failure&) = default;
+Failure::Failure(Failure&&) noexcept = default;
+Failure& Failure::operator=(const Failure&) = default;
+Failure& Failure::operator=(Failure&&) noexcept = default;
+Failure::~Failure() = default;
+
 Failure::Failure(int status, std::string code, std::string message)
     : status_(status),
       code_(detail::require_utf8(std::move(code), "code of a failure")),

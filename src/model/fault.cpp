@@ -55,6 +55,12 @@ Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
 
 Trigger at_end() { return Trigger(Trigger::Kind::at_end, 0); }
 
+Effect::Effect(const Effect&) = default;
+Effect::Effect(Effect&&) noexcept = default;
+Effect& Effect::operator=(const Effect&) = default;
+Effect& Effect::operator=(Effect&&) noexcept = default;
+Effect::~Effect() = default;
+
 std::string Effect::to_string() const {
   switch (kind_) {
     case Kind::close_connection: return "close the connection";

@@ -75,6 +75,13 @@ Trigger at_end();
 /// or RST follows.
 class Effect {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Effect(const Effect& other);
+  Effect(Effect&& other) noexcept;
+  Effect& operator=(const Effect& other);
+  Effect& operator=(Effect&& other) noexcept;
+  ~Effect();
+
   enum class Kind {
     close_connection,
     reset_connection,

@@ -7,6 +7,12 @@
 
 namespace mock_gateway {
 
+HttpReply::HttpReply(const HttpReply&) = default;
+HttpReply::HttpReply(HttpReply&&) noexcept = default;
+HttpReply& HttpReply::operator=(const HttpReply&) = default;
+HttpReply& HttpReply::operator=(HttpReply&&) noexcept = default;
+HttpReply::~HttpReply() = default;
+
 HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
 
 HttpReply::HttpReply(int status, const Json& body, std::string content_type)

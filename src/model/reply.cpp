@@ -40,6 +40,12 @@ Reply make_raw_reply(int status, std::string body, std::string content_type) {
 
 }  // namespace detail
 
+TokenLogprob::TokenLogprob(const TokenLogprob&) = default;
+TokenLogprob::TokenLogprob(TokenLogprob&&) noexcept = default;
+TokenLogprob& TokenLogprob::operator=(const TokenLogprob&) = default;
+TokenLogprob& TokenLogprob::operator=(TokenLogprob&&) noexcept = default;
+TokenLogprob::~TokenLogprob() = default;
+
 TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
 
 TokenLogprob::TokenLogprob(double logprob, std::vector<TopLogprob> top)
