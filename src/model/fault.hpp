@@ -12,10 +12,9 @@
 
 namespace mock_gateway {
 
-/// A point of a reply. Events count from 1, the role event included; tokens are content deltas (text, reasoning,
-/// refusal, tool arguments), counted from 1 over the whole reply: also where a Chunking makes them more or less than a
-/// token. Both are counted as the reply has them, whatever a
-/// fault skips or repeats; comments and pings are no events.
+/// A point of a reply. Events count from 1, the role event included. Tokens are content deltas (text, reasoning,
+/// refusal, tool arguments), counted from 1 over the whole reply, also where a Chunking makes them more or less than a
+/// token. Both are counted as the reply has them, whatever a fault skips or repeats. Comments and pings are no events.
 ///
 /// A reply that is not streamed leaves in one piece: it has a head, bytes and an end, and no events or tokens. The same
 /// stub may answer both, so a point that either can reach is accepted; verify() reports a reply that did not reach it.
@@ -36,9 +35,9 @@ class Trigger {
   Trigger(Kind kind, std::size_t count, std::size_t byte = 0) : kind_(kind), count_(count), byte_(byte) {}
 
   Kind kind() const { return kind_; }
-  /// Of events, tokens or bytes; of the others 0.
+  /// How many events, tokens or bytes, or the number of the event; 0 for the kinds that count nothing.
   std::size_t count() const { return count_; }
-  /// Of inside_event.
+  /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
   /// "after 2 tokens".
   std::string to_string() const;
@@ -53,18 +52,20 @@ class Trigger {
 Trigger before_headers();
 /// Head sent, body not begun.
 Trigger after_headers();
-/// `count` at least 1, or GatewayError; so for the next two.
+/// After the event of that number. `count` is at least 1, or GatewayError.
 Trigger after_events(std::size_t count);
+/// After the token of that number. `count` is at least 1, or GatewayError.
 Trigger after_tokens(std::size_t count);
-/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off:
-/// comments, pings and a byte order mark count. An event that it cuts leaves in two HTTP chunks, one up to the cut and
-/// one from it on; so for the next two.
+/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off.
+/// Comments, pings and a byte order mark count. An event that this cuts leaves in two HTTP chunks: one up to the cut,
+/// one from it on. `count` is at least 1, or GatewayError.
 Trigger after_bytes(std::size_t count);
 /// After the first `byte` bytes of event `event`, which begins with `data: ` or the field that its dialect puts before
-/// it. Both at least 1, or GatewayError. Never reached when the event has no more bytes than that.
+/// it. The event is cut as by after_bytes. Both are at least 1, or GatewayError. A reply never comes to it when the
+/// event has no more bytes than that.
 Trigger inside_event(std::size_t event, std::size_t byte);
-/// After the first byte of the first character of event `event` that has several (UTF-8). Never reached when it has no
-/// such character. `event` at least 1, or GatewayError.
+/// After the first byte of the first character of event `event` that has several (UTF-8). The event is cut as by
+/// after_bytes. `event` is at least 1, or GatewayError. A reply never comes to it when the event has no such character.
 Trigger inside_character(std::size_t event);
 /// After every event but `[DONE]`.
 Trigger before_done();
@@ -103,14 +104,16 @@ class Effect {
   Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
 
   Kind kind() const { return kind_; }
-  /// Of a stall; nothing: until its gate opens or, without one, until the client leaves or a stop or guard.
+  /// The stall's duration. Empty: it lasts until the gate opens; without a gate, until the client leaves, the gateway
+  /// stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
+  /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
-  /// Of garbage; of an error event without a failure, its data.
+  /// The bytes of garbage, or the data of an error event without a failure.
   const std::string& bytes() const { return bytes_; }
-  /// Of an error event.
+  /// The failure whose body an error event has.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// Of a wrong Content-Length.
+  /// By how many bytes a Content-Length is wrong.
   std::int64_t difference() const { return difference_; }
   std::string to_string() const;
 
@@ -138,7 +141,7 @@ Effect truncate();
 /// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
 Effect garbage(std::string bytes);
 /// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on, here and in the next two, except inside an event.
+/// dialect go on, except inside an event; so they do in the other stalls.
 Effect stall();
 /// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
 /// once. `duration` is positive, or GatewayError.

@@ -10,17 +10,17 @@ namespace mock_gateway {
 /// on, it does not wait to.
 struct Writes {
   enum class Kind {
-    /// What is due at the same moment in one, of 64 KiB at most: whatever waits, a ping and a fault end it. An element
-    /// of
-    /// raw_bytes() has one of its own.
+    /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
+    /// of raw_bytes() has a write of its own.
     due_together,
-    /// The head, then each event, comment and ping, and the end of the body; a plain reply as above.
+    /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
+    /// due_together.
     each_event,
-    /// As each_event, and at most `size` bytes each.
+    /// As each_event, in writes of `size` bytes at most.
     sliced,
-    /// All at the end, or before a fault.
+    /// One write for all, at the end or before a fault.
     together,
-    /// So too, but in two: the first `size` bytes, head included, and the rest.
+    /// As together, but in two writes: the first `size` bytes, head included, and the rest.
     split,
   };
 
