@@ -100,7 +100,7 @@ const ProfileTraits& traits_of(Profile profile) {
   for (const ProfileTraits& row : profiles::rows) {
     if (row.profile == profile) return row;
   }
-  return profiles::rows.front();
+  throw GatewayError("profile " + std::to_string(static_cast<int>(profile)) + " has no row in model/profile.cpp");
 }
 
 }  // namespace detail

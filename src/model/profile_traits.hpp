@@ -99,6 +99,7 @@ struct ProfileTraits {
   bool usage_on_finish = false;
 };
 
+/// The row of a profile. Throws GatewayError when it has none.
 const ProfileTraits& traits_of(Profile profile);
 
 }  // namespace detail
