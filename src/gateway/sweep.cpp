@@ -86,6 +86,12 @@ SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t s
       exchanges_(std::move(exchanges)),
       reached_(reached) {}
 
+SweepStep::SweepStep(const SweepStep&) = default;
+SweepStep::SweepStep(SweepStep&&) noexcept = default;
+SweepStep& SweepStep::operator=(const SweepStep&) = default;
+SweepStep& SweepStep::operator=(SweepStep&&) noexcept = default;
+SweepStep::~SweepStep() = default;
+
 const Trigger& SweepStep::trigger() const {
   if (!fault_) throw GatewayError("a step of splits() has no trigger; split() is its byte");
   return fault_->trigger;
