@@ -471,7 +471,7 @@ int main(int count, char** arguments) {
   option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   option("--profile", flags.profile, "NAME", "whose shapes replies have, and what it takes (documented)")
-      ->check(CLI::IsMember({"documented", "openai", "dashscope", "deepseek"}));
+      ->check(CLI::IsMember(profile_names()));
   CLI::Option* acceptance =
       option("--acceptance", flags.acceptance, "NAME",
              "what requests may hold: strict (only what the documentation lists), default (what common SDKs send) or "

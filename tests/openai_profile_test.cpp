@@ -290,6 +290,19 @@ TEST_CASE("other profiles take what they took") {
   }
 }
 
+TEST_CASE("each profile has a name that leads back to it, and another name gets the list") {
+  std::string list;
+  for (const std::string& name : profile_names()) {
+    CHECK(to_string(profile_named(name)) == name);
+    if (!list.empty()) list += name == profile_names().back() ? " or " : ", ";
+    list += name;
+  }
+  CHECK(list.substr(0, 29) == "documented, openai, dashscope");
+  CHECK(profile_named("dashscope") == Profile::dashscope);
+  const std::string message = "mock_gateway: no profile is named \"nobody's\"; use " + list;
+  CHECK_THROWS_WITH_AS(profile_named("nobody's"), message.c_str(), GatewayError);
+}
+
 TEST_CASE("the time until a limit resets has hours, minutes and seconds, and is never rounded down") {
   const std::vector<std::pair<Duration, std::string>> times = {{1ns, "1ms"},
                                                                {6ms, "6ms"},

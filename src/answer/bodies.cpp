@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "../core/text.hpp"
+#include "../model/profile_traits.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -68,7 +69,7 @@ void append_model(std::string& out, const Model& model, std::int64_t created) {
 std::string error_body(const Failure& failure, Profile profile) {
   if (failure.raw_body()) return *failure.raw_body();
   std::string out = R"({"error":{)";
-  if (profile == Profile::openai) {
+  if (traits_of(profile).error_shape == ErrorShape::openai) {
     const bodies::OpenAiError error = bodies::openai_error(failure);
     bodies::append_member(out, "message", error.message);
     out += ',';

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 #include <utility>
 
-#include "../core/json_reader.hpp"
-#include "../core/random.hpp"
-#include "../core/text.hpp"
 #include "../model/reply_data.hpp"
-#include "words.hpp"
+#include "completion_json.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -38,7 +34,6 @@ bool cut_at_stop(const Limits& limits, TokenizedText& text) {
   return true;
 }
 
-/// Randomness of one part of a choice: the same for the same answer, whatever else the answer holds.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part) {
   return Random(seed ^ (static_cast<std::uint64_t>(choice) << 32) ^ part);
 }
@@ -46,7 +41,7 @@ Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part) {
 CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, Limits limits,
                              const AnswerContext& context, const Tokens& tokens) {
   CompletionChoice choice;
-  choice.has_refusal = scripted.refusal && context.profile == Profile::openai;
+  choice.has_refusal = scripted.refusal && traits_of(context.profile).refusal_key;
   choice.has_text = scripted.text || (scripted.refusal && !choice.has_refusal);
   std::string text = scripted.text.value_or("");
   if (scripted.refusal && !choice.has_refusal) text += *scripted.refusal;
@@ -103,12 +98,6 @@ std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-std::size_t deltas_of(const CompletionChoice& choice) {
-  std::size_t count = choice.thinking.deltas() + choice.text.deltas() + choice.refusal.deltas();
-  for (const CompletionToolCall& call : choice.tool_calls) count += call.arguments.deltas();
-  return count;
-}
-
 /// The ends of the deltas of each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
@@ -140,245 +129,13 @@ void add_cuts(TokenizedText& text, const std::vector<std::size_t>& cuts, std::si
   }
 }
 
-/// `,"name":`, or without the comma at the start of an object.
-void append_name(std::string& out, std::string_view name) {
-  if (out.back() != '{') out += ',';
-  out += '"';
-  out += name;
-  out += "\":";
-}
-
-void append_string(std::string& out, std::string_view name, std::string_view value) {
-  append_name(out, name);
-  text::append_json_string(out, value);
-}
-
-template <class Integer>
-void append_integer(std::string& out, std::string_view name, Integer value) {
-  append_name(out, name);
-  out += std::to_string(value);
-}
-
-/// How OpenAI and DeepSeek tell one configuration of a model from another; DashScope sends null.
-void append_system_fingerprint(std::string& out, const Completion& completion) {
-  const Profile profile = completion.context().profile;
-  if (profile == Profile::documented) return;
-  append_name(out, "system_fingerprint");
-  if (profile == Profile::dashscope) {
-    out += "null";
-    return;
-  }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::uint64_t bits = fingerprint(completion.model());
-  out += "\"fp_";
-  for (int count = 0; count < 10; ++count, bits >>= 4) out += digits[bits & 0xfu];
-  out += '"';
-}
-
-/// From the opening brace to the model.
-void append_envelope(std::string& out, const Completion& completion, std::string_view object) {
-  out += '{';
-  append_string(out, "id", completion.context().id);
-  append_string(out, "object", object);
-  append_integer(out, "created", completion.context().created);
-  append_string(out, "model", completion.model());
-}
-
-void append_usage(std::string& out, const Completion& completion) {
-  const Usage& usage = completion.usage();
-  append_name(out, "usage");
-  if (completion.usage_json()) {
-    out += *completion.usage_json();
-    return;
-  }
-  out += '{';
-  append_integer(out, "prompt_tokens", usage.prompt_tokens);
-  append_integer(out, "completion_tokens", usage.completion_tokens);
-  append_integer(out, "total_tokens", usage.total_tokens);
-  const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.context().profile == Profile::openai) {
-    append_name(out, "prompt_tokens_details");
-    out += '{';
-    append_integer(out, "cached_tokens", cached);
-    out += '}';
-  }
-  if (usage.reasoning_tokens) {
-    append_name(out, "completion_tokens_details");
-    out += '{';
-    append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
-    out += '}';
-  }
-  if (completion.context().profile == Profile::deepseek) {
-    append_integer(out, "prompt_cache_hit_tokens", cached);
-    append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
-  }
-  out += '}';
-}
-
-/// `{"id","type","function"}` of a tool call, from the id on.
-void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments) {
-  append_string(out, "id", call.id);
-  const std::string_view kind = call.custom ? "custom" : "function";
-  append_string(out, "type", kind);
-  append_name(out, kind);
-  out += '{';
-  append_string(out, "name", call.name);
-  append_string(out, call.custom ? "input" : "arguments", arguments);
-  out += "}}";
-}
-
-/// A logprob that is made up, in ten-thousandths below 0.
-std::string made_up_logprob(std::uint64_t below_zero) {
-  const std::string decimals = std::to_string(below_zero % 10000);
-  return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
-}
-
-/// `"token","logprob","bytes"`.
-void append_candidate(std::string& out, std::string_view token, const std::string& logprob) {
-  append_string(out, "token", token);
-  append_name(out, "logprob");
-  out += logprob;
-  append_name(out, "bytes");
-  out += '[';
-  for (const char byte : token) {
-    if (out.back() != '[') out += ',';
-    out += std::to_string(static_cast<unsigned>(static_cast<unsigned char>(byte)));
-  }
-  out += ']';
-}
-
-/// The logprobs of one token. What is not scripted is made up: the token is the likeliest, the alternatives are words.
-void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
-                           std::string_view token) {
-  constexpr std::uint64_t likely = 15000;  // e^-1.5
-  const std::vector<TokenLogprob>& all_scripted = completion.choices()[choice].logprobs;
-  const TokenLogprob* const scripted = number < all_scripted.size() ? &all_scripted[number] : nullptr;
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(completion.top_logprobs(), 0));
-  Random random = random_for(~completion.context().seed, choice, number);
-  std::uint64_t below_zero = 1 + random.below(likely);
-  std::string logprob = made_up_logprob(below_zero);
-  if (scripted) {
-    constexpr double lowest = 1e15;  // far from where the sum below would wrap around
-    below_zero = static_cast<std::uint64_t>(std::min(-scripted->logprob() * 10000, lowest));
-    logprob = Json(scripted->logprob()).dump();
-  }
-  out += '{';
-  append_candidate(out, token, logprob);
-  append_name(out, "top_logprobs");
-  out += '[';
-  if (scripted && scripted->top()) {
-    for (std::size_t place = 0; place < std::min(wanted, scripted->top()->size()); ++place) {
-      const TopLogprob& alternative = (*scripted->top())[place];
-      out += place == 0 ? "{" : ",{";
-      append_candidate(out, alternative.token, Json(alternative.logprob).dump());
-      out += '}';
-    }
-    out += "]}";
-    return;
-  }
-  std::vector<std::string> candidates;
-  while (candidates.size() < wanted) {
-    std::string candidate = candidates.empty() ? std::string(token) : ' ' + words::word(random);
-    if (std::find(candidates.begin(), candidates.end(), candidate) != candidates.end()) continue;
-    out += candidates.empty() ? "{" : ",{";
-    append_candidate(out, candidate, candidates.empty() ? logprob : made_up_logprob(below_zero));
-    out += '}';
-    below_zero += 1 + random.below(likely);
-    candidates.push_back(std::move(candidate));
-  }
-  out += "]}";
-}
-
-void append_logprobs_list(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
-                          std::size_t last) {
-  const CompletionChoice& choice = completion.choices()[index];
-  if (first >= last) {
-    out += "null";
-    return;
-  }
-  out += '[';
-  for (std::size_t number = first; number < last; ++number) {
-    const std::size_t border = choice.text.size();
-    if (number != first) out += ',';
-    append_token_logprobs(out, completion, index, number,
-                          number < border ? choice.text.token(number) : choice.refusal.token(number - border));
-  }
-  out += ']';
-}
-
-/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
-void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
-                     std::size_t last) {
-  const std::size_t border = completion.choices()[index].text.size();
-  out += R"(,"logprobs":{"content":)";
-  append_logprobs_list(out, completion, index, first, std::min(last, border));
-  if (completion.context().profile == Profile::openai) {
-    append_name(out, "refusal");
-    append_logprobs_list(out, completion, index, std::max(first, border), last);
-  }
-  out += '}';
-}
-
-/// Whether every choice and chunk carries the key `logprobs`.
-bool has_logprobs_key(const Completion& completion) {
-  return completion.logprobs() || completion.context().profile != Profile::documented;
-}
-
-void append_message(std::string& out, const CompletionChoice& choice, Profile profile) {
-  append_name(out, "message");
-  out += R"({"role":"assistant","content":)";
-  if (choice.has_text) {
-    text::append_json_string(out, choice.text.text);
-  } else {
-    out += "null";
-  }
-  if (choice.thinking.size() > 0) {
-    append_string(out, "reasoning_content", choice.thinking.text);
-  } else if (profile == Profile::deepseek) {
-    out += R"(,"reasoning_content":null)";  // its deltas have the key in any case
-  }
-  if (!choice.tool_calls.empty()) {
-    append_name(out, "tool_calls");
-    out += '[';
-    for (const CompletionToolCall& call : choice.tool_calls) {
-      out += out.back() == '[' ? "{" : ",{";
-      append_call(out, call, call.arguments.text);
-    }
-    out += ']';
-  }
-  if (choice.has_refusal) {
-    append_string(out, "refusal", choice.refusal.text);
-  } else if (profile == Profile::openai) {
-    out += R"(,"refusal":null)";
-  }
-  out += '}';
-}
-
-/// The first delta of a choice. One made of tool calls has null content, as the plain message has.
-std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
-  const bool only_calls = !choice.has_text && !choice.tool_calls.empty();
-  switch (profile) {
-    case Profile::documented: break;
-    case Profile::openai:
-      if (only_calls) return R"({"role":"assistant","content":null,"refusal":null})";
-      return R"({"role":"assistant","content":"","refusal":null})";
-    case Profile::dashscope:
-      if (choice.thinking.size() == 0)
-        return only_calls ? R"({"content":null,"role":"assistant"})" : R"({"content":"","role":"assistant"})";
-      return R"({"content":null,"role":"assistant","reasoning_content":""})";
-    case Profile::deepseek: return R"({"role":"assistant","content":null,"reasoning_content":""})";
-  }
-  return only_calls ? R"({"role":"assistant","content":null})" : R"({"role":"assistant","content":""})";
-}
-
-/// Reads what was written here. A script's values in it may nest as deep as they like.
-Json read_own(const std::string& json) {
-  JsonReadOptions options;
-  options.max_depth = std::numeric_limits<std::size_t>::max();
-  return read_json(json, options);
-}
-
 }  // namespace completions
+
+std::size_t CompletionChoice::deltas() const {
+  std::size_t count = thinking.deltas() + text.deltas() + refusal.deltas();
+  for (const CompletionToolCall& call : tool_calls) count += call.arguments.deltas();
+  return count;
+}
 
 Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
                        const Tokens& tokens, const Chunking* chunking)
@@ -415,7 +172,7 @@ Completion::Completion(const ReplyData& reply, const ChatRequest& request, const
   if (!chunking) return;
   cut(reply, *chunking);
   delta_count_ = 0;
-  for (const CompletionChoice& choice : choices_) delta_count_ += completions::deltas_of(choice);
+  for (const CompletionChoice& choice : choices_) delta_count_ += choice.deltas();
 }
 
 void Completion::cut(const ReplyData& reply, const Chunking& chunking) {
@@ -453,7 +210,7 @@ std::string Completion::body() const {
     const CompletionChoice& choice = choices_[index];
     out += index == 0 ? "{" : ",{";
     completions::append_integer(out, "index", index);
-    completions::append_message(out, choice, context_.profile);
+    completions::append_message(out, choice, profile());
     const std::size_t visible = choice.text.size() + choice.refusal.size();
     if (logprobs_ && visible > 0) {
       completions::append_logprobs(out, *this, index, 0, visible);
@@ -479,201 +236,6 @@ void Completion::merge_extra(std::string& json, const char* message) const {
   }
   for (const Json& patch : extra_) value.merge_patch(patch);
   json = value.dump();
-}
-
-CompletionEvents::CompletionEvents(const Completion& completion)
-    : completion_(completion), positions_(completion.choices().size()) {
-  const Profile profile = completion_.context().profile;
-  usage_on_finish_ = completion_.include_usage() && profile == Profile::deepseek;
-  usage_due_ = completion_.include_usage() && !usage_on_finish_;
-  has_extra_ = completion_.has_extra();
-  deltas_left_ = completion_.delta_count();
-  for (const CompletionChoice& choice : completion_.choices()) {
-    deltas_left_ += 1 + choice.tool_calls.size();
-    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
-  }
-  if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
-
-  completions::append_envelope(head_, completion_, "chat.completion.chunk");
-  completions::append_system_fingerprint(head_, completion_);
-  head_ += R"(,"choices":[)";
-  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
-  if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
-  rest_ += R"(,"finish_reason":null})" + tail_;
-
-  const bool nulls = profile == Profile::dashscope || profile == Profile::deepseek;
-  thinking_open_ = nulls ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
-  text_close_ = profile == Profile::deepseek ? R"(,"reasoning_content":null})" : "}";
-}
-
-bool CompletionEvents::next(StreamEvent& event) {
-  if (!write(event)) return false;
-  ++count_;
-  if (has_extra_) completion_.merge_extra(event.data, "delta");
-  for (const ExtraChunk& extra : completion_.extra_chunks()) {
-    if (extra.number != count_) continue;
-    Json chunk = completions::read_own(event.data);
-    chunk.merge_patch(extra.patch);
-    event.data = chunk.dump();
-  }
-  return true;
-}
-
-std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
-  std::vector<CallDelta> order;
-  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
-    before = order.size();
-    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
-      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
-  }
-  return order;
-}
-
-std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
-  if (!call_deltas_.empty()) {
-    const std::vector<CallDelta>& order = call_deltas_[index];
-    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
-  }
-  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
-  for (std::size_t call = 0; call < calls.size(); ++call) {
-    const std::size_t fragments = calls[call].arguments.deltas();
-    if (position <= fragments) return CallDelta{call, position};
-    position -= 1 + fragments;
-  }
-  return std::nullopt;
-}
-
-bool CompletionEvents::write(StreamEvent& event) {
-  while (deltas_left_ > 0) {
-    const std::size_t index = turn_;
-    turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;
-    if (!write_delta(index, event)) continue;
-    --deltas_left_;
-    if (completion_.finish_in_last_chunk()) finish_delta(index, event);
-    return true;
-  }
-  event.token = false;
-  if (finished_ < positions_.size()) {
-    write_finish(finished_++, event);
-    return true;
-  }
-  if (!usage_due_) return false;
-  usage_due_ = false;
-  event.data = head_;
-  event.data += ']';
-  completions::append_usage(event.data, completion_);
-  event.data += '}';
-  return true;
-}
-
-bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
-  const CompletionChoice& choice = completion_.choices()[index];
-  std::size_t position = positions_[index]++;
-  if (position == 0) {
-    begin(index, event);
-    event.token = false;
-    event.data += completions::role_delta(choice, completion_.context().profile);
-    event.data += rest_;
-    return true;
-  }
-  position -= 1;
-  if (position < choice.thinking.deltas()) {
-    begin(index, event);
-    write_token(thinking_open_, choice.thinking, position, "}", event);
-    event.data += rest_;
-    return true;
-  }
-  position -= choice.thinking.deltas();
-  if (position < choice.text.deltas()) {
-    begin(index, event);
-    write_token(R"({"content":)", choice.text, position, text_close_, event);
-    end_with_logprobs(index, 0, choice.text, position, event);
-    return true;
-  }
-  position -= choice.text.deltas();
-  if (position < choice.refusal.deltas()) {
-    begin(index, event);
-    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
-    end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
-    return true;
-  }
-  position -= choice.refusal.deltas();
-  const std::optional<CallDelta> delta = call_delta(index, position);
-  if (!delta) {
-    --positions_[index];  // nothing was sent
-    return false;
-  }
-  const CompletionToolCall& call = choice.tool_calls[delta->call];
-  begin(index, event);
-  event.data += R"({"tool_calls":[{)";
-  completions::append_integer(event.data, "index", delta->call);
-  if (delta->fragment == 0) {
-    event.token = false;
-    completions::append_call(event.data, call, "");
-  } else {
-    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta->fragment - 1, "}}", event);
-  }
-  event.data += "]}";
-  event.data += rest_;
-  return true;
-}
-
-void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
-  event.data = head_;
-  event.data += R"({"index":)";
-  event.data += std::to_string(index);
-  event.data += R"(,"delta":)";
-}
-
-void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
-                                   std::string_view close, StreamEvent& event) {
-  event.token = true;
-  event.share = text.share(delta);
-  event.data += open;
-  text::append_json_string(event.data, text.delta(delta));
-  event.data += close;
-}
-
-void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
-                                         std::size_t delta, StreamEvent& event) {
-  const auto [first, last] =
-      completion_.logprobs() ? text.tokens_ending_in(delta) : std::pair<std::size_t, std::size_t>{};
-  if (first == last) {
-    event.data += rest_;
-    return;
-  }
-  completions::append_logprobs(event.data, completion_, index, before + first, before + last);
-  event.data += R"(,"finish_reason":null})";
-  event.data += tail_;
-}
-
-void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
-  const Profile profile = completion_.context().profile;
-  begin(index, event);
-  event.data += profile == Profile::dashscope || profile == Profile::deepseek ? R"({"content":""})" : "{}";
-  if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
-  end_with_finish_reason(index, index + 1 == positions_.size(), event);
-}
-
-void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
-  const CompletionChoice& choice = completion_.choices()[index];
-  if (positions_[index] != 1 + completions::deltas_of(choice) + choice.tool_calls.size()) return;
-  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
-  event.data.resize(event.data.size() - unfinished.size());
-  end_with_finish_reason(index, deltas_left_ == 0, event);
-}
-
-void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
-  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
-  event.data += '}';
-  if (usage_on_finish_ && last) {
-    event.data += ']';
-    completions::append_usage(event.data, completion_);
-    event.data += '}';
-  } else {
-    event.data += tail_;
-  }
 }
 
 }  // namespace detail

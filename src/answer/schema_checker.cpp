@@ -194,7 +194,7 @@ std::string usual_text(const Format& format, std::size_t least, Random& random) 
       do made += words::word(random);
       while (made.size() + format.usual.size() - index <= least);
     } else if (kind != '\0') {
-      made += "0123456789abcdef"[first + random.below(kind == 'x' ? 16 : kind == 's' ? 6 : 10 - first)];
+      made += text::hex_digits[first + random.below(kind == 'x' ? 16 : kind == 's' ? 6 : 10 - first)];
     } else {
       made += format.usual[index];
     }

@@ -4,15 +4,16 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
 
 #include "access.hpp"
+#include "calendar.hpp"
 #include "error.hpp"
 #include "printed.hpp"
+#include "text.hpp"
 #include "timeline.hpp"
 
 namespace mock_gateway {
@@ -274,40 +275,16 @@ TimePoint later(TimePoint time, Duration step) {
   return time + step;
 }
 
-namespace clocks {
-
-/// "1.5": a number of units, as many in each of which there are `unit` parts.
-std::string decimal(std::uint64_t parts, std::uint64_t unit) {
-  std::string text = std::to_string(parts / unit);
-  if (parts % unit == 0) return text;
-  std::string fraction = std::to_string(unit + parts % unit).substr(1);  // with the zeros in front
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  return text + "." + fraction;
-}
-
-}  // namespace clocks
-
 std::string printed(Duration duration) {
   const auto count = duration.count();
-  // Negated as unsigned: the least of all has no positive counterpart.
-  const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
-  const std::string sign = count < 0 ? "-" : "";
-  if (size == 0 || size >= 1'000'000'000) return sign + clocks::decimal(size, 1'000'000'000) + "s";
-  if (size >= 1'000'000) return sign + clocks::decimal(size, 1'000'000) + "ms";
-  if (size >= 1'000) return sign + clocks::decimal(size, 1'000) + "us";
-  return sign + std::to_string(size) + "ns";
+  const auto reaches = [count](std::int64_t unit) { return count >= unit || count <= -unit; };
+  if (count == 0 || reaches(1'000'000'000)) return text::decimal(count, 1'000'000'000) + "s";
+  if (reaches(1'000'000)) return text::decimal(count, 1'000'000) + "ms";
+  if (reaches(1'000)) return text::decimal(count, 1'000) + "us";
+  return std::to_string(count) + "ns";
 }
 
-std::string printed(TimePoint moment) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(moment.time_since_epoch());
-  const auto rest = static_cast<std::uint64_t>((moment.time_since_epoch() - seconds).count());
-  const auto time = static_cast<std::time_t>(seconds.count());
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[64];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  return text + clocks::decimal(rest, 1'000'000'000).substr(1) + "Z";
-}
+std::string printed(TimePoint moment) { return calendar::rfc3339(moment); }
 
 std::string printed_seconds(long double seconds) {
   char text[64];

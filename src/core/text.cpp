@@ -1,8 +1,11 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+
+#include "json.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -17,6 +20,46 @@ int hex_value(char digit) {
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
   if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
   return -1;
+}
+
+int hex_byte(std::string_view text, std::size_t offset) {
+  if (offset + 2 > text.size()) return -1;
+  const int high = hex_value(text[offset]);
+  const int low = hex_value(text[offset + 1]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+std::string decimal(std::int64_t count, std::int64_t unit) {
+  const auto part = static_cast<std::uint64_t>(unit);
+  // Negated without a sign, because the smallest int64 has no positive counterpart.
+  const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
+  std::string number = (count < 0 ? "-" : "") + std::to_string(size / part);
+  if (size % part == 0) return number;
+  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 keeps the zeros
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return number + "." + fraction;
+}
+
+std::string number(double value) {
+  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
+  if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
+  return Json(value).dump();
+}
+
+std::optional<std::int64_t> whole_number(std::string_view digits) {
+  if (digits.empty() || digits.size() > 9) return std::nullopt;
+  std::int64_t number = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    number = number * 10 + (digit - '0');
+  }
+  return number;
+}
+
+bool is_token(std::string_view text) {
+  constexpr std::string_view characters =
+      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
@@ -160,9 +203,8 @@ void append_escape(std::string& out, char32_t character) {
     case U'\r': out += "\\r"; return;
     default: break;
   }
-  constexpr std::string_view digits = "0123456789abcdef";
   out += "\\u";
-  for (const unsigned shift : {12u, 8u, 4u, 0u}) out += digits[(character >> shift) & 0x0f];
+  for (const unsigned shift : {12u, 8u, 4u, 0u}) out += hex_digits[(character >> shift) & 0x0f];
 }
 
 std::string printable(std::string_view text, std::size_t max_bytes, bool quotable) {
@@ -206,7 +248,6 @@ std::string counted(std::size_t count, std::string_view noun) {
 }
 
 void append_json_string(std::string& out, std::string_view utf8) {
-  constexpr std::string_view digits = "0123456789abcdef";
   out.push_back('"');
   std::size_t start = 0;  // of the run that needs no escape
   for (std::size_t index = 0; index < utf8.size(); ++index) {
@@ -225,8 +266,8 @@ void append_json_string(std::string& out, std::string_view utf8) {
       case '\r': out.append("\\r"); break;
       default:
         out.append("\\u00");
-        out.push_back(digits[byte >> 4]);
-        out.push_back(digits[byte & 0x0f]);
+        out.push_back(hex_digits[byte >> 4]);
+        out.push_back(hex_digits[byte & 0x0f]);
     }
   }
   out.append(utf8, start, utf8.size() - start);
@@ -261,11 +302,9 @@ std::optional<std::string> percent_decode(std::string_view text) {
       decoded.push_back(text[index]);
       continue;
     }
-    if (text.size() - index < 3) return std::nullopt;
-    const int high = hex_value(text[index + 1]);
-    const int low = hex_value(text[index + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded.push_back(static_cast<char>(static_cast<unsigned char>(high * 16 + low)));
+    const int byte = hex_byte(text, index + 1);
+    if (byte < 0) return std::nullopt;
+    decoded.push_back(static_cast<char>(static_cast<unsigned char>(byte)));
     index += 2;
   }
   return decoded;
@@ -274,13 +313,7 @@ std::optional<std::string> percent_decode(std::string_view text) {
 std::string seconds(std::chrono::nanoseconds duration) {
   const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
   if (all <= 0) return "0 s";
-  std::string text = std::to_string(all / 1000);
-  if (all % 1000 != 0) {
-    std::string fraction = std::to_string(1000 + all % 1000).substr(1);
-    fraction.erase(fraction.find_last_not_of('0') + 1);
-    text += "." + fraction;
-  }
-  return text + " s";
+  return decimal(all, 1000) + " s";
 }
 
 }  // namespace text

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,8 +73,27 @@ std::string counted(std::size_t count, std::string_view noun);
 /// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
 
+inline constexpr std::string_view hex_digits = "0123456789abcdef";
+
 /// The value of a hexadecimal digit, or -1.
 int hex_value(char digit);
+
+/// The value of the two hexadecimal digits at `offset`, or -1 when no two stand there.
+int hex_byte(std::string_view text, std::size_t offset);
+
+/// `count` units of which `unit` make one, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
+/// `unit` is a power of ten.
+std::string decimal(std::int64_t count, std::int64_t unit);
+
+/// As short as it can be while it still reads back as the same number, in any locale: "0.1", "3", "1e+300",
+/// "-infinity".
+std::string number(double value);
+
+/// The number that 1 to 9 decimal digits write; nothing for any other text.
+std::optional<std::int64_t> whole_number(std::string_view digits);
+
+/// Whether it is a token of HTTP, such as the name of a field (RFC 9110, 5.6.2).
+bool is_token(std::string_view text);
 
 /// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
 std::string lower_ascii(std::string_view text);

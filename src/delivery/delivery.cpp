@@ -9,46 +9,11 @@
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../model/reply_data.hpp"
+#include "waits.hpp"
 
 namespace mock_gateway {
 namespace detail {
 namespace delivery {
-
-/// A wait that ends with the first of two.
-class EitherOf final : public Pending {
- public:
-  EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
-
-  bool over() override { return one_.over() || other_.over(); }
-  std::optional<Duration> look_again_in() override {
-    const std::optional<Duration> one = one_.look_again_in();
-    const std::optional<Duration> other = other_.look_again_in();
-    return one && other ? std::min(*one, *other) : one ? one : other;
-  }
-  bool needs_wake() const override { return one_.needs_wake() || other_.needs_wake(); }
-
- private:
-  Pending& one_;
-  Pending& other_;
-};
-
-/// Is over after some real time; nothing: never.
-class RealTimeLimit final : public Pending {
- public:
-  explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
-
-  bool over() override { return limit_ && left() <= Duration{0}; }
-  std::optional<Duration> look_again_in() override {
-    return limit_ ? std::optional<Duration>(std::max(Duration{0}, left())) : std::nullopt;
-  }
-  bool needs_wake() const override { return false; }
-
- private:
-  Duration left() const { return *limit_ - (std::chrono::steady_clock::now() - began_); }
-
-  std::optional<Duration> limit_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
 
 /// Tells the progress of a wait as long as it lasts.
 class Noted {
@@ -71,30 +36,6 @@ std::string place_of(const Trigger& trigger) {
   return trigger.to_string();
 }
 
-/// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
-/// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
-class BetweenWrites final : public Pending {
- public:
-  explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
-
-  bool over() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    // With a client that does not read, the next write waits longer than this.
-    return passed >= moment_ && (outlet_.has_left() || passed >= std::chrono::seconds{1});
-  }
-  std::optional<Duration> look_again_in() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    return passed < moment_ ? moment_ - passed : moment_;
-  }
-  bool needs_wake() const override { return false; }
-
- private:
-  static constexpr Duration moment_ = std::chrono::milliseconds{1};
-
-  const Outlet& outlet_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
-
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -107,51 +48,6 @@ std::size_t inside_first_long_character(std::string_view bytes) {
 
 }  // namespace delivery
 
-namespace delivery {
-
-/// What an exchange does, has done, and what its client had not.
-struct Verb {
-  const char* present;
-  const char* past;
-  const char* client;
-};
-
-Verb verb_of(ScriptedWait::Kind kind) {
-  switch (kind) {
-    case ScriptedWait::Kind::stall: break;
-    case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
-    case ScriptedWait::Kind::open_stream:
-      return {"keeps its stream open", "kept its stream open", "had not closed its side"};
-    case ScriptedWait::Kind::hold: return {"is held", "was held", "still waited"};
-  }
-  return {"stalls", "stalled", "still waited"};
-}
-
-}  // namespace delivery
-
-std::string ScriptedWait::under_way() const {
-  const auto lasted =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
-  return std::string(delivery::verb_of(kind).present) + " as scripted " + place + " since " +
-         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
-}
-
-std::string ScriptedWait::in_vain(Duration lasted) const {
-  const delivery::Verb verb = delivery::verb_of(kind);
-  return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
-         verb.client;
-}
-
-void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  wait_.swap(wait);
-}
-
-std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return wait_;
-}
-
 Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
                    DeliveryProgress& progress)
     : plan_(plan),
@@ -163,15 +59,6 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Tim
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
-}
-
-bool Outlet::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::optional<std::size_t> count = write_some(bytes);
-    if (!count || (*count == 0 && !wait_until_writable())) return false;
-    bytes.remove_prefix(*count);
-  }
-  return true;
 }
 
 template <class Steps>

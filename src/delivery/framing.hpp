@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "../model/plan.hpp"
+#include "../model/sse_dialect.hpp"
 #include "gzip.hpp"
 
 namespace mock_gateway {

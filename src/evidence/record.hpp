@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../core/access.hpp"
-#include "../delivery/delivery.hpp"
+#include "../delivery/progress.hpp"
 #include "../model/chat_parser.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"

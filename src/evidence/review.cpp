@@ -14,9 +14,11 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
+#include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 #include "judging.hpp"
@@ -49,7 +51,7 @@ struct Seen {
   RealTime possible;
   RealTime over;
   /// Of a client that numbers its tries: 0 for the first.
-  std::optional<std::uint64_t> number;
+  std::optional<std::int64_t> number;
   /// A fault of chaos struck its answer.
   bool broken_by_chaos = false;
 };
@@ -58,11 +60,6 @@ using Group = std::vector<const Seen*>;
 using text::seconds;
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
-std::optional<TimePoint> parse_date(std::string_view text);
-std::optional<std::uint64_t> parse_count(std::string_view text);
-/// Digits from `at` on, as many as `count`; -1 when they are not.
-int parse_digits(std::string_view text, std::size_t at, std::size_t count);
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
 /// Whether a field tells tries or traces apart, so that a retry may have another.
@@ -120,55 +117,21 @@ std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
 
-int parse_digits(std::string_view text, std::size_t at, std::size_t count) {
-  int number = 0;
-  for (const char c : text.substr(at, count)) {
-    if (c < '0' || c > '9') return -1;
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
-
-std::optional<TimePoint> parse_date(std::string_view text) {
-  text = text::trim(text);
-  constexpr std::string_view form = "Sun, 06 Nov 1994 08:49:37 GMT";
-  if (text.size() != form.size()) return std::nullopt;
-  for (const std::size_t at : {3u, 4u, 7u, 11u, 16u, 19u, 22u, 25u, 26u, 27u, 28u})
-    if (text[at] != form[at]) return std::nullopt;
-  constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
-  const int day = parse_digits(text, 5, 2);
-  const int year = parse_digits(text, 12, 4);
-  const int hour = parse_digits(text, 17, 2);
-  const int minute = parse_digits(text, 20, 2);
-  const int second = parse_digits(text, 23, 2);
-  if (month == months.end() || day < 1 || day > 31 || year < 1970 || year > 2200 || hour < 0 || hour > 23 ||
-      minute < 0 || minute > 59 || second < 0 || second > 60) {
-    return std::nullopt;
-  }
-  // Years that begin in March, so that the leap day comes last; 719468 days lie between 0000-03-01 and 1970-01-01.
-  const int number = static_cast<int>(month - months.begin());
-  const std::int64_t shifted_year = number < 2 ? year - 1 : year;
-  const std::int64_t day_of_year = (153 * ((number + 10) % 12) + 2) / 5 + day - 1;
-  const std::int64_t days =
-      shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + day_of_year - 719468;
-  return TimePoint{std::chrono::hours{24 * days + hour} + std::chrono::minutes{minute} + std::chrono::seconds{second}};
-}
-
-std::optional<std::uint64_t> parse_count(std::string_view text) {
-  text = text::trim(text);
-  if (text.empty() || text.size() > 9) return std::nullopt;
-  const int number = parse_digits(text, 0, text.size());
-  return number < 0 ? std::nullopt : std::make_optional(static_cast<std::uint64_t>(number));
-}
-
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
     const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
+    Seen seen{std::move(record),
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              count ? text::whole_number(text::trim(*count)) : std::nullopt,
+              false};
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
@@ -284,12 +247,12 @@ std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
   const ExchangeRecord& answer = *first.record;
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = answer.advice;
-  const auto finding = [&](const char* code, std::string message) {
-    return Finding{code, std::move(message), Severity::error, {answer.id, retry.id}};
+  const auto finding = [&](const finding_kinds::Kind& kind, std::string message) {
+    return kind.make(std::move(message), {answer.id, retry.id});
   };
   if (is_final(answer)) {
     const std::string code = advice.code.empty() ? "" : " " + excerpts::quoted(advice.code);
-    return finding("retried_final_error",
+    return finding(finding_kinds::retried_final_error,
                    "retried after " + std::to_string(answer.status) + code +
                        ", which another try does not change. Report the error to the caller instead.");
   }
@@ -297,8 +260,9 @@ std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
   const Duration shown = retry.received - *first.first_byte;
   if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
     const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return finding("retry_after_ignored", "returned after " + seconds(told(pause, shown, *advice.after)) + ", " +
-                                              header + " was " + seconds(*advice.after) + "." + advised);
+    return finding(finding_kinds::retry_after_ignored, "returned after " + seconds(told(pause, shown, *advice.after)) +
+                                                           ", " + header + " was " + seconds(*advice.after) + "." +
+                                                           advised);
   }
   if (advice.not_before) {
     const Duration ahead = *advice.not_before - *first.first_byte;
@@ -307,7 +271,7 @@ std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
     if (pause + timer_tolerance < ahead) {
       const Duration apart = retry.received - retry.machine_time;
       const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-      return finding("retry_after_ignored",
+      return finding(finding_kinds::retry_after_ignored,
                      "returned " + seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After." +
                          advised +
                          (other_clock ? " The gateway's clock is not the machine's, by which a client "
@@ -357,26 +321,29 @@ void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings)
 
 void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
-  const auto add = [&](const char* code, std::string message) {
-    findings.push_back(Finding{code, std::move(message), Severity::error, {record.id}});
+  const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
+    findings.push_back(kind.make(std::move(message), {record.id}));
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
-    add("request_refused", "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason +
-                               ". No stub was asked. Send what the documentation asks for.");
+    add(finding_kinds::request_refused, "refused with " + std::to_string(record.status) + " " + record.advice.code +
+                                            ": " + reason +
+                                            ". No stub was asked. Send what the documentation asks for.");
   }
   if (record.leaks.in_target) {
-    add("key_in_query", "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_query,
+        "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
   }
   if (record.leaks.in_body) {
-    add("key_in_body", "the body holds a key. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
   }
   if (const auto origin = record.request.headers.find("Origin")) {
-    add("browser_request", "Origin is " + excerpts::quoted(*origin) +
-                               ", so a browser sent it. Keep keys on a server and let the page ask that server.");
+    add(finding_kinds::browser_request,
+        "Origin is " + excerpts::quoted(*origin) +
+            ", so a browser sent it. Keep keys on a server and let the page ask that server.");
   }
   if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
-    add("stream_abandoned",
+    add(finding_kinds::stream_abandoned,
         "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
         "wanted.");
   }
@@ -385,17 +352,16 @@ void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
                            : seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now()
                                                                     : seen.over;
     if (until - record.progress.done_at.load() >= time_to_close) {
-      add("stream_left_open",
+      add(finding_kinds::stream_left_open,
           "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
           "connection's end.");
     }
   }
   if (record.behind_stream != 0) {
-    findings.push_back(Finding{"pipelined_request",
-                               "sent on the connection of a stream that was unfinished, so it waited for the stream's "
-                               "end. Send it on another connection, or close the stream first.",
-                               Severity::warning,
-                               {record.behind_stream, record.id}});
+    findings.push_back(finding_kinds::pipelined_request.make(
+        "sent on the connection of a stream that was unfinished, so it waited for the stream's end. Send it on another "
+        "connection, or close the stream first.",
+        {record.behind_stream, record.id}));
   }
 }
 
@@ -440,10 +406,9 @@ void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings)
       exchanges.push_back(key.users[i].exchange);
     }
     if (key.users.size() > most) agents += " and " + std::to_string(key.users.size() - most) + " more";
-    findings.push_back(
-        Finding{"key_shared",
-                "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
-                Severity::warning, std::move(exchanges)});
+    findings.push_back(finding_kinds::key_shared.make(
+        "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
+        std::move(exchanges)));
   }
 }
 
@@ -478,7 +443,7 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const He
   }
   if (const auto field = headers.find("Retry-After"); field && !advice.after && !differ("Retry-After")) {
     advice.after = review::parse_number(*field, std::chrono::seconds{1});
-    if (!advice.after) advice.not_before = review::parse_date(*field);
+    if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
   }
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
@@ -506,6 +471,12 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
 }
 
 }  // namespace detail
+
+Review::Review(const Review&) = default;
+Review::Review(Review&&) noexcept = default;
+Review& Review::operator=(const Review&) = default;
+Review& Review::operator=(Review&&) noexcept = default;
+Review::~Review() = default;
 
 Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
                std::size_t open, std::string chaos)
@@ -562,24 +533,11 @@ std::ostream& operator<<(std::ostream& out, const Review& review) {
 }
 
 const std::vector<std::string>& finding_codes() {
-  static const std::vector<std::string> codes = {"request_refused",
-                                                 "retry_after_ignored",
-                                                 "retried_final_error",
-                                                 "tool_call_unanswered",
-                                                 "tool_result_unknown_id",
-                                                 "stream_left_open",
-                                                 "stream_abandoned",
-                                                 "pipelined_request",
-                                                 "key_in_query",
-                                                 "key_in_body",
-                                                 "browser_request",
-                                                 "key_shared",
-                                                 "unknown_field",
-                                                 "stop_as_string",
-                                                 "temperature_out_of_range",
-                                                 "temperature_and_top_p",
-                                                 "stream_options_without_stream",
-                                                 "duplicate_key"};
+  static const std::vector<std::string> codes = [] {
+    std::vector<std::string> all;
+    for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
+    return all;
+  }();
   return codes;
 }
 

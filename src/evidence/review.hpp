@@ -57,6 +57,13 @@ namespace mock_gateway {
 /// may not have read it.
 class [[nodiscard]] Review {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Review(const Review& other);
+  Review(Review&& other) noexcept;
+  Review& operator=(const Review& other);
+  Review& operator=(Review&& other) noexcept;
+  ~Review();
+
   /// Whether there is no finding.
   explicit operator bool() const { return findings_.empty(); }
   /// In order of the exchanges that they are about.

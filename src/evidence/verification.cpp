@@ -264,6 +264,12 @@ void Told::clear() {
 
 }  // namespace detail
 
+Verification::Verification(const Verification&) = default;
+Verification::Verification(Verification&&) noexcept = default;
+Verification& Verification::operator=(const Verification&) = default;
+Verification& Verification::operator=(Verification&&) noexcept = default;
+Verification::~Verification() = default;
+
 Verification::Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
                            std::vector<std::string> identities, std::shared_ptr<detail::Told> told)
     : issues_(std::move(issues)),

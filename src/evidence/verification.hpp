@@ -55,6 +55,13 @@ class Told;
 /// any way but notes() counts as having been told.
 class [[nodiscard]] Verification {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Verification(const Verification& other);
+  Verification(Verification&& other) noexcept;
+  Verification& operator=(const Verification& other);
+  Verification& operator=(Verification&& other) noexcept;
+  ~Verification();
+
   explicit operator bool() const;
   const std::vector<VerificationIssue>& issues() const&;
   std::vector<VerificationIssue> issues() &&;

@@ -184,12 +184,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("reads it all the same, or reports that the end is missing")
         .error_too()
         .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.pop_back();
-          chunks.back().finish_reason = R"("stop")";
-          return stream_of(chunks);
-        })
+        .streamed(stream_ending_in_text)
         .dialect([](SseDialect& dialect) { dialect.done = dialect.final_blank_line = false; }),
     ScenarioRow("lone-cr-line-ends", "ends lines with CR alone")
         .from("WHATWG HTML 9.2.6")

@@ -105,6 +105,13 @@ std::string usual_body() { return body_with(message_saying(usual_scenario_text))
 
 Reply usual_stream() { return stream_of(usual_chunks()); }
 
+Reply stream_ending_in_text() {
+  ChunkTexts chunks = usual_chunks();
+  chunks.pop_back();
+  chunks.back().finish_reason = R"("stop")";
+  return stream_of(chunks);
+}
+
 Reply usual_plain() { return raw_reply(200, usual_body()); }
 
 ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }

@@ -8,7 +8,7 @@
 
 #include "../core/json.hpp"
 #include "../model/chat_request.hpp"
-#include "../model/plan.hpp"
+#include "../model/fault.hpp"
 #include "../model/reply.hpp"
 #include "catalogue.hpp"
 #include "gateway.hpp"
@@ -147,6 +147,8 @@ std::string body_with(const std::string& message, const std::string& finish_reas
 std::string usual_body();
 
 Reply usual_stream();
+/// The usual answer, whose last text has the finish_reason in its chunk.
+Reply stream_ending_in_text();
 Reply usual_plain();
 
 /// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.

@@ -143,12 +143,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("rust-genai#164, vllm#35705")
         .good("reads the delta of the last chunk too")
         .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.pop_back();
-          chunks.back().finish_reason = R"("stop")";
-          return stream_of(chunks);
-        }),
+        .streamed(stream_ending_in_text),
     ScenarioRow("text-in-role-chunk", "sends the first text in the chunk that has the role")
         .from("ollama#4357")
         .good("reads the content of the first delta too")

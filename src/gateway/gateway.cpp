@@ -17,7 +17,8 @@
 #include "../http/server.hpp"
 #include "../keys/key_store.hpp"
 #include "../keys/keys.hpp"
-#include "../model/request_error.hpp"
+#include "../model/checks.hpp"
+#include "../model/profile_traits.hpp"
 #include "../script/chaos_rules.hpp"
 #include "../script/forced_failures.hpp"
 #include "../serve/connection_loop.hpp"
@@ -59,11 +60,9 @@ ServeSettings settings(const OptionValues& options) {
   settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
   settings.profile = options.profile;
-  settings.acceptance = options.acceptance                   ? *options.acceptance
-                        : options.profile == Profile::openai ? Acceptance::openai()
-                                                             : Acceptance();
+  settings.acceptance = options.acceptance ? *options.acceptance : traits_of(options.profile).acceptance();
   settings.chat_limits.max_n = options.max_n;
-  settings.chat_limits.openai = options.profile == Profile::openai;
+  settings.chat_limits.profile = options.profile;
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);

@@ -14,6 +14,7 @@
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../evidence/record.hpp"
+#include "../model/reply_checks.hpp"
 #include "../model/reply_data.hpp"
 #include "../script/script.hpp"
 
@@ -84,6 +85,12 @@ SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t s
       split_(split),
       exchanges_(std::move(exchanges)),
       reached_(reached) {}
+
+SweepStep::SweepStep(const SweepStep&) = default;
+SweepStep::SweepStep(SweepStep&&) noexcept = default;
+SweepStep& SweepStep::operator=(const SweepStep&) = default;
+SweepStep& SweepStep::operator=(SweepStep&&) noexcept = default;
+SweepStep::~SweepStep() = default;
 
 const Trigger& SweepStep::trigger() const {
   if (!fault_) throw GatewayError("a step of splits() has no trigger; split() is its byte");

@@ -14,7 +14,7 @@
 #include "../core/duration.hpp"
 #include "../core/source_location.hpp"
 #include "../evidence/journal.hpp"
-#include "../model/plan.hpp"
+#include "../model/fault.hpp"
 #include "../model/reply.hpp"
 #include "../script/matcher.hpp"
 
@@ -95,6 +95,12 @@ class SweepStep {
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
             bool reached);
+  // Defined in the .cpp: a file that copies one need not compile it.
+  SweepStep(const SweepStep& other);
+  SweepStep(SweepStep&& other) noexcept;
+  SweepStep& operator=(const SweepStep& other);
+  SweepStep& operator=(SweepStep&& other) noexcept;
+  ~SweepStep();
 
  private:
   std::string name_;

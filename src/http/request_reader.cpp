@@ -56,12 +56,6 @@ bool kept_from_check(std::string_view name) {
   return false;
 }
 
-bool is_token(std::string_view text) {
-  constexpr std::string_view characters =
-      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
-}
-
 /// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
 std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
@@ -70,7 +64,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
   const std::size_t method_end = request_line.find(' ');
   const std::size_t target_end = request_line.rfind(' ');
   if (method_end == std::string_view::npos || target_end <= method_end + 1 ||
-      !is_token(request_line.substr(0, method_end)))
+      !text::is_token(request_line.substr(0, method_end)))
     return malformed("the request line is not \"METHOD target HTTP/1.1\"");
   const std::string_view version = request_line.substr(target_end + 1);
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
@@ -101,7 +95,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
       return failure(431, "headers_too_large", "more than " + std::to_string(max_header_fields) + " header fields");
     const std::size_t colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
-    if (colon == std::string_view::npos || !is_token(name))
+    if (colon == std::string_view::npos || !text::is_token(name))
       return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
                        " is not \"Name: value\"");
     incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));
@@ -173,26 +167,51 @@ Connection::Arrival read_bounded(Connection& connection, std::size_t size, std::
   return Connection::Arrival::arrived;
 }
 
+/// Reads a line of a chunked body that holds no data. One that is too long makes the request malformed or too large.
+Connection::Arrival read_chunk_line(Connection& connection, IncomingRequest& incoming, std::size_t max_raw,
+                                    const char* too_long) {
+  std::string& raw = incoming.raw_body;
+  make_room(max_chunk_line, max_raw, raw);
+  const std::size_t room = max_raw - raw.size();
+  const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
+  if (arrival != Connection::Arrival::too_large) return arrival;
+  if (room < max_chunk_line)
+    incoming.body_too_large = framing_too_large(max_raw);
+  else
+    incoming.malformed = malformed(too_long);
+  return arrival;
+}
+
+/// Reads what follows the last chunk (RFC 9112, 7.1.2).
+Connection::Arrival read_trailer(Connection& connection, IncomingRequest& incoming, std::size_t max_raw) {
+  std::string& raw = incoming.raw_body;
+  for (std::size_t fields = 0;; ++fields) {
+    const std::size_t line_begin = raw.size();
+    constexpr const char* too_large = "the chunked body's trailer is too large";
+    const Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, too_large);
+    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
+    if (fields > max_header_fields) {
+      incoming.malformed = malformed(too_large);
+      return Connection::Arrival::arrived;
+    }
+    if (arrival != Connection::Arrival::arrived) return arrival;
+    if (!ends_in_crlf(raw, line_begin)) {
+      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
+      return Connection::Arrival::arrived;
+    }
+    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
+  }
+}
+
 /// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
 Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
   std::string& raw = incoming.raw_body;
   std::string& body = incoming.request.body;
   const std::size_t max_body = connection.limits().max_body;
   const std::size_t max_raw = max_body + std::min(max_framing, std::numeric_limits<std::size_t>::max() - max_body);
-  const auto read_line = [&](const char* too_long) {
-    make_room(max_chunk_line, max_raw, raw);
-    const std::size_t room = max_raw - raw.size();
-    const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
-    if (arrival != Connection::Arrival::too_large) return arrival;
-    if (room < max_chunk_line)
-      incoming.body_too_large = framing_too_large(max_raw);
-    else
-      incoming.malformed = malformed(too_long);
-    return arrival;
-  };
   for (;;) {
     const std::size_t line_begin = raw.size();
-    Connection::Arrival arrival = read_line("a chunk's size line is too long");
+    Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, "a chunk's size line is too long");
     if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
     if (arrival != Connection::Arrival::arrived) return arrival;
     std::size_t size = 0;
@@ -219,22 +238,7 @@ Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incomi
     make_room(size, max_body, body);
     body.append(raw, data_begin, size);
   }
-  for (std::size_t fields = 0;; ++fields) {
-    const std::size_t line_begin = raw.size();
-    constexpr const char* too_large = "the chunked body's trailer is too large";
-    const Connection::Arrival arrival = read_line(too_large);
-    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
-    if (fields > max_header_fields) {
-      incoming.malformed = malformed(too_large);
-      return Connection::Arrival::arrived;
-    }
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    if (!ends_in_crlf(raw, line_begin)) {
-      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
-      return Connection::Arrival::arrived;
-    }
-    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
-  }
+  return read_trailer(connection, incoming, max_raw);
 }
 
 Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {

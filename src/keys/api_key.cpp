@@ -15,4 +15,11 @@ std::string to_string(KeyState state) {
 
 std::ostream& operator<<(std::ostream& out, KeyState state) { return out << to_string(state); }
 
+ApiKey::ApiKey() = default;
+ApiKey::ApiKey(const ApiKey&) = default;
+ApiKey::ApiKey(ApiKey&&) noexcept = default;
+ApiKey& ApiKey::operator=(const ApiKey&) = default;
+ApiKey& ApiKey::operator=(ApiKey&&) noexcept = default;
+ApiKey::~ApiKey() = default;
+
 }  // namespace mock_gateway

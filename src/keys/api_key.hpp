@@ -26,6 +26,14 @@ std::ostream& operator<<(std::ostream& out, KeyState state);
 
 /// What the console shows of a key. The secret is not part of it: it is shown once, by Keys::create.
 struct ApiKey {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ApiKey();
+  ApiKey(const ApiKey& other);
+  ApiKey(ApiKey&& other) noexcept;
+  ApiKey& operator=(const ApiKey& other);
+  ApiKey& operator=(ApiKey&& other) noexcept;
+  ~ApiKey();
+
   std::string id;
   std::string description;
   KeyState state = KeyState::enabled;

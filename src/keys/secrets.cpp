@@ -113,11 +113,9 @@ std::size_t unescape(std::string_view text, std::size_t at, char& byte) {
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;
   if (text[at] == '\\' && (letter != 'u' || text.compare(at + 2, 2, "00") != 0)) return 0;
   const std::size_t digits = text[at] == '\\' ? at + 4 : at + 1;
-  if (digits + 2 > text.size()) return 0;
-  const int high = text::hex_value(text[digits]);
-  const int low = text::hex_value(text[digits + 1]);
-  if (high < 0 || low < 0) return 0;
-  byte = static_cast<char>(high * 16 + low);
+  const int value = text::hex_byte(text, digits);
+  if (value < 0) return 0;
+  byte = static_cast<char>(value);
   return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 

@@ -82,8 +82,8 @@ void Reader::take_message(const Json& value) {
 bool Reader::needs_no_content(const Json::object_t& object, const Message& message) const {
   if (!acceptance_.null_content_with_tool_calls) return false;
   if (!message.tool_calls.empty()) return true;
-  if (!limits_.openai || message.role != "assistant") return false;
-  // OpenAI sends these in place of content, and clients send them back.
+  if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
+  // The service sends these in place of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
     if (value != nullptr && !value->is_null()) return true;
@@ -120,7 +120,7 @@ void Reader::check_parts(const Json::array_t& parts, const Path& path) {
       fail_value(type_path, is_text ? "another type than \"text\"" : "\"text\"", type);
     }
     if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
-    if (!limits_.openai || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
+    if (!profile_.checks_other_parts || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
     const Path content_path(part_path, kind);
     const Json::object_t& content = require_object(require_member(part, part_path, kind, "an object"), content_path);
     const auto require_text = [&](std::string_view name) {
@@ -166,10 +166,9 @@ void Reader::check_tool_messages() {
   for (std::size_t index = 0; index < messages.size(); ++index) {
     const Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
-      add_finding("tool_result_unknown_id",
+      add_finding(finding_kinds::tool_result_unknown_id,
                   place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
-                      ". Send the call's own id, and keep the assistant's message with the call.",
-                  Severity::error);
+                      ". Send the call's own id, and keep the assistant's message with the call.");
     }
     if (message.tool_calls.empty()) continue;
     std::unordered_set<std::string_view> answered;
@@ -184,11 +183,10 @@ void Reader::check_tool_messages() {
     }
     if (count == 0) continue;
     if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
-    add_finding("tool_call_unanswered",
+    add_finding(finding_kinds::tool_call_unanswered,
                 place(index) + ".tool_calls: no tool message " +
                     (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
-                    missing + ". Send each call's result right after the call.",
-                Severity::error);
+                    missing + ". Send each call's result right after the call.");
   }
 }
 

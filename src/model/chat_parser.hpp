@@ -5,6 +5,7 @@
 
 #include "acceptance.hpp"
 #include "chat_request.hpp"
+#include "profile.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -12,9 +13,8 @@ namespace detail {
 struct ChatLimits {
   /// Largest `n` accepted.
   std::int64_t max_n = 128;
-  /// Whether the service is OpenAI: a temperature outside 0 to 2 is rejected, elsewhere it is a finding; what OpenAI
-  /// documents is no finding; and content parts have the shapes that OpenAI documents.
-  bool openai = false;
+  /// Whose requests they are: what the profile's service documents is no finding.
+  Profile profile = Profile::documented;
 };
 
 /// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.

@@ -34,28 +34,6 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "logprobs",
                                                                           "top_logprobs"};
 
-/// What OpenAI documents beyond these (API reference, "Create chat completion"). Here they have no effect.
-inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
-                                                                   "frequency_penalty",
-                                                                   "function_call",
-                                                                   "functions",
-                                                                   "logit_bias",
-                                                                   "metadata",
-                                                                   "modalities",
-                                                                   "moderation",
-                                                                   "prediction",
-                                                                   "prompt_cache_key",
-                                                                   "prompt_cache_options",
-                                                                   "prompt_cache_retention",
-                                                                   "reasoning_effort",
-                                                                   "safety_identifier",
-                                                                   "service_tier",
-                                                                   "store",
-                                                                   "user",
-                                                                   "verbosity",
-                                                                   "web_search_options",
-                                                                   "stream_options.include_obfuscation"};
-
 /// A request with thousands of unknown fields or repeated keys gets this many findings at most.
 inline constexpr std::size_t max_findings = 100;
 
@@ -70,7 +48,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
   }
   check_tool_messages();
   if (request_.temperature && request_.top_p) {
-    add_finding("temperature_and_top_p", "temperature and top_p are both given; set one of them.");
+    add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
   }
   if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
     request_.tool_choice.mode = ToolChoice::Mode::automatic;
@@ -82,10 +60,8 @@ const Json* Reader::optional_member(const Json::object_t& object, std::string_vi
   return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
 }
 
-void Reader::add_finding(const char* code, std::string message, Severity severity) {
-  if (request_.findings.size() < max_findings) {
-    request_.findings.push_back(Finding{code, std::move(message), severity});
-  }
+void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
+  if (request_.findings.size() < max_findings) request_.findings.push_back(kind.make(std::move(message)));
 }
 
 void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
@@ -95,7 +71,7 @@ void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
     if (!acceptance_.unknown_fields) {
       throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
     }
-    add_finding("duplicate_key", what + "; the last one counts. Send it once.");
+    add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
   }
 }
 
@@ -105,16 +81,15 @@ void Reader::collect(const Json::object_t& body) {
     const auto field = static_cast<std::size_t>(name - field_names.begin());
     if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
         (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
-      if (!is_known_to_openai(key)) unknown_field(text::excerpt(key, 60), key);
+      if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
     } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
       fields_[field] = &value;
     }
   }
 }
 
-bool Reader::is_known_to_openai(std::string_view name) const {
-  return limits_.openai && acceptance_.unknown_fields &&
-         std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
+bool Reader::is_documented_by_service(std::string_view name) const {
+  return acceptance_.unknown_fields && profile_.further_fields.has(name);
 }
 
 void Reader::unknown_field(const std::string& path, std::string_view name) {
@@ -123,7 +98,7 @@ void Reader::unknown_field(const std::string& path, std::string_view name) {
                                                                : "leave it out";
   const std::string message = path + ": not a documented field; " + advice;
   if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
-  add_finding("unknown_field", message + ".");
+  add_finding(finding_kinds::unknown_field, message + ".");
 }
 
 void Reader::read_all() {
@@ -196,7 +171,7 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
   }
   for (const auto& option : options) {
     if (option.first != "include_usage") {
-      if (is_known_to_openai("stream_options." + option.first)) continue;
+      if (is_documented_by_service("stream_options." + option.first)) continue;
       unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), option.first);
     }
   }
@@ -204,19 +179,19 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
     if (!acceptance_.stream_options_without_stream) {
       fail("invalid_value", path, "nothing unless stream is true", "an object");
     }
-    add_finding("stream_options_without_stream",
+    add_finding(finding_kinds::stream_options_without_stream,
                 "stream_options: without stream they have no effect; leave them out or set stream to true.");
   }
 }
 
 void Reader::read_temperature(const Json& value, const Path& path) {
-  if (limits_.openai) {
+  if (profile_.rejects_temperature_out_of_range) {
     request_.temperature = require_number(value, path, 0, 2);
     return;
   }
   request_.temperature = require_number(value, path);
   if (*request_.temperature < 0 || *request_.temperature > 2) {
-    add_finding("temperature_out_of_range",
+    add_finding(finding_kinds::temperature_out_of_range,
                 "temperature: " + value.dump() + " is outside 0 to 2, which other servers reject; stay within it.");
   }
 }
@@ -224,8 +199,8 @@ void Reader::read_temperature(const Json& value, const Path& path) {
 void Reader::read_stop(const Json& value, const Path& path) {
   if (value.is_string() && acceptance_.stop_as_string) {
     request_.stop.push_back(require_filled_string(value, path));
-    if (!limits_.openai)
-      add_finding("stop_as_string", "stop: documented as an array; send [\"…\"] in place of the string.");
+    if (!profile_.documents_stop_as_string)
+      add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
   if (!value.is_array()) {

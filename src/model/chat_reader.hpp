@@ -10,6 +10,8 @@
 #include "chat_fields.hpp"
 #include "chat_parser.hpp"
 #include "chat_request.hpp"
+#include "finding_kinds.hpp"
+#include "profile_traits.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -45,6 +47,7 @@ class Reader {
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
       : acceptance_(acceptance.anything_with_model_and_messages ? Acceptance::lenient() : acceptance),
         limits_(limits),
+        profile_(traits_of(limits.profile)),
         request_(request) {}
 
   void read(const std::vector<JsonDuplicate>& duplicates);
@@ -53,8 +56,8 @@ class Reader {
   void check_duplicates(const std::vector<JsonDuplicate>& duplicates);
   void collect(const Json::object_t& body);
   void unknown_field(const std::string& path, std::string_view name);
-  /// Whether a field without effect is taken, and no finding: OpenAI is the service and documents it.
-  bool is_known_to_openai(std::string_view name) const;
+  /// Whether a field without effect is taken, and no finding: the profile's service documents it.
+  bool is_documented_by_service(std::string_view name) const;
   void read_all();
   /// As read_all, but what has the wrong shape is left out.
   void read_what_fits();
@@ -85,10 +88,11 @@ class Reader {
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
-  void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
+  void add_finding(const finding_kinds::Kind& kind, std::string message);
 
   const Acceptance acceptance_;
   const ChatLimits& limits_;
+  const ProfileTraits& profile_;
   ChatRequest& request_;
   std::array<const Json*, field_count> fields_{};
 };

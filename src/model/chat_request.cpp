@@ -36,6 +36,13 @@ Json ToolCall::json() const {
   return value.is_discarded() ? Json() : value;
 }
 
+Message::Message() = default;
+Message::Message(const Message&) = default;
+Message::Message(Message&&) noexcept = default;
+Message& Message::operator=(const Message&) = default;
+Message& Message::operator=(Message&&) noexcept = default;
+Message::~Message() = default;
+
 std::string Message::text() const {
   if (content.is_string()) return content.get_ref<const std::string&>();
   std::string joined;
@@ -51,6 +58,27 @@ std::string Message::text() const {
   }
   return joined;
 }
+
+Tool::Tool() = default;
+Tool::Tool(const Tool&) = default;
+Tool::Tool(Tool&&) noexcept = default;
+Tool& Tool::operator=(const Tool&) = default;
+Tool& Tool::operator=(Tool&&) noexcept = default;
+Tool::~Tool() = default;
+
+ResponseFormat::ResponseFormat() = default;
+ResponseFormat::ResponseFormat(const ResponseFormat&) = default;
+ResponseFormat::ResponseFormat(ResponseFormat&&) noexcept = default;
+ResponseFormat& ResponseFormat::operator=(const ResponseFormat&) = default;
+ResponseFormat& ResponseFormat::operator=(ResponseFormat&&) noexcept = default;
+ResponseFormat::~ResponseFormat() = default;
+
+ChatRequest::ChatRequest() = default;
+ChatRequest::ChatRequest(const ChatRequest&) = default;
+ChatRequest::ChatRequest(ChatRequest&&) noexcept = default;
+ChatRequest& ChatRequest::operator=(const ChatRequest&) = default;
+ChatRequest& ChatRequest::operator=(ChatRequest&&) noexcept = default;
+ChatRequest::~ChatRequest() = default;
 
 std::string ChatRequest::last_user_text() const {
   const auto last =

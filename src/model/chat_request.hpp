@@ -26,6 +26,14 @@ struct ToolCall {
 };
 
 struct Message {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Message();
+  Message(const Message& other);
+  Message(Message&& other) noexcept;
+  Message& operator=(const Message& other);
+  Message& operator=(Message&& other) noexcept;
+  ~Message();
+
   /// system, user or assistant; tool and developer where accepted.
   std::string role;
   /// As sent: a string, an array of parts, or null.
@@ -41,6 +49,14 @@ struct Message {
 };
 
 struct Tool {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Tool();
+  Tool(const Tool& other);
+  Tool(Tool&& other) noexcept;
+  Tool& operator=(const Tool& other);
+  Tool& operator=(Tool&& other) noexcept;
+  ~Tool();
+
   std::string name;
   std::string description;
   /// JSON Schema of the arguments; null when not given, and of a custom tool.
@@ -61,6 +77,14 @@ std::string to_string(ToolChoice::Mode mode);
 std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
 struct ResponseFormat {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ResponseFormat();
+  ResponseFormat(const ResponseFormat& other);
+  ResponseFormat(ResponseFormat&& other) noexcept;
+  ResponseFormat& operator=(const ResponseFormat& other);
+  ResponseFormat& operator=(ResponseFormat&& other) noexcept;
+  ~ResponseFormat();
+
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
   /// Of a json_schema.
@@ -75,6 +99,14 @@ std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 /// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
 /// as sent, unknown fields included.
 struct ChatRequest {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ChatRequest();
+  ChatRequest(const ChatRequest& other);
+  ChatRequest(ChatRequest&& other) noexcept;
+  ChatRequest& operator=(const ChatRequest& other);
+  ChatRequest& operator=(ChatRequest&& other) noexcept;
+  ~ChatRequest();
+
   std::string model;
   std::vector<Message> messages;
   bool stream = false;

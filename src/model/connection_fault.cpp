@@ -4,9 +4,15 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
-#include "request_error.hpp"
+#include "checks.hpp"
 
 namespace mock_gateway {
+
+ConnectionFault::ConnectionFault(const ConnectionFault&) = default;
+ConnectionFault::ConnectionFault(ConnectionFault&&) noexcept = default;
+ConnectionFault& ConnectionFault::operator=(const ConnectionFault&) = default;
+ConnectionFault& ConnectionFault::operator=(ConnectionFault&&) noexcept = default;
+ConnectionFault::~ConnectionFault() = default;
 
 ConnectionFault::Place ConnectionFault::place() const {
   switch (kind_) {

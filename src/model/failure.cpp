@@ -1,107 +1,31 @@
 #include "failure.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <string_view>
 #include <utility>
 
+#include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
-#include "request_error.hpp"
+#include "checks.hpp"
 
 namespace mock_gateway {
 namespace detail {
-namespace failure_format {
+namespace failures {
 
-/// `count` units of which `unit` make one, as a decimal number without trailing zeros. `unit` is a power of ten.
-std::string decimal(std::int64_t count, std::uint64_t unit);
-/// A number below 100 in two digits.
-std::string two_digits(std::int64_t number);
-bool is_token(std::string_view name);
 /// Throws GatewayError for a negative duration; `instead` sends one.
-void require_not_negative(Duration duration, const char* setter, const char* instead);
-
-std::string decimal(std::int64_t count, std::uint64_t unit) {
-  const bool negative = count < 0;
-  // Negated without a sign, because the smallest int64 has no positive counterpart.
-  const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
-  std::string number = (negative ? "-" : "") + std::to_string(size / unit);
-  if (size % unit != 0) {
-    std::string fraction = std::to_string(unit + size % unit).substr(1);  // the leading 1 keeps the zeros
-    fraction.erase(fraction.find_last_not_of('0') + 1);
-    number += "." + fraction;
-  }
-  return number;
-}
-
-std::string two_digits(std::int64_t number) {
-  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
-}
-
-bool is_token(std::string_view name) {
-  constexpr std::string_view allowed = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !name.empty() && name.find_first_not_of(allowed) == std::string_view::npos;
-}
-
 void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
-                     decimal(duration.count(), 1000000000) + " s; " + instead);
+                     text::decimal(duration.count(), 1000000000) + " s; " + instead);
 }
 
-}  // namespace failure_format
-
-std::string http_date(TimePoint time) {
-  constexpr std::array<const char*, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr std::array<const char*, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  constexpr std::int64_t day_length = 86400;
-  const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
-  const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
-  const std::int64_t day = (seconds - second_of_day) / day_length;
-
-  // The proleptic Gregorian calendar in years that begin in March, so that the leap day comes last. A TimePoint lies
-  // within 300 years of 1970, and 719468 days lie between 0000-03-01 and 1970-01-01: nothing below is negative.
-  const std::int64_t since_year_0 = day + 719468;
-  const std::int64_t era = since_year_0 / 146097;  // of 400 years
-  const std::int64_t day_of_era = since_year_0 % 146097;
-  const std::int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const std::int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const std::int64_t month_from_march = (5 * day_of_year + 2) / 153;
-  const std::int64_t day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-  const std::int64_t month = (month_from_march + 2) % 12;
-  const std::int64_t year = year_of_era + era * 400 + (month < 2 ? 1 : 0);
-
-  const std::int64_t weekday = (since_year_0 + 3) % 7;  // 0000-03-01 was a Wednesday
-  return std::string(weekdays[static_cast<std::size_t>(weekday)]) + ", " + failure_format::two_digits(day_of_month) +
-         " " + months[static_cast<std::size_t>(month)] + " " + std::to_string(year) + " " +
-         failure_format::two_digits(second_of_day / 3600) + ":" + failure_format::two_digits(second_of_day / 60 % 60) +
-         ":" + failure_format::two_digits(second_of_day % 60) + " GMT";
-}
-
-void require_header_field(const std::string& name, const std::string& value) {
-  if (!failure_format::is_token(name)) {
-    throw GatewayError("\"" + text::excerpt(name, 60) +
-                       "\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
-  }
-  if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-    throw GatewayError("the value of header \"" + text::excerpt(name, 60) +
-                       "\" holds CR, LF or NUL, which would split the response; leave it out");
-  }
-}
-
-std::string require_utf8(std::string value, std::string_view what) {
-  const std::size_t valid = text::valid_utf8_prefix(value);
-  if (valid != value.size()) {
-    throw GatewayError("the " + std::string(what) + " is sent as JSON and must be UTF-8, but byte " +
-                       std::to_string(valid + 1) + " is not");
-  }
-  return value;
-}
-
+}  // namespace failures
 }  // namespace detail
+
+Failure::Failure(const Failure&) = default;
+Failure::Failure(Failure&&) noexcept = default;
+Failure& Failure::operator=(const Failure&) = default;
+Failure& Failure::operator=(Failure&&) noexcept = default;
+Failure::~Failure() = default;
 
 Failure::Failure(int status, std::string code, std::string message)
     : status_(status),
@@ -125,13 +49,13 @@ Failure Failure::param(std::string path) const {
 }
 
 Failure Failure::retry_after(Duration duration) const {
-  detail::failure_format::require_not_negative(duration, "retry_after",
-                                               "header(\"Retry-After\", \"-1\") sends a negative one");
-  return retry_after(detail::failure_format::decimal(duration.count(), 1000000000));
+  detail::failures::require_not_negative(duration, "retry_after",
+                                         "header(\"Retry-After\", \"-1\") sends a negative one");
+  return retry_after(detail::text::decimal(duration.count(), 1000000000));
 }
 
 Failure Failure::retry_after_date(Duration duration) const {
-  detail::failure_format::require_not_negative(
+  detail::failures::require_not_negative(
       duration, "retry_after_date",
       "header(\"Retry-After\", \"Sun, 06 Nov 1994 08:49:37 GMT\") sends a date that has passed, and "
       "header(\"Retry-After\", \"-1\") a negative number");
@@ -156,10 +80,10 @@ Failure Failure::without_retry_after() const {
 }
 
 Failure Failure::retry_after_ms(Duration duration) const {
-  detail::failure_format::require_not_negative(duration, "retry_after_ms",
-                                               "header(\"retry-after-ms\", \"-1\") sends a negative one");
+  detail::failures::require_not_negative(duration, "retry_after_ms",
+                                         "header(\"retry-after-ms\", \"-1\") sends a negative one");
   Failure changed = *this;
-  changed.headers_.set("retry-after-ms", detail::failure_format::decimal(duration.count(), 1000000));
+  changed.headers_.set("retry-after-ms", detail::text::decimal(duration.count(), 1000000));
   return changed;
 }
 
@@ -209,7 +133,7 @@ Headers Failure::headers(TimePoint now) const {
     const Duration fraction = moment - std::chrono::floor<std::chrono::seconds>(moment);
     if (fraction > Duration::zero() && moment < TimePoint::max() - std::chrono::seconds{1})
       moment += std::chrono::seconds{1} - fraction;
-    headers.add("Retry-After", detail::http_date(moment));
+    headers.add("Retry-After", detail::calendar::http_date(moment));
   }
   return headers;
 }

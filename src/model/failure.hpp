@@ -17,6 +17,12 @@ class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
   Failure(int status, std::string code, std::string message);
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Failure(const Failure& other);
+  Failure(Failure&& other) noexcept;
+  Failure& operator=(const Failure& other);
+  Failure& operator=(Failure&& other) noexcept;
+  ~Failure();
 
   /// The body's `error.type`.
   [[nodiscard]] Failure type(std::string type) const;

@@ -3,9 +3,15 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "request_error.hpp"
+#include "checks.hpp"
 
 namespace mock_gateway {
+
+HttpReply::HttpReply(const HttpReply&) = default;
+HttpReply::HttpReply(HttpReply&&) noexcept = default;
+HttpReply& HttpReply::operator=(const HttpReply&) = default;
+HttpReply& HttpReply::operator=(HttpReply&&) noexcept = default;
+HttpReply::~HttpReply() = default;
 
 HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
 

@@ -39,6 +39,12 @@ class HttpReply {
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
+  // Defined in the .cpp: a file that copies one need not compile it.
+  HttpReply(const HttpReply& other);
+  HttpReply(HttpReply&& other) noexcept;
+  HttpReply& operator=(const HttpReply& other);
+  HttpReply& operator=(HttpReply&& other) noexcept;
+  ~HttpReply();
 
   /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;

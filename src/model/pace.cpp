@@ -159,6 +159,13 @@ Chunking by_bytes(std::size_t count) { return Chunking(Chunking::Kind::bytes, co
 
 Chunking by_pieces(std::vector<std::string> pieces) { return Chunking(std::move(pieces)); }
 
+Pace::Pace() = default;
+Pace::Pace(const Pace&) = default;
+Pace::Pace(Pace&&) noexcept = default;
+Pace& Pace::operator=(const Pace&) = default;
+Pace& Pace::operator=(Pace&&) noexcept = default;
+Pace::~Pace() = default;
+
 Pace Pace::first_token_after(Timing delay) const {
   Pace changed = *this;
   changed.first_token_ = std::move(delay);

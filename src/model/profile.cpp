@@ -1,30 +1,128 @@
 #include "profile.hpp"
 
+#include <algorithm>
+#include <array>
 #include <ostream>
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "profile_traits.hpp"
 
 namespace mock_gateway {
+namespace detail {
+namespace profiles {
 
-std::string to_string(Profile profile) {
-  switch (profile) {
-    case Profile::documented: return "documented";
-    case Profile::openai: return "openai";
-    case Profile::dashscope: return "dashscope";
-    case Profile::deepseek: return "deepseek";
-  }
-  return "unknown";
+Acceptance usual_acceptance() { return {}; }
+
+/// API reference of OpenAI, "Create chat completion".
+inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
+                                                                   "frequency_penalty",
+                                                                   "function_call",
+                                                                   "functions",
+                                                                   "logit_bias",
+                                                                   "metadata",
+                                                                   "modalities",
+                                                                   "moderation",
+                                                                   "prediction",
+                                                                   "prompt_cache_key",
+                                                                   "prompt_cache_options",
+                                                                   "prompt_cache_retention",
+                                                                   "reasoning_effort",
+                                                                   "safety_identifier",
+                                                                   "service_tier",
+                                                                   "store",
+                                                                   "user",
+                                                                   "verbosity",
+                                                                   "web_search_options",
+                                                                   "stream_options.include_obfuscation"};
+
+/// A row that differs from the documented profile in its name alone.
+constexpr ProfileTraits named(Profile profile, std::string_view name) {
+  ProfileTraits row;
+  row.profile = profile;
+  row.name = name;
+  row.acceptance = usual_acceptance;
+  return row;
 }
+
+constexpr ProfileTraits openai() {
+  ProfileTraits row = named(Profile::openai, "openai");
+  row.acceptance = Acceptance::openai;
+  row.further_fields = {openai_fields.data(), openai_fields.size()};
+  row.rejects_temperature_out_of_range = true;
+  row.documents_stop_as_string = true;
+  row.content_may_be_replaced = true;
+  row.checks_other_parts = true;
+  row.error_shape = ErrorShape::openai;
+  row.retry_after_ms = true;
+  row.request_headers = true;
+  row.system_fingerprint = SystemFingerprint::made_up;
+  row.refusal_key = true;
+  row.logprobs_key = true;
+  row.role_delta = {R"({"role":"assistant","content":"","refusal":null})",
+                    R"({"role":"assistant","content":null,"refusal":null})", ""};
+  row.cached_tokens_key = true;
+  return row;
+}
+
+constexpr ProfileTraits dashscope() {
+  ProfileTraits row = named(Profile::dashscope, "dashscope");
+  row.system_fingerprint = SystemFingerprint::null;
+  row.logprobs_key = true;
+  row.null_content_while_thinking = true;
+  row.role_delta = {R"({"content":"","role":"assistant"})", R"({"content":null,"role":"assistant"})",
+                    R"({"content":null,"role":"assistant","reasoning_content":""})"};
+  row.finish_delta = R"({"content":""})";
+  return row;
+}
+
+constexpr ProfileTraits deepseek() {
+  constexpr std::string_view role = R"({"role":"assistant","content":null,"reasoning_content":""})";
+  ProfileTraits row = named(Profile::deepseek, "deepseek");
+  row.system_fingerprint = SystemFingerprint::made_up;
+  row.logprobs_key = true;
+  row.null_reasoning = true;
+  row.null_content_while_thinking = true;
+  row.role_delta = {role, role, ""};
+  row.finish_delta = R"({"content":""})";
+  row.prompt_cache_tokens = true;
+  row.usage_on_finish = true;
+  return row;
+}
+
+inline constexpr std::array rows = {named(Profile::documented, "documented"), openai(), dashscope(), deepseek()};
+
+}  // namespace profiles
+
+bool NameList::has(std::string_view name) const { return std::find(names, names + count, name) != names + count; }
+
+const ProfileTraits& traits_of(Profile profile) {
+  for (const ProfileTraits& row : profiles::rows) {
+    if (row.profile == profile) return row;
+  }
+  throw GatewayError("profile " + std::to_string(static_cast<int>(profile)) + " has no row in model/profile.cpp");
+}
+
+}  // namespace detail
+
+std::string to_string(Profile profile) { return std::string(detail::traits_of(profile).name); }
 
 std::ostream& operator<<(std::ostream& out, Profile profile) { return out << to_string(profile); }
 
 Profile profile_named(std::string_view name) {
-  for (const Profile profile : {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek}) {
-    if (to_string(profile) == name) return profile;
+  std::string names;
+  for (const detail::ProfileTraits& row : detail::profiles::rows) {
+    if (row.name == name) return row.profile;
+    if (!names.empty()) names += &row == &detail::profiles::rows.back() ? " or " : ", ";
+    names += row.name;
   }
-  throw GatewayError("no profile is named \"" + detail::text::excerpt(name, 40) +
-                     "\"; use documented, openai, dashscope or deepseek");
+  throw GatewayError("no profile is named \"" + detail::text::excerpt(name, 40) + "\"; use " + names);
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const detail::ProfileTraits& row : detail::profiles::rows) names.emplace_back(row.name);
+  return names;
 }
 
 }  // namespace mock_gateway

@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../core/version.hpp"
 
@@ -10,6 +11,7 @@ namespace mock_gateway {
 
 /// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
 /// requests may hold, where Options::acceptance does not.
+// A further one needs a name here and a row in profile.cpp, nothing else.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
@@ -25,7 +27,9 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// The reverse of to_string. Throws GatewayError, naming the four, for anything else.
+/// The reverse of to_string. Throws GatewayError, which lists the names, for anything else.
 Profile profile_named(std::string_view name);
+/// The names of all profiles, as to_string gives them.
+std::vector<std::string> profile_names();
 
 }  // namespace mock_gateway

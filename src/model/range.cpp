@@ -5,37 +5,24 @@
 #include <ostream>
 
 #include "../core/error.hpp"
-#include "../core/json.hpp"
+#include "../core/text.hpp"
 
 namespace mock_gateway {
-namespace detail {
-namespace ranges {
-
-/// As short as it can be while it still reads back as the same number, in any locale.
-std::string number(double value) {
-  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
-  if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
-  return Json(value).dump();
-}
-
-}  // namespace ranges
-}  // namespace detail
-
 Range::Range(double least, double most) : least_(least), most_(most) {
   if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range is made of numbers, and this is none");
   if (least > most) {
-    throw GatewayError("a range from " + detail::ranges::number(least) + " to " + detail::ranges::number(most) +
+    throw GatewayError("a range from " + detail::text::number(least) + " to " + detail::text::number(most) +
                        " holds nothing; the smaller number comes first");
   }
 }
 
 std::string Range::describe() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (least_ == most_) return detail::ranges::number(least_);
+  if (least_ == most_) return detail::text::number(least_);
   if (least_ == -infinity && most_ == infinity) return "any number";
-  if (most_ == infinity) return "at least " + detail::ranges::number(least_);
-  if (least_ == -infinity) return "at most " + detail::ranges::number(most_);
-  return "from " + detail::ranges::number(least_) + " to " + detail::ranges::number(most_);
+  if (most_ == infinity) return "at least " + detail::text::number(least_);
+  if (least_ == -infinity) return "at most " + detail::text::number(most_);
+  return "from " + detail::text::number(least_) + " to " + detail::text::number(most_);
 }
 
 Range at_least(double number) { return {number, std::numeric_limits<double>::infinity()}; }

@@ -7,6 +7,13 @@
 
 namespace mock_gateway {
 
+Headers::Headers() = default;
+Headers::Headers(const Headers&) = default;
+Headers::Headers(Headers&&) noexcept = default;
+Headers& Headers::operator=(const Headers&) = default;
+Headers& Headers::operator=(Headers&&) noexcept = default;
+Headers::~Headers() = default;
+
 void Headers::add(std::string name, std::string value) { fields_.push_back(Header{std::move(name), std::move(value)}); }
 
 void Headers::set(std::string name, std::string value) {

@@ -19,8 +19,14 @@ struct Header {
 /// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
 class Headers {
  public:
-  Headers() = default;
   Headers(std::initializer_list<Header> fields) : fields_(fields) {}
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Headers();
+  Headers(const Headers& other);
+  Headers(Headers&& other) noexcept;
+  Headers& operator=(const Headers& other);
+  Headers& operator=(Headers&& other) noexcept;
+  ~Headers();
 
   void add(std::string name, std::string value);
   /// Replaces every field of that name by one.

@@ -1,261 +1,18 @@
 #include "reply.hpp"
 
-#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
-#include "../core/text.hpp"
+#include "checks.hpp"
 #include "connection_fault.hpp"
+#include "reply_checks.hpp"
 #include "reply_data.hpp"
-#include "request_error.hpp"
 
 namespace mock_gateway {
 namespace detail {
-namespace reply_check {
-
-/// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
-void require_completion(const ReplyData& data, const char* what);
-/// The choice that a setter adds to: the last. Throws GatewayError for a reply that has none.
-ScriptedChoice& last_choice(ReplyData& data, const char* setter);
-/// Compact JSON, or GatewayError; `what` names it.
-std::string json_text_of(const Json& value, const std::string& what);
-/// The arguments of a scripted call as JSON text, or GatewayError.
-std::string arguments_text(const std::string& name, const Json& arguments);
-/// A merge patch, or GatewayError.
-const Json& checked_patch(const Json& patch, const char* setter);
-double checked_logprob(double logprob);
-std::int64_t checked_count(std::int64_t tokens, const char* what);
-/// Throws GatewayError for a fault that can never happen.
-void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-void require_countable(const Trigger& trigger);
-/// Empty when the trigger, or the effect at such a trigger, may come.
-std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count);
-std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect);
-/// Throws GatewayError when the reply has nothing that comes at this pace.
-void require_paceable(const ReplyData& data, const Pace& pace);
-/// Throws GatewayError for what cannot be one of several choices.
-void require_part(const ReplyData& part);
-/// Whether the data of an event would reach a client's user.
-bool says_something(const Json& event);
-
-void require_completion(const ReplyData& data, const char* what) {
-  if (data.failure) {
-    throw GatewayError(std::string("a failure carries no ") + what + "; its body is set with Failure::body");
-  }
-  if (data.raw) {
-    throw GatewayError(std::string("a raw reply carries no ") + what + "; its body is sent as it is: write it there");
-  }
-  if (data.chunks) {
-    throw GatewayError(std::string("chunks carry no ") + what + "; they are sent as they are: write it into them");
-  }
-}
-
-ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
-  require_completion(data, setter);
-  if (data.choices.empty()) data.choices.emplace_back();
-  return data.choices.back();
-}
-
-std::string json_text_of(const Json& value, const std::string& what) {
-  try {
-    return value.dump();
-  } catch (const Json::exception& error) {
-    throw GatewayError(what + " cannot be written as JSON: " + error.what());
-  }
-}
-
-std::string arguments_text(const std::string& name, const Json& arguments) {
-  if (arguments.is_null()) return "{}";  // what `{}` converts to
-  if (!arguments.is_object()) {
-    throw GatewayError("the arguments of tool call \"" + name +
-                       "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
-  }
-  return json_text_of(arguments, "the arguments of tool call \"" + name + "\"");
-}
-
-const Json& checked_patch(const Json& patch, const char* setter) {
-  if (!patch.is_object()) {
-    throw GatewayError(std::string(setter) +
-                       " merges the fields of a JSON object such as {{\"service_tier\", \"flex\"}}," + " not " +
-                       patch.type_name());
-  }
-  json_text_of(patch, std::string("what ") + setter + " merges");
-  return patch;
-}
-
-double checked_logprob(double logprob) {
-  if (!std::isfinite(logprob) || logprob > 0) {
-    throw GatewayError(
-        "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not " +
-        std::to_string(logprob));
-  }
-  return logprob;
-}
-
-std::int64_t checked_count(std::int64_t tokens, const char* what) {
-  if (tokens < 0) {
-    throw GatewayError(std::string(what) + " of a usage must not be negative, but is " + std::to_string(tokens) +
-                       "; extra({{\"usage\", …}}) sends whatever it holds");
-  }
-  return tokens;
-}
-
-void require_countable(const Trigger& trigger) {
-  switch (trigger.kind()) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::before_done:
-    case Trigger::Kind::at_end: return;
-    case Trigger::Kind::inside_event:
-      if (trigger.byte() == 0) throw GatewayError("bytes of a trigger count from 1");
-      break;
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::after_bytes:
-    case Trigger::Kind::inside_character: break;
-  }
-  if (trigger.count() == 0) throw GatewayError("events, tokens and bytes of a trigger count from 1");
-}
-
-std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
-  if (!data.failure && !data.raw) return "";
-  const std::string reply = data.failure ? "a failure" : "a raw reply";
-  switch (kind) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::at_end: return "";
-    case Trigger::Kind::after_bytes: {
-      const int status = data.failure ? data.failure->status() : data.raw->status;
-      if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
-      const std::string* const body = data.raw                   ? &data.raw->body
-                                      : data.failure->raw_body() ? &*data.failure->raw_body()
-                                                                 : nullptr;
-      if (!body || count <= body->size()) return "";
-      return "the body has " + text::counted(body->size(), "byte");
-    }
-    // Neither is ever streamed, not even to a request that asked for a stream.
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-    case Trigger::Kind::before_done: return reply + " has no events";
-  }
-  return "";
-}
-
-std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect) {
-  const bool never_streamed = data.failure || data.raw;
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection:
-    case Effect::Kind::reset_connection:
-    case Effect::Kind::half_close:
-    case Effect::Kind::stall:
-    case Effect::Kind::garbage: return "";
-    case Effect::Kind::truncate:
-      if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
-      if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
-      if (never_streamed && kind == Trigger::Kind::at_end)
-        return "nothing of the body is left then; use after_bytes or after_headers";
-      return "";
-    case Effect::Kind::wrong_content_length: {
-      if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
-      if (data.chunks) return "chunks are always streamed, without a Content-Length";
-      if (data.headers.has("Content-Length"))
-        return "the reply has a Content-Length of its own, which is sent as it is";
-      const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
-      if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
-      return "";
-    }
-    case Effect::Kind::error_event:
-    case Effect::Kind::skip_event:
-    case Effect::Kind::duplicate_event: break;
-  }
-  if (never_streamed) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
-  switch (kind) {
-    case Trigger::Kind::before_headers: return "no stream has begun; use after_headers()";
-    case Trigger::Kind::after_bytes:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-      return "an event does not stand inside another; use after_events or after_tokens";
-    case Trigger::Kind::at_end: return "no event comes then; use before_done()";
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::before_done: break;
-  }
-  return "";
-}
-
-void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  require_countable(trigger);
-  if (effect.duration() && *effect.duration() <= Duration::zero()) {
-    throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
-  }
-  if (const std::string why = why_trigger_never_comes(data, trigger.kind(), trigger.count()); !why.empty()) {
-    throw GatewayError(why + ", so \"" + trigger.to_string() +
-                       "\" never comes; use before_headers, after_headers, after_bytes or at_end");
-  }
-  if (const std::string why = why_effect_never_comes(data, trigger.kind(), effect); !why.empty())
-    throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
-}
-
-void require_paceable(const ReplyData& data, const Pace& pace) {
-  if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
-    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
-                       " leaves in one piece; first_token_after delays it");
-  if (!pace.chunking()) return;
-  if (data.failure || data.raw)
-    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
-  if (data.chunks) throw GatewayError("chunks are cut already: each element is one event");
-}
-
-void require_part(const ReplyData& part) {
-  if (part.failure || part.raw || part.chunks) {
-    const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
-    throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
-  }
-  const bool written_otherwise =
-      !same_dialect(part.sse, SseDialect()) || part.writes.kind != Writes::Kind::due_together;
-  if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
-      part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
-      !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
-      !part.early_hints.empty() || written_otherwise) {
-    throw GatewayError(
-        "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: "
-        "choices(…).every(…)");
-  }
-}
-
-bool says_something(const Json& event) {
-  const auto member = [](const Json& object, const char* name) {
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    return found == object.end() ? Json() : *found;
-  };
-  const auto is_text = [](const Json& value) {
-    return value.is_string() && !value.get_ref<const std::string&>().empty();
-  };
-  for (const Json& choice : member(event, "choices")) {
-    const Json delta = member(choice, "delta");
-    for (const char* const name : {"content", "reasoning_content", "refusal"})
-      if (is_text(member(delta, name))) return true;
-    for (const Json& call : member(delta, "tool_calls")) {
-      if (is_text(member(member(call, "function"), "arguments"))) return true;
-      if (is_text(member(member(call, "custom"), "input"))) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace reply_check
-
-std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  const std::string why = reply_check::why_trigger_never_comes(data, trigger.kind(), trigger.count());
-  return why.empty() ? reply_check::why_effect_never_comes(data, trigger.kind(), effect) : why;
-}
 
 Reply join_choices(const std::vector<Reply>& replies) {
   ReplyData joined;
@@ -282,6 +39,12 @@ Reply make_raw_reply(int status, std::string body, std::string content_type) {
 }
 
 }  // namespace detail
+
+TokenLogprob::TokenLogprob(const TokenLogprob&) = default;
+TokenLogprob::TokenLogprob(TokenLogprob&&) noexcept = default;
+TokenLogprob& TokenLogprob::operator=(const TokenLogprob&) = default;
+TokenLogprob& TokenLogprob::operator=(TokenLogprob&&) noexcept = default;
+TokenLogprob::~TokenLogprob() = default;
 
 TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
 

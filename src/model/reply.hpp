@@ -13,9 +13,12 @@
 #include "../core/duration.hpp"
 #include "../core/json.hpp"
 #include "failure.hpp"
+#include "fault.hpp"
+#include "hold.hpp"
 #include "pace.hpp"
-#include "plan.hpp"
 #include "received_request.hpp"
+#include "sse_dialect.hpp"
+#include "writes.hpp"
 
 namespace mock_gateway {
 
@@ -38,6 +41,12 @@ class TokenLogprob {
   /// With these alternatives, in this order; the first as many as the request's `top_logprobs` asks for are sent, and
   /// none is added. As on the wire, the token itself is among them only when it is written there.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
+  // Defined in the .cpp: a file that copies one need not compile it.
+  TokenLogprob(const TokenLogprob& other);
+  TokenLogprob(TokenLogprob&& other) noexcept;
+  TokenLogprob& operator=(const TokenLogprob& other);
+  TokenLogprob& operator=(TokenLogprob&& other) noexcept;
+  ~TokenLogprob();
 
   double logprob() const { return logprob_; }
   /// Nothing: they are made up.

@@ -67,9 +67,6 @@ struct ReplyData {
   bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
 };
 
-/// Why the fault can never happen in such a reply; empty when it may.
-std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-
 }  // namespace detail
 
 }  // namespace mock_gateway

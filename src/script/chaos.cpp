@@ -2,7 +2,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
-#include "../core/json.hpp"
+#include "../core/text.hpp"
 #include "../model/reply.hpp"
 #include "chaos_plan.hpp"
 
@@ -10,16 +10,9 @@ namespace mock_gateway {
 namespace detail {
 namespace chaos_text {
 
-/// As short as it can be while it still reads back as the same number, in any locale.
-std::string number(double value) {
-  std::string text = Json(value).dump();
-  if (text.size() > 2 && text.compare(text.size() - 2, 2, ".0") == 0) text.resize(text.size() - 2);
-  return text;
-}
-
 std::string time(const Timing& timing) {
   const Distribution& nanoseconds = timing.nanoseconds();
-  return nanoseconds.fixed() ? number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
+  return nanoseconds.fixed() ? text::number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
 }
 
 std::string pace(const Pace& pace) {
@@ -29,7 +22,7 @@ std::string pace(const Pace& pace) {
   if (pace.gap()) add(time(*pace.gap()) + " between tokens");
   if (pace.rate()) {
     const Distribution& rate = pace.rate()->tokens_per_second();
-    add((rate.fixed() ? number(rate.first) : "a drawn number of") + " tokens per second");
+    add((rate.fixed() ? text::number(rate.first) : "a drawn number of") + " tokens per second");
   }
   if (pace.chunking()) add("cut in other chunks");
   return text;
@@ -50,7 +43,7 @@ std::string chaos_deed(const ChaosPlan& plan) {
 std::string chaos_frequency(const ChaosPlan& plan) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (plan.probability) add("probability " + chaos_text::number(*plan.probability));
+  if (plan.probability) add("probability " + text::number(*plan.probability));
   if (plan.every) add("every " + std::to_string(*plan.every));
   if (plan.first) add("first " + std::to_string(*plan.first));
   return text.empty() ? "every time" : text;

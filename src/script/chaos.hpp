@@ -9,8 +9,8 @@
 
 #include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
+#include "../model/fault.hpp"
 #include "../model/pace.hpp"
-#include "../model/plan.hpp"
 #include "matcher.hpp"
 
 namespace mock_gateway {

@@ -11,7 +11,7 @@
 
 #include "../answer/occurrences.hpp"
 #include "../core/access.hpp"
-#include "../model/plan.hpp"
+#include "../model/fault.hpp"
 #include "chaos.hpp"
 #include "chaos_plan.hpp"
 #include "matcher.hpp"

@@ -9,8 +9,8 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../model/checks.hpp"
 #include "../model/failure.hpp"
-#include "../model/request_error.hpp"
 #include "excerpts.hpp"
 #include "matcher_leaf.hpp"
 #include "matcher_node.hpp"

@@ -5,8 +5,8 @@
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
+#include "../model/checks.hpp"
 #include "../model/failure.hpp"
-#include "../model/request_error.hpp"
 
 namespace mock_gateway {
 

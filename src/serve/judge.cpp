@@ -11,6 +11,7 @@
 #include "../answer/bodies.hpp"
 #include "../core/text.hpp"
 #include "../model/http_reply.hpp"
+#include "../model/profile_traits.hpp"
 #include "../model/request_error.hpp"
 #include "chat_judge.hpp"
 #include "model_check.hpp"
@@ -73,7 +74,7 @@ bool rate_limit(Judgement& judgement) {
   if (!left) return false;
   // Rounded up: a client that comes back after whole seconds must not be a moment too early.
   const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
-  const bool in_milliseconds = judgement.gateway.settings.profile == Profile::openai;
+  const bool in_milliseconds = traits_of(judgement.gateway.settings.profile).retry_after_ms;
   return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }
 

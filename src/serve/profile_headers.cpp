@@ -5,6 +5,8 @@
 #include <string>
 
 #include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "../model/profile_traits.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -16,13 +18,7 @@ std::string reset_time(Duration left) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
   if (milliseconds < 60'000) {
-    std::string time = std::to_string(milliseconds / 1000);
-    if (const auto rest = milliseconds % 1000; rest != 0) {
-      std::string fraction = std::to_string(1000 + rest).substr(1);
-      fraction.erase(fraction.find_last_not_of('0') + 1);
-      time += "." + fraction;
-    }
-    return time + "s";
+    return text::decimal(milliseconds, 1000) + "s";
   }
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
   const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
@@ -33,7 +29,7 @@ std::string reset_time(Duration left) {
 
 void add_profile_headers(Judgement& judgement) {
   GatewayState& gateway = judgement.gateway;
-  if (gateway.settings.profile != Profile::openai) return;
+  if (!traits_of(gateway.settings.profile).request_headers) return;
   Headers& headers = judgement.answer.headers;
   const auto add = [&](const char* name, const std::string& value) {
     if (!headers.has(name)) headers.add(name, value);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../answer/completion.hpp"
+#include "../answer/completion_events.hpp"
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "../answer/completion.hpp"
+#include "../answer/completion_events.hpp"
 #include "../core/access.hpp"
+#include "../core/calendar.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
@@ -41,7 +42,7 @@ void add_transport_headers(Judgement& judgement, BodyFraming framing) {
   const bool keep_alive =
       incoming.keep_alive && framing != BodyFraming::until_close && !headers.lists("Connection", "close");
   if (!keep_alive) judgement.connection.end(Outlet::Ending::close);
-  if (!headers.has("Date")) headers.add("Date", http_date(judgement.timeline.now()));
+  if (!headers.has("Date")) headers.add("Date", calendar::http_date(judgement.timeline.now()));
   if (!headers.has("Connection")) {
     if (!keep_alive) headers.add("Connection", "close");
     if (keep_alive && !incoming.http_1_1) headers.add("Connection", "keep-alive");

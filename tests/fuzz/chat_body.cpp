@@ -30,7 +30,7 @@ class Line {
  public:
   Line(Profile profile, Acceptance acceptance)
       : acceptance_(acceptance),
-        limits_{max_n, profile == Profile::openai},
+        limits_{max_n, profile},
         gateway_(Options{}
                      .profile(profile)
                      .acceptance(acceptance)

@@ -12,10 +12,9 @@
 
 namespace mock_gateway {
 
-/// A point of a reply. Events count from 1, the role event included; tokens are content deltas (text, reasoning,
-/// refusal, tool arguments), counted from 1 over the whole reply: also where a Chunking makes them more or less than a
-/// token. Both are counted as the reply has them, whatever a
-/// fault skips or repeats; comments and pings are no events.
+/// A point of a reply. Events count from 1, the role event included. Tokens are content deltas (text, reasoning,
+/// refusal, tool arguments), counted from 1 over the whole reply, also where a Chunking makes them more or less than a
+/// token. Both are counted as the reply has them, whatever a fault skips or repeats. Comments and pings are no events.
 ///
 /// A reply that is not streamed leaves in one piece: it has a head, bytes and an end, and no events or tokens. The same
 /// stub may answer both, so a point that either can reach is accepted; verify() reports a reply that did not reach it.
@@ -36,9 +35,9 @@ class Trigger {
   Trigger(Kind kind, std::size_t count, std::size_t byte = 0) : kind_(kind), count_(count), byte_(byte) {}
 
   Kind kind() const { return kind_; }
-  /// Of events, tokens or bytes; of the others 0.
+  /// How many events, tokens or bytes, or the number of the event; 0 for the kinds that count nothing.
   std::size_t count() const { return count_; }
-  /// Of inside_event.
+  /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
   /// "after 2 tokens".
   std::string to_string() const;
@@ -53,18 +52,20 @@ class Trigger {
 Trigger before_headers();
 /// Head sent, body not begun.
 Trigger after_headers();
-/// `count` at least 1, or GatewayError; so for the next two.
+/// After the event of that number. `count` is at least 1, or GatewayError.
 Trigger after_events(std::size_t count);
+/// After the token of that number. `count` is at least 1, or GatewayError.
 Trigger after_tokens(std::size_t count);
-/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off:
-/// comments, pings and a byte order mark count. An event that it cuts leaves in two HTTP chunks, one up to the cut and
-/// one from it on; so for the next two.
+/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off.
+/// Comments, pings and a byte order mark count. An event that this cuts leaves in two HTTP chunks: one up to the cut,
+/// one from it on. `count` is at least 1, or GatewayError.
 Trigger after_bytes(std::size_t count);
 /// After the first `byte` bytes of event `event`, which begins with `data: ` or the field that its dialect puts before
-/// it. Both at least 1, or GatewayError. Never reached when the event has no more bytes than that.
+/// it. The event is cut as by after_bytes. Both are at least 1, or GatewayError. A reply never comes to it when the
+/// event has no more bytes than that.
 Trigger inside_event(std::size_t event, std::size_t byte);
-/// After the first byte of the first character of event `event` that has several (UTF-8). Never reached when it has no
-/// such character. `event` at least 1, or GatewayError.
+/// After the first byte of the first character of event `event` that has several (UTF-8). The event is cut as by
+/// after_bytes. `event` is at least 1, or GatewayError. A reply never comes to it when the event has no such character.
 Trigger inside_character(std::size_t event);
 /// After every event but `[DONE]`.
 Trigger before_done();
@@ -75,6 +76,13 @@ Trigger at_end();
 /// or RST follows.
 class Effect {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Effect(const Effect& other);
+  Effect(Effect&& other) noexcept;
+  Effect& operator=(const Effect& other);
+  Effect& operator=(Effect&& other) noexcept;
+  ~Effect();
+
   enum class Kind {
     close_connection,
     reset_connection,
@@ -96,14 +104,16 @@ class Effect {
   Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
 
   Kind kind() const { return kind_; }
-  /// Of a stall; nothing: until its gate opens or, without one, until the client leaves or a stop or guard.
+  /// The stall's duration. Empty: it lasts until the gate opens; without a gate, until the client leaves, the gateway
+  /// stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
+  /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
-  /// Of garbage; of an error event without a failure, its data.
+  /// The bytes of garbage, or the data of an error event without a failure.
   const std::string& bytes() const { return bytes_; }
-  /// Of an error event.
+  /// The failure whose body an error event has.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// Of a wrong Content-Length.
+  /// By how many bytes a Content-Length is wrong.
   std::int64_t difference() const { return difference_; }
   std::string to_string() const;
 
@@ -131,7 +141,7 @@ Effect truncate();
 /// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
 Effect garbage(std::string bytes);
 /// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on, here and in the next two, except inside an event.
+/// dialect go on, except inside an event; so they do in the other stalls.
 Effect stall();
 /// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
 /// once. `duration` is positive, or GatewayError.
@@ -156,102 +166,5 @@ struct Fault {
   Trigger trigger;
   Effect effect;
 };
-
-/// A place before an event or a token, where a gate can hold a reply.
-class Place {
- public:
-  enum class Kind { event, token };
-
-  Place(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
-  Kind kind() const { return kind_; }
-  std::size_t number() const { return number_; }
-  /// "before token 2".
-  std::string to_string() const;
-
- private:
-  Kind kind_;
-  std::size_t number_;
-};
-
-/// `number` counts from 1, or GatewayError.
-Place before_event(std::size_t number);
-/// `number` counts from 1, or GatewayError.
-Place before_token(std::size_t number);
-
-struct Hold {
-  Gate gate;
-  Place place;
-};
-
-/// How events are written (WHATWG HTML, 9.2). The default is what OpenAI sends. Elements of chunks() made of
-/// raw_bytes() are written as they are.
-struct SseDialect {
-  /// "\n", "\r\n" or "\r".
-  std::string line_end = "\n";
-  bool space_after_colon = true;
-  /// Whether `data: [DONE]` ends the stream.
-  bool done = true;
-  /// Empty: no such header.
-  std::string content_type = "text/event-stream; charset=utf-8";
-  /// Whether the stream begins with a byte order mark (EF BB BF).
-  bool byte_order_mark = false;
-  /// The `event:` field of each event, on the line before its data; empty: none.
-  std::string event = {};
-  /// Whether each event has an `id:` field, its number.
-  bool ids = false;
-  /// The `retry:` field of the first event, in whole milliseconds. Not negative.
-  std::optional<Duration> retry = {};
-  /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace.
-  bool multi_line_data = false;
-  /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty: none.
-  std::string comment = {};
-  /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
-  /// gateway's clock since the request was complete, a millisecond at least; 0: none. A ping and a token of one moment
-  /// come in this order. On the instant clock there are pings only in waits whose end is known: not at a gate, nor in a
-  /// stall() without end.
-  Duration ping_every{0};
-  /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
-  std::string ping = ": ping";
-  /// Whether a blank line follows the last event: without one a parser drops it.
-  bool final_blank_line = true;
-  /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.
-  std::string after_done = {};
-  /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
-  /// gateway stops or Options::stall_guard has passed.
-  bool open_after_done = false;
-  /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
-  /// decompressed when it arrives.
-  bool gzip = false;
-};
-
-/// Into which writes the bytes of a reply are divided. TCP may join writes or split them; with TCP_NODELAY, which is
-/// on, it does not wait to.
-struct Writes {
-  enum class Kind {
-    /// What is due at the same moment in one, of 64 KiB at most: whatever waits, a ping and a fault end it. An element
-    /// of
-    /// raw_bytes() has one of its own.
-    due_together,
-    /// The head, then each event, comment and ping, and the end of the body; a plain reply as above.
-    each_event,
-    /// As each_event, and at most `size` bytes each.
-    sliced,
-    /// All at the end, or before a fault.
-    together,
-    /// So too, but in two: the first `size` bytes, head included, and the rest.
-    split,
-  };
-
-  Kind kind = Kind::due_together;
-  std::size_t size = 0;
-};
-
-namespace detail {
-
-/// Throws GatewayError for a dialect that cannot be written.
-void require_dialect(const SseDialect& dialect);
-bool same_dialect(const SseDialect& left, const SseDialect& right);
-
-}  // namespace detail
 
 }  // namespace mock_gateway

@@ -1,24 +1,13 @@
-#include "plan.hpp"
+#include "fault.hpp"
 
 #include <chrono>
-#include <tuple>
 #include <utility>
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "checks.hpp"
 
 namespace mock_gateway {
-namespace detail {
-namespace plan_check {
-
-/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
-std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
-  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
-  return number;
-}
-
-}  // namespace plan_check
-}  // namespace detail
 
 std::string Trigger::to_string() const {
   switch (kind_) {
@@ -41,32 +30,36 @@ Trigger before_headers() { return Trigger(Trigger::Kind::before_headers, 0); }
 Trigger after_headers() { return Trigger(Trigger::Kind::after_headers, 0); }
 
 Trigger after_events(std::size_t count) {
-  return Trigger(Trigger::Kind::after_events, detail::plan_check::counted_from_one(count, "after_events", "events"));
+  return Trigger(Trigger::Kind::after_events, detail::counted_from_one(count, "after_events", "events"));
 }
 
 Trigger after_tokens(std::size_t count) {
-  return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens", "tokens"));
+  return Trigger(Trigger::Kind::after_tokens, detail::counted_from_one(count, "after_tokens", "tokens"));
 }
 
 Trigger after_bytes(std::size_t count) {
-  return Trigger(Trigger::Kind::after_bytes,
-                 detail::plan_check::counted_from_one(count, "after_bytes", "bytes of the body"));
+  return Trigger(Trigger::Kind::after_bytes, detail::counted_from_one(count, "after_bytes", "bytes of the body"));
 }
 
 Trigger inside_event(std::size_t event, std::size_t byte) {
-  detail::plan_check::counted_from_one(event, "inside_event", "events");
+  detail::counted_from_one(event, "inside_event", "events");
   return Trigger(Trigger::Kind::inside_event, event,
-                 detail::plan_check::counted_from_one(byte, "inside_event", "bytes of an event"));
+                 detail::counted_from_one(byte, "inside_event", "bytes of an event"));
 }
 
 Trigger inside_character(std::size_t event) {
-  return Trigger(Trigger::Kind::inside_character,
-                 detail::plan_check::counted_from_one(event, "inside_character", "events"));
+  return Trigger(Trigger::Kind::inside_character, detail::counted_from_one(event, "inside_character", "events"));
 }
 
 Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
 
 Trigger at_end() { return Trigger(Trigger::Kind::at_end, 0); }
+
+Effect::Effect(const Effect&) = default;
+Effect::Effect(Effect&&) noexcept = default;
+Effect& Effect::operator=(const Effect&) = default;
+Effect& Effect::operator=(Effect&&) noexcept = default;
+Effect::~Effect() = default;
 
 std::string Effect::to_string() const {
   switch (kind_) {
@@ -133,58 +126,4 @@ Effect wrong_content_length(std::int64_t difference) {
   return Effect(Effect::Kind::wrong_content_length, difference);
 }
 
-std::string Place::to_string() const {
-  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
-}
-
-Place before_event(std::size_t number) {
-  return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event", "events"));
-}
-
-Place before_token(std::size_t number) {
-  return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token", "tokens"));
-}
-
-namespace detail {
-
-void require_dialect(const SseDialect& dialect) {
-  if (dialect.line_end != "\n" && dialect.line_end != "\r\n" && dialect.line_end != "\r")
-    throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
-  const auto require_one_line = [](const std::string& value, const char* member) {
-    if (value.find_first_of("\r\n") != std::string::npos)
-      throw GatewayError(std::string("SseDialect::") + member + " is one line; it must not hold CR or LF");
-  };
-  require_one_line(dialect.event, "event");
-  require_one_line(dialect.comment, "comment");
-  require_one_line(dialect.after_done, "after_done");
-  if (dialect.retry &&
-      (*dialect.retry < Duration::zero() || *dialect.retry % std::chrono::milliseconds{1} != Duration{0}))
-    throw GatewayError("SseDialect::retry needs a duration that is not negative, in whole milliseconds");
-  if (dialect.ping_every != Duration::zero() && dialect.ping_every < std::chrono::milliseconds{1})
-    throw GatewayError("SseDialect::ping_every needs a millisecond at least, or 0 for no pings");
-  if (dialect.ping.empty() || dialect.ping.find('\r') != std::string::npos) {
-    throw GatewayError(
-        "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
-        "it");
-  }
-  if (dialect.after_done.empty()) return;
-  if (!dialect.done) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");
-  if (!dialect.final_blank_line) {
-    throw GatewayError(
-        "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
-        "final_blank_line true");
-  }
-}
-
-bool same_dialect(const SseDialect& left, const SseDialect& right) {
-  const auto members = [](const SseDialect& dialect) {
-    return std::tie(dialect.line_end, dialect.space_after_colon, dialect.done, dialect.content_type,
-                    dialect.byte_order_mark, dialect.event, dialect.ids, dialect.retry, dialect.multi_line_data,
-                    dialect.comment, dialect.ping_every, dialect.ping, dialect.final_blank_line, dialect.after_done,
-                    dialect.open_after_done, dialect.gzip);
-  };
-  return members(left) == members(right);
-}
-
-}  // namespace detail
 }  // namespace mock_gateway

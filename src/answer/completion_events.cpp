@@ -1,0 +1,215 @@
+#include "completion_events.hpp"
+
+#include <utility>
+
+#include "../core/text.hpp"
+#include "completion_json.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace completions {
+
+/// The first delta of a choice.
+std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& roles) {
+  if (choice.thinking.size() > 0 && !roles.thinking.empty()) return roles.thinking;
+  return choice.has_text || choice.tool_calls.empty() ? roles.text : roles.calls;
+}
+
+}  // namespace completions
+
+CompletionEvents::CompletionEvents(const Completion& completion)
+    : completion_(completion), positions_(completion.choices().size()) {
+  const ProfileTraits& profile = completion_.profile();
+  usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
+  usage_due_ = completion_.include_usage() && !usage_on_finish_;
+  has_extra_ = completion_.has_extra();
+  deltas_left_ = completion_.delta_count();
+  for (const CompletionChoice& choice : completion_.choices()) {
+    deltas_left_ += 1 + choice.tool_calls.size();
+    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
+  }
+  if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
+
+  completions::append_envelope(head_, completion_, "chat.completion.chunk");
+  completions::append_system_fingerprint(head_, completion_);
+  head_ += R"(,"choices":[)";
+  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
+  if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
+  rest_ += R"(,"finish_reason":null})" + tail_;
+
+  thinking_open_ =
+      profile.null_content_while_thinking ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
+  text_close_ = profile.null_reasoning ? R"(,"reasoning_content":null})" : "}";
+}
+
+bool CompletionEvents::next(StreamEvent& event) {
+  if (!write(event)) return false;
+  ++count_;
+  if (has_extra_) completion_.merge_extra(event.data, "delta");
+  for (const ExtraChunk& extra : completion_.extra_chunks()) {
+    if (extra.number != count_) continue;
+    Json chunk = completions::read_own(event.data);
+    chunk.merge_patch(extra.patch);
+    event.data = chunk.dump();
+  }
+  return true;
+}
+
+std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
+  std::vector<CallDelta> order;
+  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
+    before = order.size();
+    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
+  }
+  return order;
+}
+
+std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
+  if (!call_deltas_.empty()) {
+    const std::vector<CallDelta>& order = call_deltas_[index];
+    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
+  }
+  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    const std::size_t fragments = calls[call].arguments.deltas();
+    if (position <= fragments) return CallDelta{call, position};
+    position -= 1 + fragments;
+  }
+  return std::nullopt;
+}
+
+bool CompletionEvents::write(StreamEvent& event) {
+  while (deltas_left_ > 0) {
+    const std::size_t index = turn_;
+    turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;
+    if (!write_delta(index, event)) continue;
+    --deltas_left_;
+    if (completion_.finish_in_last_chunk()) finish_delta(index, event);
+    return true;
+  }
+  event.token = false;
+  if (finished_ < positions_.size()) {
+    write_finish(finished_++, event);
+    return true;
+  }
+  if (!usage_due_) return false;
+  usage_due_ = false;
+  event.data = head_;
+  event.data += ']';
+  completions::append_usage(event.data, completion_);
+  event.data += '}';
+  return true;
+}
+
+bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
+  const CompletionChoice& choice = completion_.choices()[index];
+  std::size_t position = positions_[index]++;
+  if (position == 0) {
+    begin(index, event);
+    event.token = false;
+    event.data += completions::role_delta(choice, completion_.profile().role_delta);
+    event.data += rest_;
+    return true;
+  }
+  position -= 1;
+  if (position < choice.thinking.deltas()) {
+    begin(index, event);
+    write_token(thinking_open_, choice.thinking, position, "}", event);
+    event.data += rest_;
+    return true;
+  }
+  position -= choice.thinking.deltas();
+  if (position < choice.text.deltas()) {
+    begin(index, event);
+    write_token(R"({"content":)", choice.text, position, text_close_, event);
+    end_with_logprobs(index, 0, choice.text, position, event);
+    return true;
+  }
+  position -= choice.text.deltas();
+  if (position < choice.refusal.deltas()) {
+    begin(index, event);
+    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
+    end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
+    return true;
+  }
+  position -= choice.refusal.deltas();
+  const std::optional<CallDelta> delta = call_delta(index, position);
+  if (!delta) {
+    --positions_[index];  // nothing was sent
+    return false;
+  }
+  const CompletionToolCall& call = choice.tool_calls[delta->call];
+  begin(index, event);
+  event.data += R"({"tool_calls":[{)";
+  completions::append_integer(event.data, "index", delta->call);
+  if (delta->fragment == 0) {
+    event.token = false;
+    completions::append_call(event.data, call, "");
+  } else {
+    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
+                delta->fragment - 1, "}}", event);
+  }
+  event.data += "]}";
+  event.data += rest_;
+  return true;
+}
+
+void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
+  event.data = head_;
+  event.data += R"({"index":)";
+  event.data += std::to_string(index);
+  event.data += R"(,"delta":)";
+}
+
+void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
+                                   std::string_view close, StreamEvent& event) {
+  event.token = true;
+  event.share = text.share(delta);
+  event.data += open;
+  text::append_json_string(event.data, text.delta(delta));
+  event.data += close;
+}
+
+void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
+                                         std::size_t delta, StreamEvent& event) {
+  const auto [first, last] =
+      completion_.logprobs() ? text.tokens_ending_in(delta) : std::pair<std::size_t, std::size_t>{};
+  if (first == last) {
+    event.data += rest_;
+    return;
+  }
+  completions::append_logprobs(event.data, completion_, index, before + first, before + last);
+  event.data += R"(,"finish_reason":null})";
+  event.data += tail_;
+}
+
+void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
+  begin(index, event);
+  event.data += completion_.profile().finish_delta;
+  if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
+  end_with_finish_reason(index, index + 1 == positions_.size(), event);
+}
+
+void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
+  const CompletionChoice& choice = completion_.choices()[index];
+  if (positions_[index] != 1 + choice.deltas() + choice.tool_calls.size()) return;
+  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
+  event.data.resize(event.data.size() - unfinished.size());
+  end_with_finish_reason(index, deltas_left_ == 0, event);
+}
+
+void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
+  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
+  event.data += '}';
+  if (usage_on_finish_ && last) {
+    event.data += ']';
+    completions::append_usage(event.data, completion_);
+    event.data += '}';
+  } else {
+    event.data += tail_;
+  }
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

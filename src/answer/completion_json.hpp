@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "../core/json.hpp"
+#include "completion.hpp"
+
+// How a completion is written down, whole or in chunks.
+
+namespace mock_gateway {
+namespace detail {
+namespace completions {
+
+/// `,"name":`, or without the comma at the start of an object.
+void append_name(std::string& out, std::string_view name);
+void append_string(std::string& out, std::string_view name, std::string_view value);
+template <class Integer>
+void append_integer(std::string& out, std::string_view name, Integer value) {
+  append_name(out, name);
+  out += std::to_string(value);
+}
+
+/// From the opening brace to the model.
+void append_envelope(std::string& out, const Completion& completion, std::string_view object);
+/// How some services tell one configuration of a model from another.
+void append_system_fingerprint(std::string& out, const Completion& completion);
+void append_usage(std::string& out, const Completion& completion);
+void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
+/// `{"id","type","function"}` of a tool call, from the id on.
+void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
+/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
+void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
+                     std::size_t last);
+/// Whether every choice and chunk carries the key `logprobs`.
+bool has_logprobs_key(const Completion& completion);
+/// Reads what was written here. A script's values in it may nest as deep as they like.
+Json read_own(const std::string& json);
+
+}  // namespace completions
+}  // namespace detail
+}  // namespace mock_gateway

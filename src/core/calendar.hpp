@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "duration.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace calendar {
+
+/// A second of the proleptic Gregorian calendar, in UTC.
+struct CivilTime {
+  std::int64_t year;
+  std::int64_t month;    // 1 to 12
+  std::int64_t day;      // 1 to 31
+  std::int64_t weekday;  // 0: Sunday
+  std::int64_t hour;
+  std::int64_t minute;
+  std::int64_t second;
+};
+
+/// The second in which the moment lies.
+CivilTime civil_time(TimePoint moment);
+/// The reverse; the weekday is not read. The year is from 1970 to 2200.
+TimePoint moment_of(const CivilTime& time);
+
+/// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
+std::string rfc3339(TimePoint moment);
+/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+std::string http_date(TimePoint moment);
+/// The reverse. Empty for another text, spaces around it left aside, and for a year outside 1970 to 2200.
+std::optional<TimePoint> parse_http_date(std::string_view text);
+
+}  // namespace calendar
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../core/duration.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// What left of an answer, in parts as its client's parser sees them: HTTP's chunks and gzip taken off.
+struct DeliveryTrace {
+  struct Part {
+    /// The event's number; 0: what stands between events, or the body of a reply that is not streamed.
+    std::size_t event;
+    std::string bytes;
+  };
+
+  bool streamed = false;
+  /// Bytes of it.
+  std::size_t head = 0;
+  std::vector<Part> parts;
+  /// The number of the event `[DONE]`; 0: there was none.
+  std::size_t done = 0;
+  /// It came to the end of the body.
+  bool whole = false;
+};
+
+/// A wait that the script of a reply wants.
+struct ScriptedWait {
+  enum class Kind { stall, half_close, open_stream, hold };
+
+  Kind kind;
+  /// In the reply: "after token 2".
+  std::string place;
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+
+  /// "stalls as scripted after token 2 since 2.0 s", in real time.
+  std::string under_way() const;
+  /// "stalled as scripted after token 2 for 120 s; the client still waited".
+  std::string in_vain(Duration lasted) const;
+};
+
+/// How far a delivery has come, for the record of its exchange. Written by the connection's thread, read by any.
+struct DeliveryProgress {
+  std::atomic<std::size_t> events{0};
+  std::atomic<std::size_t> tokens{0};
+  /// `[DONE]` was handed to the connection.
+  std::atomic<bool> done{false};
+  /// When, in real time.
+  std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
+  /// The plan's first fault has happened.
+  std::atomic<bool> first_fault{false};
+  /// Held while bytes are handed over and counted. Whoever asks for the counts under it is told of all that the client
+  /// can have read.
+  mutable std::mutex handover;
+  /// Of a reply that is traced; not to be read before the exchange has ended.
+  std::unique_ptr<DeliveryTrace> trace;
+
+  void set_scripted_wait(std::optional<ScriptedWait> wait);
+  /// The scripted wait in which the delivery is.
+  std::optional<ScriptedWait> scripted_wait() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<ScriptedWait> wait_;  // guarded by the mutex
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "../core/timeline.hpp"
+#include "outlet.hpp"
+
+// For what a delivery waits besides the clock and gates.
+
+namespace mock_gateway {
+namespace detail {
+namespace delivery {
+
+/// A wait that ends with the first of two.
+class EitherOf final : public Pending {
+ public:
+  EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
+
+  bool over() override { return one_.over() || other_.over(); }
+  std::optional<Duration> look_again_in() override {
+    const std::optional<Duration> one = one_.look_again_in();
+    const std::optional<Duration> other = other_.look_again_in();
+    return one && other ? std::min(*one, *other) : one ? one : other;
+  }
+  bool needs_wake() const override { return one_.needs_wake() || other_.needs_wake(); }
+
+ private:
+  Pending& one_;
+  Pending& other_;
+};
+
+/// Is over after some real time; nothing: never.
+class RealTimeLimit final : public Pending {
+ public:
+  explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
+
+  bool over() override { return limit_ && left() <= Duration{0}; }
+  std::optional<Duration> look_again_in() override {
+    return limit_ ? std::optional<Duration>(std::max(Duration{0}, left())) : std::nullopt;
+  }
+  bool needs_wake() const override { return false; }
+
+ private:
+  Duration left() const { return *limit_ - (std::chrono::steady_clock::now() - began_); }
+
+  std::optional<Duration> limit_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
+/// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
+class BetweenWrites final : public Pending {
+ public:
+  explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
+
+  bool over() override {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    // With a client that does not read, the next write waits longer than this.
+    return passed >= moment_ && (outlet_.has_left() || passed >= std::chrono::seconds{1});
+  }
+  std::optional<Duration> look_again_in() override {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    return passed < moment_ ? moment_ - passed : moment_;
+  }
+  bool needs_wake() const override { return false; }
+
+ private:
+  static constexpr Duration moment_ = std::chrono::milliseconds{1};
+
+  const Outlet& outlet_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace delivery
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "finding.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace finding_kinds {
+
+/// What findings of one code have in common. review.hpp says what each means.
+struct Kind {
+  const char* code;
+  Severity severity;
+
+  Finding make(std::string message, std::vector<std::uint64_t> exchanges = {}) const {
+    return {code, std::move(message), severity, std::move(exchanges)};
+  }
+};
+
+inline constexpr Kind request_refused{"request_refused", Severity::error};
+inline constexpr Kind retry_after_ignored{"retry_after_ignored", Severity::error};
+inline constexpr Kind retried_final_error{"retried_final_error", Severity::error};
+inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
+inline constexpr Kind tool_result_unknown_id{"tool_result_unknown_id", Severity::error};
+inline constexpr Kind stream_left_open{"stream_left_open", Severity::error};
+inline constexpr Kind stream_abandoned{"stream_abandoned", Severity::error};
+inline constexpr Kind pipelined_request{"pipelined_request", Severity::warning};
+inline constexpr Kind key_in_query{"key_in_query", Severity::error};
+inline constexpr Kind key_in_body{"key_in_body", Severity::error};
+inline constexpr Kind browser_request{"browser_request", Severity::error};
+inline constexpr Kind key_shared{"key_shared", Severity::warning};
+inline constexpr Kind unknown_field{"unknown_field", Severity::warning};
+inline constexpr Kind stop_as_string{"stop_as_string", Severity::warning};
+inline constexpr Kind temperature_out_of_range{"temperature_out_of_range", Severity::warning};
+inline constexpr Kind temperature_and_top_p{"temperature_and_top_p", Severity::warning};
+inline constexpr Kind stream_options_without_stream{"stream_options_without_stream", Severity::warning};
+inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
+
+/// In the order in which they are documented.
+inline constexpr std::array all = {request_refused,
+                                   retry_after_ignored,
+                                   retried_final_error,
+                                   tool_call_unanswered,
+                                   tool_result_unknown_id,
+                                   stream_left_open,
+                                   stream_abandoned,
+                                   pipelined_request,
+                                   key_in_query,
+                                   key_in_body,
+                                   browser_request,
+                                   key_shared,
+                                   unknown_field,
+                                   stop_as_string,
+                                   temperature_out_of_range,
+                                   temperature_and_top_p,
+                                   stream_options_without_stream,
+                                   duplicate_key};
+
+}  // namespace finding_kinds
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "../core/clock.hpp"
+
+namespace mock_gateway {
+
+/// A place before an event or a token, where a gate can hold a reply.
+class Place {
+ public:
+  enum class Kind { event, token };
+
+  Place(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
+  Kind kind() const { return kind_; }
+  std::size_t number() const { return number_; }
+  /// "before token 2".
+  std::string to_string() const;
+
+ private:
+  Kind kind_;
+  std::size_t number_;
+};
+
+/// `number` counts from 1, or GatewayError.
+Place before_event(std::size_t number);
+/// `number` counts from 1, or GatewayError.
+Place before_token(std::size_t number);
+
+struct Hold {
+  Gate gate;
+  Place place;
+};
+
+}  // namespace mock_gateway

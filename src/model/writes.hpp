@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+
+#include "../core/version.hpp"
+
+namespace mock_gateway {
+
+/// Into which writes the bytes of a reply are divided. TCP may join writes or split them; with TCP_NODELAY, which is
+/// on, it does not wait to.
+struct Writes {
+  enum class Kind {
+    /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
+    /// of raw_bytes() has a write of its own.
+    due_together,
+    /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
+    /// due_together.
+    each_event,
+    /// As each_event, in writes of `size` bytes at most.
+    sliced,
+    /// One write for all, at the end or before a fault.
+    together,
+    /// As together, but in two writes: the first `size` bytes, head included, and the rest.
+    split,
+  };
+
+  Kind kind = Kind::due_together;
+  std::size_t size = 0;
+};
+
+}  // namespace mock_gateway
