@@ -17,14 +17,14 @@
 #include "support/client.hpp"
 #include "support/timing.hpp"
 
+namespace scale_test {
+
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
 using test_support::RawConnection;
 using test_support::Response;
 using test_support::sanitized;
-
-namespace scale_test {
 
 const Json stalled_stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "stall"}}}}};
 
@@ -146,10 +146,6 @@ void check_turned_away(const Response& response, const std::string& reason) {
   CHECK(response.header("Connection") == "close");
 }
 
-}  // namespace scale_test
-
-using namespace scale_test;
-
 TEST_CASE("300 exchanges that stall or are held delay nobody") {
   Gateway gateway;
   Gate gate(60s);
@@ -269,3 +265,5 @@ TEST_CASE("connections beyond descriptor 1024 are served like any other" * docte
   for (RawConnection& stream : streams) CHECK(stream.receive_until("\n\n").found);
   CHECK(gateway.http().request("GET", "/v1/models").status == 200);
 }
+
+}  // namespace scale_test

@@ -19,14 +19,14 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 
+namespace connection_faults_test {
+
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::End;
 using test_support::Http;
 using test_support::RawConnection;
 using test_support::Response;
-
-namespace connection_faults_test {
 
 constexpr int repeats = 10;
 

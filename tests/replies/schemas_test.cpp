@@ -31,7 +31,7 @@ Response ask(const Http& http, const Json& schema, Json fields = Json::object())
 /// What tests/schemas holds: {"name", "schema"} each.
 std::vector<Json> sdk_schemas() {
   const std::string here = __FILE__;
-  std::ifstream file(here.substr(0, here.rfind("schemas_test.cpp")) + "schemas/sdk_schemas.jsonl");
+  std::ifstream file(here.substr(0, here.rfind("replies/schemas_test.cpp")) + "schemas/sdk_schemas.jsonl");
   REQUIRE(file.is_open());
   std::vector<Json> schemas;
   for (std::string line; std::getline(file, line);) schemas.push_back(Json::parse(line));
