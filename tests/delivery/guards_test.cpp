@@ -13,12 +13,14 @@
 #include "support/client.hpp"
 #include "support/internals.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 #include "support/timing.hpp"
 
 namespace guards_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using test_support::contains;
 using test_support::End;
 using test_support::Http;
 using test_support::RawConnection;
@@ -41,8 +43,6 @@ inline SseDialect pinging() {
   dialect.ping_every = 5ms;
   return dialect;
 }
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// How long the wait that a message ends with has lasted, as the message says: "… since 2.0 s".
 inline std::optional<double> seconds_at_end(const std::string& message) {

@@ -24,6 +24,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace journal_test {
 
@@ -31,6 +32,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::chat_body;
 using test_support::chat_path;
+using test_support::error_of;
 using test_support::eventually;
 using test_support::Http;
 using test_support::RawConnection;
@@ -43,16 +45,6 @@ std::string printed(const T& value) {
   std::ostringstream out;
   out << value;
   return out.str();
-}
-
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const GatewayError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {

@@ -15,6 +15,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 #include "support/timing.hpp"
 
 namespace secrets_test {
@@ -22,12 +23,11 @@ namespace secrets_test {
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::chat_path;
+using test_support::contains;
 using test_support::Http;
 using test_support::RawConnection;
 
 const char* const foreign = "sk-proj-Zq81xV_7d2-Lm0Tr55WbK9cY3nEa";
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {

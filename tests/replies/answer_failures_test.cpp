@@ -1,25 +1,34 @@
-// Answers that cannot be made: whose fault the journal and verify() say it is, and what of chaos remains.
-
-#include <doctest/doctest.h>
+// Answers that cannot be made, because a function of the test throws or what was scripted does not fit: what the client
+// gets, whose fault the journal and verify() say it is, and what of chaos remains.
 
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace answer_failures_test {
 
 using namespace mock_gateway;
-using namespace test_support;
 using namespace std::chrono_literals;
+using test_support::chat_body;
+using test_support::chat_path;
+using test_support::contains;
+using test_support::End;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
 
-Reply out_of_ideas(const ChatRequest&) { throw std::runtime_error("out of ideas"); }
+inline Reply out_of_ideas(const ChatRequest&) { throw std::runtime_error("out of ideas"); }
 
-Options quiet() { return Options{}.verify_on_destruction(false); }
+inline Options quiet() { return Options{}.verify_on_destruction(false); }
 
 TEST_CASE("an answer that cannot be made, although no function of the test threw, is told as such") {
   Gateway gateway{quiet()};
@@ -121,6 +130,98 @@ TEST_CASE("chaos that struck stays in the record, and happens, when the reply ca
     CHECK(whole.status == 500);
     CHECK(whole.complete);
   }
+}
+
+TEST_CASE("what a tester's function throws is a 500 with nothing of it on the wire, and the connection goes on") {
+  struct Row {
+    const char* name;
+    std::function<void(Gateway&, const std::function<void()>&)> script;
+    const char* path;
+  };
+  const std::vector<Row> rows = {
+      {"a reply function",
+       [](Gateway& gateway, const std::function<void()>& code) {
+         gateway.chat().reply([=](const ChatRequest&) { return code(), text("never"); });
+       },
+       chat_path},
+      {"a matcher",
+       [](Gateway& gateway, const std::function<void()>& code) {
+         gateway.chat().when(matching("odd", [=](const ChatRequest&) { return code(), true; })).reply("never");
+       },
+       chat_path},
+      {"a text matcher",
+       [](Gateway& gateway, const std::function<void()>& code) {
+         gateway.chat().when(user_says({"odd", [=](std::string_view) { return code(), true; }})).reply("never");
+       },
+       chat_path},
+      {"a mounted handler",
+       [](Gateway& gateway, const std::function<void()>& code) {
+         gateway.on("POST", "/v1/own", [=](const ReceivedRequest&) { return code(), HttpReply(Json::object()); });
+       },
+       "/v1/own"},
+  };
+  const std::vector<std::pair<const char*, std::function<void()>>> throwers = {
+      {"its own words", [] { throw std::runtime_error("its own words"); }},
+      {"no std::exception", [] { throw 42; }},
+      {"failure's status", [] { failure(99, "x", "x"); }},
+      {"", [] { const Json never = Json::parse("{"); }},
+  };
+  for (const Row& row : rows) {
+    for (const auto& [text, code] : throwers) {
+      CAPTURE(row.name);
+      const auto& text_shown = text;  // a lambda in C++17 cannot name a structured binding
+      CAPTURE(text_shown);
+      Gateway gateway{Options{}.verify_on_destruction(false)};
+      row.script(gateway, code);
+      RawConnection connection(gateway);
+      connection.send(Http(gateway).format("POST", row.path, chat_body().dump()));
+      const Response response = connection.receive_response();
+      CHECK(response.status == 500);
+      CHECK(response.error_code() == "internal_error");
+      CHECK_FALSE(contains(response.body, "its own words"));
+      const Exchange exchange = gateway.journal().last();
+      CHECK(exchange.decision().kind == Decision::Kind::callback_failed);
+      CHECK(contains(exchange.decision().detail, text));
+      connection.send(Http(gateway).format("GET", "/v1/models"));
+      CHECK(connection.receive_response().status == 200);
+    }
+  }
+}
+
+TEST_CASE("what a tokenizer throws or gets wrong is a 500 that the journal explains") {
+  struct Row {
+    const char* text;
+    Decision::Kind kind;
+    Tokenizer tokenizer;
+  };
+  const std::vector<Row> rows = {
+      {"the function given to Options::tokenizer threw: no vocabulary", Decision::Kind::callback_failed,
+       [](std::string_view) -> std::vector<std::string> { throw std::runtime_error("no vocabulary"); }},
+      {"do not add up", Decision::Kind::answer_failed,
+       [](std::string_view) { return std::vector<std::string>{"something else"}; }},
+      {"do not add up", Decision::Kind::answer_failed, [](std::string_view) { return std::vector<std::string>{}; }},
+  };
+  for (const auto& [text, kind, tokenizer] : rows) {
+    Gateway gateway{Options{}.tokenizer(tokenizer).verify_on_destruction(false)};
+    gateway.chat().reply("\xC3\xA8");
+    const Http http = Http(gateway).keep_alive();
+    for (const bool stream : {false, true}) {
+      CHECK(http.chat({{"stream", stream}}).status == 500);
+      CHECK(gateway.journal().last().decision().kind == kind);
+      CHECK(contains(gateway.journal().last().decision().detail, text));
+    }
+    CHECK(http.get("/v1/models").status == 200);
+  }
+}
+
+TEST_CASE("what on_exchange throws changes no answer") {
+  Gateway gateway{Options{}.on_exchange([](const Exchange& exchange) {
+    if (exchange.id() % 2 == 0) throw 42;
+    throw std::runtime_error("the log is full");
+  })};
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 4; ++i) CHECK(http.chat().status == 200);
+  CHECK(gateway.journal().wait_until_idle(5s));
 }
 
 }  // namespace answer_failures_test

@@ -14,6 +14,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/internals.hpp"
+#include "support/raw_requests.hpp"
 #include "support/timing.hpp"
 
 namespace request_limits_test {
@@ -47,29 +48,19 @@ namespace request_limits_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using test_support::answer_to;
 using test_support::chat_body;
+using test_support::chat_head;
 using test_support::End;
 using test_support::eventually;
 using test_support::Http;
 using test_support::RawConnection;
 using test_support::Response;
 
-std::string chat_head(const Gateway& gateway, const std::string& line) {
-  return "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n" +
-         line + "\r\n\r\n";
-}
-
 std::string hexadecimal(std::size_t size) {
   std::string digits;
   for (; size > 0; size /= 16) digits.insert(digits.begin(), "0123456789abcdef"[size % 16]);
   return digits;
-}
-
-/// The answer to these bytes, on a connection of their own.
-Response answer_to(const Gateway& gateway, std::string_view bytes) {
-  RawConnection connection(gateway);
-  connection.send(bytes);
-  return connection.receive_response();
 }
 
 std::size_t held(const Exchange& exchange) { return exchange.raw().size() + exchange.body().size(); }
@@ -80,7 +71,7 @@ TEST_CASE("extensions of chunks count: beyond what one request may hold it is a 
   const std::size_t max_body = 64 << 10;
   const std::size_t bound = (64 << 10) + 2 * max_body + (64 << 10);
   Gateway gateway{Options{}.max_body(max_body)};
-  std::string request = chat_head(gateway, "Transfer-Encoding: chunked");
+  std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"});
   for (int i = 0; i < 500; ++i) request += "1;" + std::string(4000, 'x') + "\r\n \r\n";
   const Response response = answer_to(gateway, request + "0\r\n\r\n");
   CHECK(response.status == 413);
@@ -93,7 +84,7 @@ TEST_CASE("extensions of chunks count: beyond what one request may hold it is a 
 
 TEST_CASE("trailers count: beyond what one request may hold it is a 413") {
   Gateway gateway{Options{}.max_body(1024)};
-  std::string request = chat_head(gateway, "Transfer-Encoding: chunked") + "0\r\n";
+  std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"}) + "0\r\n";
   for (int i = 0; i < 90; ++i) request += "x: " + std::string(4000, 'y') + "\r\n";
   const Response response = answer_to(gateway, request + "\r\n");
   CHECK(response.status == 413);
@@ -114,7 +105,7 @@ TEST_CASE("a chunked body may be 32 KiB longer with its framing, and not a byte 
     for (; left > 4000; left -= 4000) framed += "x: " + std::string(4000 - 5, 'y') + "\r\n";
     framed += "x: " + std::string(left - 5, 'y') + "\r\n\r\n";
     REQUIRE(framed.size() == max_body + 32768 + excess);
-    const Response response = answer_to(gateway, chat_head(gateway, "Transfer-Encoding: chunked") + framed);
+    const Response response = answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + framed);
     CHECK(response.status == (excess == 0 ? 200 : 413));
     if (excess == 1) CHECK(response.error_message().find("40960") != std::string::npos);
   }
@@ -133,7 +124,7 @@ TEST_CASE("the largest chunked body is held in as much memory as it has bytes, a
   for (std::size_t at = 0; at < body.size(); at += 16384) framed += "4000\r\n" + body.substr(at, 16384) + "\r\n";
   framed += "0\r\n\r\n";
   REQUIRE(framed.size() < max_body + 32768);
-  const std::string request = chat_head(gateway, "Transfer-Encoding: chunked") + framed;
+  const std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"}) + framed;
   RawConnection connection(gateway);
   largest = 0;
   connection.send(request);
@@ -153,7 +144,7 @@ TEST_CASE("a chunked body of any size is held, and counted, in as much memory as
     body += std::string(size - body.size(), ' ');
     std::string framed;
     for (std::size_t at = 0; at < body.size(); at += 1000) framed += "3e8\r\n" + body.substr(at, 1000) + "\r\n";
-    const std::string head = chat_head(gateway, "Transfer-Encoding: chunked");
+    const std::string head = chat_head(gateway, {"Transfer-Encoding: chunked"});
     CHECK(answer_to(gateway, head + framed + "0\r\n\r\n").status == 200);
     const std::size_t weight = mock_gateway::detail::Access::record(gateway.journal().last()).weight();
     CHECK(weight < body.size() + framed.size() + 8192);
@@ -164,7 +155,7 @@ TEST_CASE("a chunked body of any size is held, and counted, in as much memory as
 TEST_CASE("a chunk of any size that a number can have is a 413 where there is no limit for bodies") {
   Gateway gateway{Options{}.max_body(std::size_t(-1))};
   RawConnection connection(gateway);
-  connection.send(chat_head(gateway, "Transfer-Encoding: chunked") + "FFFFFFFFFFFFFFFF\r\nx\r\n");
+  connection.send(chat_head(gateway, {"Transfer-Encoding: chunked"}) + "FFFFFFFFFFFFFFFF\r\nx\r\n");
   CHECK(connection.receive_response().status == 413);
 }
 
@@ -260,7 +251,7 @@ TEST_CASE("a body whose bytes keep coming is a 408 when it takes too long in all
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
     RawConnection connection(gateway);
-    connection.send(chat_head(gateway, chunked ? "Transfer-Encoding: chunked" : "Content-Length: 100000"));
+    connection.send(chat_head(gateway, {chunked ? "Transfer-Encoding: chunked" : "Content-Length: 100000"}));
     bool answered = false;
     for (int i = 0; i < 1000 && !answered; ++i) {
       connection.send(chunked ? "1\r\n \r\n" : " ");
@@ -278,7 +269,7 @@ TEST_CASE("a body has a second more for each 10 KiB of it that have been receive
   const std::string body = chat_body(std::string(102'400, 'x')).dump();
   RawConnection connection(gateway);
   // With its head: bytes that were received before the body was asked for count as well.
-  connection.send(chat_head(gateway, "Content-Length: " + std::to_string(body.size())) + body.substr(0, 102'400));
+  connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(body.size())}) + body.substr(0, 102'400));
   const auto nothing = connection.receive_until("x", 2s);
   CHECK_FALSE(nothing.found);
   CHECK(nothing.end == End::open);
@@ -293,7 +284,7 @@ TEST_CASE("a body that slow_body() reads may take any time") {
   const std::string body = chat_body().dump();
   REQUIRE(body.size() < 100);
   RawConnection connection(gateway);
-  connection.send(chat_head(gateway, "Content-Length: " + std::to_string(body.size())) + body.substr(0, 50));
+  connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(body.size())}) + body.substr(0, 50));
   REQUIRE(clock.wait_for_waits(1, 5s));
   clock.advance(1h);
   const auto nothing = connection.receive_until("x", 100ms);
