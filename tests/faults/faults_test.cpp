@@ -1,20 +1,21 @@
-// Every trigger with every effect, and every dialect: the exact bytes that a client sees, and the exact end.
+// Every trigger with every effect: the exact bytes that a client sees, and the exact end; which pairs are refused, and
+// what verify() says of those that are not reached.
 //
 // What is expected is put together from an unbroken reply to the same request, which repeats from gateway to gateway.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <future>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
-#include "support/internals.hpp"
 #include "support/printing.hpp"
+#include "support/whole_reply.hpp"
 
 namespace faults_test {
 
@@ -23,85 +24,15 @@ using namespace std::chrono_literals;
 using test_support::End;
 using test_support::eventually;
 using test_support::Http;
+using test_support::http_chunk;
+using test_support::OneExchange;
 using test_support::RawConnection;
 using test_support::Response;
+using test_support::terminator;
+using test_support::unbroken;
+using test_support::Whole;
 
 constexpr const char* noise = "\x15\x03\x01\r\nnoise";
-constexpr const char* terminator = "0\r\n\r\n";
-
-inline std::string chunk(std::string_view bytes, std::size_t missing = 0) {
-  char size[32];
-  std::snprintf(size, sizeof size, "%zx\r\n", bytes.size() + missing);
-  return size + std::string(bytes) + (missing == 0 ? "\r\n" : "");
-}
-
-/// A gateway whose clock stands, and one connection to it.
-struct Fixture {
-  using Change = std::function<std::string(std::string request)>;
-
-  explicit Fixture(
-      const Reply& reply, bool streamed, const Change& change = [](std::string request) { return request; })
-      : gateway(Options{}.clock(clock).verify_on_destruction(false)),
-        stub(gateway.chat().reply(reply)),
-        connection(gateway) {
-    connection.send(change(Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{})));
-  }
-
-  /// Receives as many bytes as are expected, and makes sure that no more have been sent.
-  std::string receive(std::size_t size) {
-    const auto received = connection.receive_until([&](std::string_view bytes) { return bytes.size() >= size; });
-    REQUIRE(gateway.journal().wait_for(1, 5s));
-    all += received.bytes;
-    const std::size_t expected = all.size();
-    CHECK(eventually([&] { return gateway.journal().last().bytes_sent() == expected; }));
-    return received.bytes;
-  }
-
-  ManualClock clock;
-  Gateway gateway;
-  Stub stub;
-  RawConnection connection;
-  std::string all;
-};
-
-/// An unbroken reply, in the pieces that are written: the head, then events or the body.
-struct Whole {
-  std::string head;
-  std::vector<std::string> pieces;
-  bool chunked;
-
-  /// Everything up to byte `part` of piece `whole` (from 0).
-  std::string up_to(std::size_t whole, std::size_t part, bool announces_all = false) const {
-    std::string bytes = head;
-    for (std::size_t i = 0; i < whole; ++i) bytes += framed(pieces[i]);
-    if (part > 0) bytes += framed(pieces[whole].substr(0, part), announces_all ? pieces[whole].size() - part : 0);
-    return bytes;
-  }
-  std::string from(std::size_t whole, std::size_t part) const {
-    std::string bytes;
-    for (std::size_t i = whole; i < pieces.size(); ++i)
-      bytes += framed(i == whole ? pieces[i].substr(part) : pieces[i]);
-    return bytes + (chunked ? terminator : "");
-  }
-  std::string framed(std::string_view bytes, std::size_t missing = 0) const {
-    return chunked ? chunk(bytes, missing) : std::string(bytes);
-  }
-};
-
-inline Whole unbroken(const Reply& reply, bool streamed) {
-  Fixture on(reply, streamed);
-  const Response response = on.connection.receive_response();
-  REQUIRE(response.complete);
-  Whole whole{response.head, {}, response.chunked};
-  std::size_t at = 0;
-  for (const std::size_t size : response.chunks) {
-    whole.pieces.push_back(response.body.substr(at, size));
-    at += size;
-  }
-  if (!response.chunked) whole.pieces.push_back(response.body);
-  REQUIRE(whole.up_to(0, 0) + whole.from(0, 0) == response.raw);
-  return whole;
-}
 
 /// A trigger, and what has arrived by then.
 struct Point {
@@ -128,7 +59,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
     const std::string rest = after(whole, point);
     for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise)}) {
       CAPTURE(effect.to_string());
-      Fixture on(reply.fail(point.trigger, effect), streamed);
+      OneExchange on(reply.fail(point.trigger, effect), streamed);
       const auto received = on.connection.receive_all();
       CHECK(received.bytes == expected + effect.bytes());
       CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
@@ -136,7 +67,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
       CHECK(on.gateway.verify());
     }
     {
-      Fixture on(reply.fail(point.trigger, half_close()), streamed);
+      OneExchange on(reply.fail(point.trigger, half_close()), streamed);
       const auto received = on.connection.receive_all();
       CHECK(received.bytes == expected);
       CHECK(received.end == End::fin);
@@ -147,7 +78,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
       CHECK(exchange.client_closed_its_side());
     }
     {
-      Fixture on(reply.fail(point.trigger, stall()), streamed);
+      OneExchange on(reply.fail(point.trigger, stall()), streamed);
       CHECK(on.receive(expected.size()) == expected);
       on.clock.advance(24h);
       CHECK(on.connection.end() == End::open);
@@ -158,7 +89,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
       CHECK(exchange.bytes_sent() == expected.size());
     }
     {
-      Fixture on(reply.fail(point.trigger, stall(1min)), streamed);
+      OneExchange on(reply.fail(point.trigger, stall(1min)), streamed);
       CHECK(on.receive(expected.size()) == expected);
       REQUIRE(on.clock.wait_for_waits(1, 5s));
       on.clock.advance(59s);
@@ -169,7 +100,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
     }
     {
       Gate gate;
-      Fixture on(reply.fail(point.trigger, stall(gate)), streamed);
+      OneExchange on(reply.fail(point.trigger, stall(gate)), streamed);
       CHECK(on.receive(expected.size()) == expected);
       REQUIRE(gate.wait_until_reached(5s));
       gate.open();
@@ -185,7 +116,7 @@ inline void check_truncation(const Reply& reply, bool streamed, const std::vecto
   for (const Point& point : points) {
     if (!point.head) continue;
     CAPTURE(point.trigger.to_string());
-    Fixture on(reply.fail(point.trigger, truncate()), streamed);
+    OneExchange on(reply.fail(point.trigger, truncate()), streamed);
     const auto received = on.connection.receive_all();
     CHECK(received.bytes == before(whole, point, true));
     CHECK(received.end == End::fin);
@@ -193,8 +124,7 @@ inline void check_truncation(const Reply& reply, bool streamed, const std::vecto
   }
 }
 
-// --- Streams
-// ----------------------------------------------------------------------------------------------------------
+// --- Streams ---------------------------------------------------------------------------------------------------------
 
 inline Reply streamed_reply() { return text("one Zürich"); }  // role, two tokens, finish, [DONE]
 
@@ -236,7 +166,7 @@ TEST_CASE("a stream written by hand breaks like any other") {
 
 TEST_CASE("an error event takes the place of what would follow; [DONE] and the terminating chunk come after it") {
   const Whole whole = unbroken(streamed_reply(), true);
-  const std::string done = chunk("data: [DONE]\n\n");
+  const std::string done = http_chunk("data: [DONE]\n\n");
   const std::string failed = unbroken(server_error(), false).pieces[0];
   for (const Point& point : points_of_a_stream()) {
     const Trigger::Kind kind = point.trigger.kind();
@@ -247,8 +177,8 @@ TEST_CASE("an error event takes the place of what would follow; [DONE] and the t
     const bool is_done = point.whole == 5;
     const std::string end = (is_done ? "" : done) + terminator;
     {
-      Fixture on(streamed_reply().fail(point.trigger, error_event({{"error", {{"message", "é"}}}})), true);
-      const std::string expected = before(whole, point) + chunk("data: {\"error\":{\"message\":\"é\"}}\n\n") + end;
+      OneExchange on(streamed_reply().fail(point.trigger, error_event({{"error", {{"message", "é"}}}})), true);
+      const std::string expected = before(whole, point) + http_chunk("data: {\"error\":{\"message\":\"é\"}}\n\n") + end;
       CHECK(on.receive(expected.size()) == expected);
       CHECK(on.stub.last_call().outcome() == Outcome::Kind::failed_by_script);
       CHECK(on.connection.end() == End::open);
@@ -256,8 +186,9 @@ TEST_CASE("an error event takes the place of what would follow; [DONE] and the t
       CHECK(on.connection.receive_response().status == 200);
     }
     {
-      Fixture on(streamed_reply().fail(point.trigger, error_event(server_error())), true);
-      CHECK(on.connection.receive_response().raw == before(whole, point) + chunk("data: " + failed + "\n\n") + end);
+      OneExchange on(streamed_reply().fail(point.trigger, error_event(server_error())), true);
+      CHECK(on.connection.receive_response().raw ==
+            before(whole, point) + http_chunk("data: " + failed + "\n\n") + end);
     }
   }
 }
@@ -273,16 +204,16 @@ TEST_CASE("the event that would come next is left out, or comes twice") {
     CAPTURE(next.trigger.to_string());
     const std::string rest = next.piece == 4 ? terminator : whole.from(next.piece + 1, 0);
     {
-      Fixture on(streamed_reply().fail(next.trigger, skip_event()), true);
+      OneExchange on(streamed_reply().fail(next.trigger, skip_event()), true);
       const Response response = on.connection.receive_response();
       CHECK(response.raw == whole.up_to(next.piece, 0) + rest);
       CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
       CHECK(on.stub.last_call().events_sent() == 4);
     }
     {
-      Fixture on(streamed_reply().fail(next.trigger, duplicate_event()), true);
+      OneExchange on(streamed_reply().fail(next.trigger, duplicate_event()), true);
       CHECK(on.connection.receive_response().raw ==
-            whole.up_to(next.piece + 1, 0) + chunk(whole.pieces[next.piece]) + rest);
+            whole.up_to(next.piece + 1, 0) + http_chunk(whole.pieces[next.piece]) + rest);
       CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
       CHECK(on.stub.last_call().events_sent() == 6);
     }
@@ -291,12 +222,12 @@ TEST_CASE("the event that would come next is left out, or comes twice") {
 
 TEST_CASE("faults of one reply happen in turn, and count what the reply has, not what was sent") {
   const Whole whole = unbroken(streamed_reply(), true);
-  Fixture on(streamed_reply()
-                 .fail(after_events(1), skip_event())
-                 .fail(after_events(3), stall(1s))
-                 .fail(after_events(3), reset_connection()),
-             true);
-  const std::string expected = whole.up_to(1, 0) + chunk(whole.pieces[2]);
+  OneExchange on(streamed_reply()
+                     .fail(after_events(1), skip_event())
+                     .fail(after_events(3), stall(1s))
+                     .fail(after_events(3), reset_connection()),
+                 true);
+  const std::string expected = whole.up_to(1, 0) + http_chunk(whole.pieces[2]);
   CHECK(on.receive(expected.size()) == expected);
   REQUIRE(on.clock.wait_for_waits(1, 5s));
   on.clock.advance(1s);
@@ -309,7 +240,7 @@ inline std::string in_http_1_0(std::string request) { return request.replace(req
 TEST_CASE("to a client of HTTP/1.0 the body just ends, wherever it was cut") {
   const Whole whole = unbroken(streamed_reply(), true);
   for (const Effect& effect : {close_connection(), truncate()}) {
-    Fixture on(streamed_reply().fail(inside_character(3), effect), true, in_http_1_0);
+    OneExchange on(streamed_reply().fail(inside_character(3), effect), true, in_http_1_0);
     const auto received = on.connection.receive_all();
     CHECK(received.end == End::fin);
     const std::string body = received.bytes.substr(received.bytes.find("\r\n\r\n") + 4);
@@ -343,7 +274,7 @@ TEST_CASE("each effect on a stream to a client of HTTP/1.0, whose body has no HT
   };
   for (const Row& row : rows) {
     CAPTURE(row.effect.to_string());
-    Fixture on(streamed_reply().fail(after_tokens(1), row.effect), true, in_http_1_0);
+    OneExchange on(streamed_reply().fail(after_tokens(1), row.effect), true, in_http_1_0);
     const auto received = on.connection.receive_all();
     CHECK(received.end == row.end);
     CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == before_it + row.follows);
@@ -356,7 +287,7 @@ TEST_CASE("a request that came with a broken one is not answered where the conne
   const std::string expected = whole.up_to(2, 0);
   for (const Effect& effect : {close_connection(), reset_connection(), truncate(), garbage(noise), half_close()}) {
     CAPTURE(effect.to_string());
-    Fixture on(streamed_reply().fail(after_tokens(1), effect), true, [](const std::string& request) {
+    OneExchange on(streamed_reply().fail(after_tokens(1), effect), true, [](const std::string& request) {
       std::string many;
       for (int i = 0; i < 200; ++i) many += request;  // more than is read from the socket at once
       return many;
@@ -370,7 +301,7 @@ TEST_CASE("a request that came with a broken one is not answered where the conne
   }
   for (const Effect& effect : {error_event({{"error", 1}}), skip_event(), duplicate_event()}) {
     CAPTURE(effect.to_string());
-    Fixture on(streamed_reply().fail(after_tokens(1), effect), true);
+    OneExchange on(streamed_reply().fail(after_tokens(1), effect), true);
     on.connection.send(Http(on.gateway).format("GET", "/v1/models"));
     CHECK(on.connection.receive_response().complete);
     CHECK(on.connection.receive_response().header("Content-Type") == "application/json");
@@ -414,8 +345,42 @@ TEST_CASE("a client that tries again when its connection has ended finds the stu
   }
 }
 
-// --- Replies of one piece
-// -----------------------------------------------------------------------------------------------
+TEST_CASE("what precedes a close or a reset reaches a client that reads it late") {
+  const std::string body(std::size_t{1} << 20, 'x');
+  const std::pair<Effect, End> ends[] = {{close_connection(), End::fin}, {reset_connection(), End::reset}};
+  for (const auto& end : ends) {
+    CAPTURE(end.first.to_string());
+    Gateway gateway(Options{}.verify_on_destruction(false));
+    const Stub stub = gateway.chat().reply(raw_reply(200, body).fail(at_end(), end.first));
+    test_support::ConnectionOptions small;
+    small.receive_buffer = 4096;
+    RawConnection connection(gateway, small);
+    connection.send(Http(gateway).format_chat());
+    REQUIRE(stub.wait_for_calls(1, 5s));
+    const Exchange exchange = stub.last_call();
+    // The system has taken it all, and the client nothing.
+    REQUIRE(eventually([&] { return exchange.bytes_sent() > body.size(); }));
+    CHECK(exchange.outcome(20ms) == Outcome::Kind::pending);
+    const auto received = connection.receive_all();
+    CHECK(received.bytes.size() == exchange.bytes_sent());
+    CHECK(received.end == end.second);
+    CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+  }
+}
+
+TEST_CASE("an error event stands in place of the next event, also of one that was to be left out or sent twice") {
+  for (const Effect& effect : {skip_event(), duplicate_event()}) {
+    OneExchange on(text("a b").fail(after_tokens(1), effect).fail(after_tokens(1), error_event(server_error())), true);
+    const auto response = on.connection.receive_response();
+    CHECK(response.joined_text() == "a");
+    const std::string& raw = response.raw;
+    const std::size_t first = raw.find("data: {\"error\":");
+    CHECK(first != std::string::npos);
+    CHECK(raw.find("data: {\"error\":", first + 1) == std::string::npos);
+  }
+}
+
+// --- Replies of one piece --------------------------------------------------------------------------------------------
 
 inline std::vector<Point> points_of_a_body(const Reply& reply) {
   const std::size_t size = unbroken(reply, false).pieces[0].size();
@@ -448,7 +413,7 @@ TEST_CASE("a Content-Length is wrong by what the test says, on replies of any st
       std::string head = whole.head;
       const std::string field = "Content-Length: " + std::to_string(size);
       head.replace(head.find(field), field.size(), "Content-Length: " + std::to_string(wrong));
-      Fixture on(reply.fail(before_headers(), wrong_content_length(difference)), false);
+      OneExchange on(reply.fail(before_headers(), wrong_content_length(difference)), false);
       const std::string expected = head + whole.pieces[0];
       CHECK(on.receive(expected.size()) == expected);
       CHECK(on.connection.end() == End::open);
@@ -460,7 +425,7 @@ TEST_CASE("a Content-Length is wrong by what the test says, on replies of any st
 
 TEST_CASE("a Content-Length is never wrong by more than it can say") {
   const auto announced = [](std::int64_t difference) {
-    Fixture on(raw_reply(200, "abc").fail(before_headers(), wrong_content_length(difference)), false);
+    OneExchange on(raw_reply(200, "abc").fail(before_headers(), wrong_content_length(difference)), false);
     return on.connection.receive_until("\r\n\r\n").bytes;
   };
   CHECK(announced(INT64_MAX).find("Content-Length: 9223372036854775807\r\n") != std::string::npos);
@@ -470,14 +435,14 @@ TEST_CASE("a Content-Length is never wrong by more than it can say") {
 TEST_CASE("a reply without a body breaks before and after its head") {
   for (const int status : {204, 304}) {
     const Reply reply = raw_reply(status, "");
-    Fixture unbroken_one(reply, false);
+    OneExchange unbroken_one(reply, false);
     const std::string head = unbroken_one.connection.receive_response().raw;
     for (const Trigger& trigger : {before_headers(), after_headers(), at_end()}) {
       for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise)}) {
         CAPTURE(status);
         CAPTURE(trigger.to_string());
         CAPTURE(effect.to_string());
-        Fixture on(reply.fail(trigger, effect), false);
+        OneExchange on(reply.fail(trigger, effect), false);
         const auto received = on.connection.receive_all();
         CHECK(received.bytes == (trigger.kind() == Trigger::Kind::before_headers ? "" : head) + effect.bytes());
         CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
@@ -486,8 +451,7 @@ TEST_CASE("a reply without a body breaks before and after its head") {
   }
 }
 
-// --- What is refused, and what is not reached
-// ---------------------------------------------------------------------------
+// --- What is refused, and what is not reached ------------------------------------------------------------------------
 
 inline std::string refusal(const std::function<void()>& action) {
   try {
@@ -577,6 +541,14 @@ TEST_CASE("values that no fault or dialect can have are refused") {
   CHECK_THROWS_AS(choices(text("a").one_write(), text("b")), GatewayError);
 }
 
+TEST_CASE("a reply that is always one piece takes no pace between tokens and no dialect") {
+  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).every(1s)), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).sse(SseDialect())), GatewayError);
+  CHECK_NOTHROW(static_cast<void>(Reply(server_error()).first_token_after(1s)));
+  const Reply measured = text("a").header("Content-Length", "3");
+  CHECK_THROWS_AS(static_cast<void>(measured.fail(before_headers(), wrong_content_length(5))), GatewayError);
+}
+
 TEST_CASE("a fault that the reply never comes to is a finding of verify(), streamed and plain") {
   struct Row {
     Reply reply;
@@ -602,7 +574,7 @@ TEST_CASE("a fault that the reply never comes to is a finding of verify(), strea
   };
   for (const Row& row : rows) {
     CAPTURE(row.finding);
-    Fixture on(row.reply, row.streamed);
+    OneExchange on(row.reply, row.streamed);
     REQUIRE(on.stub.wait_for_calls(1, 5s));
     REQUIRE(on.stub.last_call().outcome() == Outcome::Kind::completed);
     const Verification verification = on.gateway.verify();
@@ -611,460 +583,6 @@ TEST_CASE("a fault that the reply never comes to is a finding of verify(), strea
     CAPTURE(findings);
     CHECK(findings.find(row.finding) != std::string::npos);
   }
-}
-
-// --- Dialects
-// -----------------------------------------------------------------------------------------------------------
-
-inline Reply two_events() { return chunks({{{"a", 1}}, {{"b", 2}, {"c", 3}}}); }
-
-/// The chunks of a stream in a dialect, and its end.
-inline std::vector<std::string> chunks_of(const Reply& reply) { return unbroken(reply, true).pieces; }
-
-TEST_CASE("each dialect, to the byte") {
-  using Lines = std::vector<std::string>;
-  struct Row {
-    const char* name;
-    std::function<void(SseDialect&)> change;
-    Lines expected;
-  };
-  const std::string a = R"({"a":1})";
-  const std::string b = R"({"b":2,"c":3})";
-  const std::vector<Row> rows = {
-      {"the default", [](SseDialect&) {}, {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n"}},
-      {"CRLF",
-       [](SseDialect& d) { d.line_end = "\r\n"; },
-       {"data: " + a + "\r\n\r\n", "data: " + b + "\r\n\r\n", "data: [DONE]\r\n\r\n"}},
-      {"lone CR",
-       [](SseDialect& d) { d.line_end = "\r"; },
-       {"data: " + a + "\r\r", "data: " + b + "\r\r", "data: [DONE]\r\r"}},
-      {"no space after the colon",
-       [](SseDialect& d) { d.space_after_colon = false, d.event = "message", d.comment = "c"; },
-       {":c\n\n", "event:message\ndata:" + a + "\n\n", ":c\n\n", "event:message\ndata:" + b + "\n\n", ":c\n\n",
-        "event:message\ndata:[DONE]\n\n"}},
-      {"without [DONE]", [](SseDialect& d) { d.done = false; }, {"data: " + a + "\n\n", "data: " + b + "\n\n"}},
-      {"a byte order mark",
-       [](SseDialect& d) { d.byte_order_mark = true; },
-       {"\xEF\xBB\xBF", "data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n"}},
-      {"event, id and retry",
-       [](SseDialect& d) { d.event = "chunk", d.ids = true, d.retry = 1500ms; },
-       {"event: chunk\nid: 1\nretry: 1500\ndata: " + a + "\n\n", "event: chunk\nid: 2\ndata: " + b + "\n\n",
-        "event: chunk\nid: 3\ndata: [DONE]\n\n"}},
-      {"data on several lines",
-       [](SseDialect& d) { d.multi_line_data = true; },
-       {"data: {\ndata: \"a\":1\ndata: }\n\n", "data: {\ndata: \"b\":2,\"c\":3\ndata: }\n\n", "data: [DONE]\n\n"}},
-      {"comments",
-       [](SseDialect& d) { d.comment = "PROCESSING"; },
-       {": PROCESSING\n\n", "data: " + a + "\n\n", ": PROCESSING\n\n", "data: " + b + "\n\n", ": PROCESSING\n\n",
-        "data: [DONE]\n\n"}},
-      {"no final blank line",
-       [](SseDialect& d) { d.final_blank_line = false; },
-       {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n"}},
-      {"neither [DONE] nor the final blank line",
-       [](SseDialect& d) { d.final_blank_line = false, d.done = false; },
-       {"data: " + a + "\n\n", "data: " + b + "\n"}},
-      {"data after [DONE]",
-       [](SseDialect& d) { d.after_done = "{\"late\":true}"; },
-       {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n", "data: {\"late\":true}\n\n"}},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.name);
-    SseDialect dialect;
-    row.change(dialect);
-    CHECK(chunks_of(two_events().sse(dialect)) == row.expected);
-  }
-}
-
-TEST_CASE("data on several lines is the same JSON to a parser") {
-  SseDialect dialect;
-  dialect.multi_line_data = true;
-  Fixture on(text("one two").sse(dialect), true);
-  CHECK(on.connection.receive_response().joined_text() == "one two");
-}
-
-TEST_CASE("the content type is what the dialect says, or missing") {
-  for (const char* const type : {"text/event-stream", "text/plain", ""}) {
-    CAPTURE(type);
-    SseDialect dialect;
-    dialect.content_type = type;
-    Fixture on(two_events().sse(dialect), true);
-    const Response response = on.connection.receive_response();
-    CHECK(response.header("Content-Type") == type);
-    CHECK(response.has("Content-Type") == (*type != '\0'));
-  }
-}
-
-TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the client leaves") {
-  SseDialect dialect;
-  dialect.open_after_done = true;
-  const Whole whole = unbroken(two_events(), true);
-  Fixture on(two_events().sse(dialect), true);
-  const std::string expected = whole.up_to(3, 0);
-  CHECK(on.receive(expected.size()) == expected);
-  on.clock.advance(24h);
-  CHECK(on.connection.end() == End::open);
-  const Exchange exchange = on.stub.last_call();
-  CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
-  on.connection.close();
-  CHECK(exchange.outcome() == Outcome::Kind::completed);
-  CHECK(exchange.bytes_sent() == expected.size());
-}
-
-TEST_CASE("bytes are counted and events cut as the dialect writes them") {
-  SseDialect dialect;
-  dialect.byte_order_mark = true;
-  dialect.comment = "c";
-  dialect.ids = true;
-  const std::string start = chunk("\xEF\xBB\xBF");
-  const std::string comment = chunk(": c\n\n");
-  const auto body = [&](const Trigger& trigger) {
-    Fixture on(two_events().sse(dialect).fail(trigger, close_connection()), true);
-    const std::string bytes = on.connection.receive_all().bytes;
-    return bytes.substr(bytes.find("\r\n\r\n") + 4);
-  };
-  CHECK(body(after_bytes(2)) == chunk("\xEF\xBB"));
-  CHECK(body(after_bytes(3)) == start);
-  CHECK(body(after_bytes(8)) == start + comment);
-  CHECK(body(after_bytes(10)) == start + comment + chunk("id"));
-  CHECK(body(inside_event(1, 7)) == start + comment + chunk("id: 1\nd"));
-}
-
-// --- Pings
-// ---------------------------------------------------------------------------------------------------------------
-
-inline SseDialect pinging(Duration interval, std::string ping = ": ping") {
-  SseDialect dialect;
-  dialect.ping_every = interval;
-  dialect.ping = std::move(ping);
-  return dialect;
-}
-
-TEST_CASE("pings come at their moments while the reply waits for its next token") {
-  const Whole whole = unbroken(text("a b"), true);
-  const Reply reply = text("a b").first_token_after(1s).every(1s).sse(pinging(400ms));
-  const std::string ping = chunk(": ping\n\n");
-  const std::vector<std::string> steps = {ping, ping, chunk(whole.pieces[1]), ping, ping, ping + whole.from(2, 0)};
-  Fixture on(reply, true);
-  const std::string start = whole.up_to(1, 0);
-  CHECK(on.receive(start.size()) == start);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
-  const std::vector<Duration> gaps = {400ms, 400ms, 200ms, 200ms, 400ms, 400ms};
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    CAPTURE(i);
-    CHECK(on.clock.advance_to_next_event() == gaps[i]);
-    CHECK(on.receive(steps[i].size()) == steps[i]);
-  }
-  CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
-  CHECK(on.stub.last_call().events_sent() == 5);  // pings are none
-}
-
-TEST_CASE("on the instant clock the same pings come at once") {
-  Gateway gateway{Options{}.clock(InstantClock{})};
-  gateway.chat().reply(text("a b").first_token_after(1s).every(1s).sse(pinging(400ms, "data:")));
-  const Response response = Http(gateway).stream();
-  const auto events = response.events();
-  std::size_t empty = 0;
-  for (const std::string& data : events) empty += data.empty();
-  CHECK(empty == 5);
-  CHECK(events.size() == 10);
-  CHECK(events[1].empty());
-  CHECK(events[2].empty());
-  CHECK_FALSE(events[3].empty());
-}
-
-TEST_CASE("a stalled stream pings on, and a ping may have several lines") {
-  const Whole whole = unbroken(text("a"), true);
-  Fixture on(text("a").fail(after_tokens(1), stall()).sse(pinging(15s, "id: 7\n: ping")), true);
-  const std::string start = whole.up_to(2, 0);
-  CHECK(on.receive(start.size()) == start);
-  const std::string ping = chunk("id: 7\n: ping\n\n");
-  for (int i = 0; i < 3; ++i) {
-    REQUIRE(on.clock.wait_for_waits(1, 5s));
-    CHECK(on.clock.waits()[0].name == "a ping");
-    CHECK(on.clock.advance_to_next_event() == 15s);
-    CHECK(on.receive(ping.size()) == ping);
-  }
-  on.connection.close();
-  CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
-}
-
-TEST_CASE("a stream held at a gate pings until the gate opens") {
-  const Whole whole = unbroken(text("a"), true);
-  Gate gate;
-  Fixture on(text("a").hold(gate, before_token(1)).sse(pinging(1s)), true);
-  const std::string start = whole.up_to(1, 0);
-  CHECK(on.receive(start.size()) == start);
-  REQUIRE(gate.wait_until_reached(5s));
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
-  on.clock.advance(1s);
-  const std::string ping = chunk(": ping\n\n");
-  CHECK(on.receive(ping.size()) == ping);
-  gate.open();
-  const std::string rest = whole.from(1, 0);
-  CHECK(on.receive(rest.size()) == rest);
-  CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
-  CHECK_FALSE(on.stub.last_call().guard_expired());
-}
-
-TEST_CASE("no ping comes inside an event, and none in a plain reply") {
-  const Whole whole = unbroken(text("a"), true);
-  {
-    Fixture on(text("a").fail(inside_event(2, 9), stall(1min)).sse(pinging(40s)), true);
-    const std::string start = whole.up_to(1, 9);
-    CHECK(on.receive(start.size()) == start);
-    REQUIRE(on.clock.wait_for_waits(1, 5s));
-    CHECK(on.clock.advance_to_next_event() == 1min);
-    const std::string rest = whole.from(1, 9);
-    CHECK(on.receive(rest.size()) == rest);
-  }
-  {
-    Fixture on(text("a").first_token_after(1min).sse(pinging(40s)), false);
-    REQUIRE(on.clock.wait_for_waits(1, 5s));
-    CHECK(on.clock.advance_to_next_event() == 1min);
-    CHECK(on.connection.receive_response().text() == "a");
-  }
-}
-
-TEST_CASE("of the pings that a stall inside an event kept back, only the last comes") {
-  const Whole whole = unbroken(text("a b"), true);
-  Fixture on(text("a b").every(1h).fail(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
-  const std::string start = whole.up_to(1, 9);
-  CHECK(on.receive(start.size()) == start);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
-  CHECK(on.clock.advance_to_next_event() == 605s);
-  const std::string ping = chunk(": ping\n\n");
-  const std::string next = chunk(whole.pieces[1].substr(9)) + ping;
-  CHECK(on.receive(next.size()) == next);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
-  CHECK(on.clock.advance_to_next_event() == 10s);  // at 615 s again
-  CHECK(on.receive(ping.size()) == ping);
-  on.connection.abort();
-  CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
-}
-
-TEST_CASE("pings on a clock that nobody moves are no finding") {
-  ManualClock clock{ManualClock::default_start, 50ms};
-  Gateway gateway{Options{}.clock(clock)};
-  Gate gate;
-  Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)).sse(pinging(1s)));
-  RawConnection connection(gateway);
-  connection.send(Http(gateway).format_chat({{"stream", true}}));
-  REQUIRE(gate.wait_until_reached(5s));
-  CHECK(eventually([&] { return clock.waits().empty(); }));  // the guard has ended the wait for the ping
-  gate.open();
-  CHECK(connection.receive_response().joined_text() == "a");
-  CHECK_FALSE(stub.last_call().guard_expired());
-}
-
-// --- gzip
-// ------------------------------------------------------------------------------------------------------------------
-
-/// What a gzip member of stored blocks holds, as far as it has come; `whole` when its end and checksum did.
-struct Unzipped {
-  std::string text;
-  bool whole = false;
-};
-
-inline Unzipped unzip(std::string_view bytes) {
-  const auto number = [&](std::size_t at, std::size_t size) {
-    std::uint32_t value = 0;
-    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
-    return value;
-  };
-  Unzipped result;
-  REQUIRE(bytes.substr(0, 4) == std::string_view("\x1f\x8b\x08\0", 4));
-  std::size_t at = 10;
-  for (bool last = false; !last;) {
-    if (at + 5 > bytes.size()) return result;
-    last = number(at, 1) == 1;
-    const std::size_t size = number(at + 1, 2);
-    REQUIRE((size ^ number(at + 3, 2)) == 0xffff);
-    if (at + 5 + size > bytes.size()) return result;
-    result.text += bytes.substr(at + 5, size);
-    at += 5 + size;
-  }
-  std::uint32_t checksum = 0xffffffff;  // CRC-32, bit by bit
-  for (const char byte : result.text) {
-    checksum ^= static_cast<unsigned char>(byte);
-    for (int bit = 0; bit < 8; ++bit) checksum = (checksum >> 1) ^ (checksum & 1 ? 0xedb88320 : 0);
-  }
-  CHECK(number(at, 4) == ~checksum);
-  CHECK(number(at + 4, 4) == result.text.size());
-  result.whole = at + 8 == bytes.size();
-  return result;
-}
-
-TEST_CASE("a stream in gzip is the same text, and each event can be read when it arrives") {
-  SseDialect dialect;
-  dialect.gzip = true;
-  const std::string long_text(200000, 'x');
-  const Reply reply = chunks({{{"a", 1}}, {{"long", long_text}}});
-  Fixture on(reply.sse(dialect), true);
-  const Response response = on.connection.receive_response();
-  CHECK(response.header("Content-Encoding") == "gzip");
-  std::string plain;
-  for (const std::string& event : chunks_of(reply)) plain += event;
-  const Unzipped unzipped = unzip(response.body);
-  CHECK(unzipped.whole);
-  CHECK((unzipped.text == plain));  // not printed: it is long
-  CHECK(unzip(response.body.substr(0, response.chunks[0])).text == chunks_of(reply)[0]);
-}
-
-TEST_CASE("a stream in gzip is cut where its text is") {
-  SseDialect dialect;
-  dialect.gzip = true;
-  const std::string first = chunks_of(two_events())[0];
-  for (const Effect& effect : {close_connection(), reset_connection(), truncate()}) {
-    CAPTURE(effect.to_string());
-    Fixture on(two_events().sse(dialect).fail(inside_event(2, 9), effect), true);
-    const auto received = on.connection.receive_all();
-    CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
-    std::string_view body = received.bytes;
-    body.remove_prefix(body.find("\r\n\r\n") + 4);
-    std::string bytes;
-    while (!body.empty()) {
-      const std::size_t line = body.find("\r\n");
-      const std::size_t size = std::stoul(std::string(body.substr(0, line)), nullptr, 16);
-      body.remove_prefix(line + 2);
-      bytes += body.substr(0, size);
-      if (effect.kind() == Effect::Kind::truncate && body.size() < size) {
-        CHECK(body.size() == 5 + 9);  // of a chunk that says more
-        break;
-      }
-      body.remove_prefix(size + 2);
-    }
-    const Unzipped unzipped = unzip(bytes);
-    CHECK_FALSE(unzipped.whole);
-    CHECK(unzipped.text == first + "data: {\"b");
-  }
-}
-
-// --- Writes
-// ----------------------------------------------------------------------------------------------------------------
-
-/// Where a delivery goes when only its writes matter.
-class Writing final : public detail::Outlet {
- public:
-  std::optional<std::size_t> write_some(std::string_view bytes) override {
-    writes.emplace_back(bytes);
-    return bytes.size();
-  }
-  bool wait_until_writable() override { return false; }
-  bool drain() override { return true; }
-  bool wait(detail::Pending&, OnClientClosed) override { return true; }
-  void end(Ending) override {}
-  void end_sending() override {}
-  std::shared_ptr<detail::Wake> waker() override { return nullptr; }
-  void guard_expired() override {}
-
-  std::vector<std::string> writes;
-};
-
-inline std::vector<std::string> writes_of(const Reply& reply, bool streamed) {
-  Writing outlet;
-  detail::Timeline timeline(detail::Access::state(InstantClock{}), nullptr);
-  detail::DeliveryProgress progress;
-  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), {}, outlet, timeline, timeline.now(), progress);
-  if (streamed) {
-    detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
-    delivery.stream("HEAD", events, true);
-  } else {
-    delivery.whole("HEAD", "BODY", 0);
-  }
-  return outlet.writes;
-}
-
-inline std::string joined(const std::vector<std::string>& parts) {
-  std::string all;
-  for (const std::string& part : parts) all += part;
-  return all;
-}
-
-TEST_CASE("a reply leaves in writes of a size, or in one, and its bytes stay the same") {
-  const std::vector<std::string> usual = writes_of(two_events().write_each_event(), true);
-  REQUIRE(usual.size() == 5);  // head, three events, terminating chunk
-  CHECK(writes_of(two_events(), true) == std::vector<std::string>{joined(usual)});
-  for (const std::size_t size : {1U, 3U, 1000U}) {
-    const std::vector<std::string> sliced = writes_of(two_events().slice_writes(size), true);
-    CHECK(joined(sliced) == joined(usual));
-    for (const std::string& write : sliced) CHECK(write.size() <= size);
-  }
-  CHECK(writes_of(two_events().slice_writes(1000), true) == usual);
-  CHECK(writes_of(two_events().slice_writes(1), true).size() == joined(usual).size());
-  CHECK(writes_of(two_events().one_write(), true) == std::vector<std::string>{joined(usual)});
-  CHECK(writes_of(raw_reply(200, "BODY").write_each_event(), false) == std::vector<std::string>{"HEADBODY"});
-  CHECK(writes_of(raw_reply(200, "BODY").slice_writes(3), false) == std::vector<std::string>{"HEA", "DBO", "DY"});
-  CHECK(writes_of(raw_reply(200, "BODY").fail(after_bytes(1), stall(1s)).one_write(), false) ==
-        std::vector<std::string>{"HEADB", "ODY"});
-  const Reply stalled = two_events().fail(after_events(1), stall(1s)).one_write();
-  CHECK(writes_of(stalled, true) == std::vector<std::string>{usual[0] + usual[1], usual[2] + usual[3] + usual[4]});
-}
-
-TEST_CASE("a client sees the same reply, one write per byte or one for all") {
-  for (const bool streamed : {true, false}) {
-    const Reply reply = text("one Zürich");
-    const Whole whole = unbroken(reply, streamed);
-    const std::string expected = whole.up_to(0, 0) + whole.from(0, 0);
-    for (const Reply& written : {reply.slice_writes(1), reply.write_each_event(), reply.one_write()}) {
-      Fixture on(written, streamed);
-      CHECK(on.connection.receive_response().raw == expected);
-      CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
-    }
-  }
-}
-
-TEST_CASE("one write waits for the last token, and records nothing as sent before it") {
-  Fixture on(text("a b").every(1s).one_write(), true);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
-  CHECK(on.stub.last_call().bytes_sent() == 0);
-  CHECK(on.stub.last_call().events_sent() == 0);
-  on.clock.advance(1s);
-  CHECK(on.connection.receive_response().joined_text() == "a b");
-  CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
-  CHECK(on.stub.last_call().events_sent() == 5);
-}
-
-TEST_CASE("what precedes a close or a reset reaches a client that reads it late") {
-  const std::string body(std::size_t{1} << 20, 'x');
-  const std::pair<Effect, End> ends[] = {{close_connection(), End::fin}, {reset_connection(), End::reset}};
-  for (const auto& end : ends) {
-    CAPTURE(end.first.to_string());
-    Gateway gateway(Options{}.verify_on_destruction(false));
-    const Stub stub = gateway.chat().reply(raw_reply(200, body).fail(at_end(), end.first));
-    test_support::ConnectionOptions small;
-    small.receive_buffer = 4096;
-    RawConnection connection(gateway, small);
-    connection.send(Http(gateway).format_chat());
-    REQUIRE(stub.wait_for_calls(1, 5s));
-    const Exchange exchange = stub.last_call();
-    // The system has taken it all, and the client nothing.
-    REQUIRE(eventually([&] { return exchange.bytes_sent() > body.size(); }));
-    CHECK(exchange.outcome(20ms) == Outcome::Kind::pending);
-    const auto received = connection.receive_all();
-    CHECK(received.bytes.size() == exchange.bytes_sent());
-    CHECK(received.end == end.second);
-    CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
-  }
-}
-
-TEST_CASE("an error event stands in place of the next event, also of one that was to be left out or sent twice") {
-  for (const Effect& effect : {skip_event(), duplicate_event()}) {
-    Fixture on(text("a b").fail(after_tokens(1), effect).fail(after_tokens(1), error_event(server_error())), true);
-    const auto response = on.connection.receive_response();
-    CHECK(response.joined_text() == "a");
-    const std::string& raw = response.raw;
-    const std::size_t first = raw.find("data: {\"error\":");
-    CHECK(first != std::string::npos);
-    CHECK(raw.find("data: {\"error\":", first + 1) == std::string::npos);
-  }
-}
-
-TEST_CASE("a reply that is always one piece takes no pace between tokens and no dialect") {
-  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).every(1s)), GatewayError);
-  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).sse(SseDialect())), GatewayError);
-  CHECK_NOTHROW(static_cast<void>(Reply(server_error()).first_token_after(1s)));
-  const Reply measured = text("a").header("Content-Length", "3");
-  CHECK_THROWS_AS(static_cast<void>(measured.fail(before_headers(), wrong_content_length(5))), GatewayError);
 }
 
 }  // namespace faults_test
