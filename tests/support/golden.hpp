@@ -11,6 +11,10 @@
 
 namespace test_support {
 
+/// The body of every 401 and 403 in the documented profile.
+constexpr const char* unauthorized_body =
+    R"({"error":{"code":"unauthorized","message":"unauthorized","type":"error"}})";
+
 /// Bytes as goldens write them.
 inline std::string golden(std::string_view bytes) {
   std::string text = "\n";
