@@ -1,125 +1,37 @@
-// What POST /v1/chat/completions takes and what it turns down, on the wire: each documented field, each extension
-// switched on and off, and bodies that are no request at all.
+// What POST /v1/chat/completions takes and what it turns down, on the wire: each documented field, and bodies that are
+// no request at all. What options change of this is in acceptance_test.cpp.
 
 #include <cstddef>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "mock_gateway.hpp"
+#include "support/chat_wire.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace chat_request_test {
 
 using mock_gateway::Acceptance;
 using mock_gateway::ChatRequest;
-using mock_gateway::Finding;
-using mock_gateway::Gateway;
 using mock_gateway::Json;
-using mock_gateway::Message;
-using mock_gateway::Options;
-using mock_gateway::Profile;
 using mock_gateway::ResponseFormat;
 using mock_gateway::ToolChoice;
-using test_support::chat_path;
-using test_support::Http;
+using test_support::ChatWire;
+using test_support::check_refused;
+using test_support::check_refused_at;
+using test_support::check_taken;
+using test_support::json_values;
+using test_support::JsonValue;
+using test_support::one_call;
+using test_support::repeated;
 using test_support::Response;
-
-/// A request with these fields beside model and one user message: `"n":2`.
-inline std::string with(const std::string& fields) {
-  return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}])" + (fields.empty() ? "" : "," + fields) +
-         "}";
-}
-
-/// A request with this for its messages, without brackets.
-inline std::string said(const std::string& messages) {
-  return R"({"model":"mock-model","messages":[)" + messages + "]}";
-}
-
-inline std::string repeated(std::string_view text, std::size_t times) {
-  std::string result;
-  for (std::size_t i = 0; i < times; ++i) result += text;
-  return result;
-}
-
-/// A gateway and a connection to it.
-struct Wire {
-  explicit Wire(const Options& options = {}) : gateway(options), http(Http(gateway).keep_alive()) {}
-  explicit Wire(const Acceptance& acceptance) : Wire(Options{}.acceptance(acceptance)) {}
-
-  Response post(const std::string& body) const { return http.post(chat_path, body); }
-  /// What the gateway understood of a body that it takes.
-  ChatRequest understood(const std::string& body) const {
-    const Response response = post(body);
-    INFO(body.substr(0, 300));
-    REQUIRE_MESSAGE(response.status == 200, response.body);
-    return gateway.journal().last().chat();
-  }
-  /// The codes of the findings on a body that the gateway takes, separated by spaces.
-  std::string findings(const std::string& body) const {
-    const Response response = post(body);
-    INFO(body.substr(0, 300));
-    REQUIRE_MESSAGE(response.status == 200, response.body);
-    std::string codes;
-    for (const Finding& finding : gateway.journal().last().findings()) {
-      codes += (codes.empty() ? "" : " ") + finding.code;
-    }
-    return codes;
-  }
-
-  Gateway gateway;
-  Http http;
-};
-
-inline void check_taken(const Wire& wire, const std::string& body) {
-  const Response response = wire.post(body);
-  INFO(body.substr(0, 300));
-  CHECK_MESSAGE(response.status == 200, response.body);
-}
-
-/// 400 with this code and exactly this message.
-inline void check_refused(const Wire& wire, const std::string& body, const std::string& code,
-                          const std::string& message) {
-  const Response response = wire.post(body);
-  INFO(body.substr(0, 300));
-  CHECK(response.status == 400);
-  CHECK(response.header("Content-Type").compare(0, 16, "application/json") == 0);
-  CHECK(response.error_code() == code);
-  CHECK(response.error_message() == message);
-  CHECK(response.error_type() == "error");
-}
-
-/// 400 with this code and a message that begins like this: a path and what was expected there.
-inline void check_refused_at(const Wire& wire, const std::string& body, const std::string& code,
-                             const std::string& beginning) {
-  const Response response = wire.post(body);
-  INFO(body.substr(0, 300));
-  CHECK(response.status == 400);
-  CHECK(response.error_code() == code);
-  CHECK(response.error_message().substr(0, beginning.size()) == beginning);
-}
-
-struct Value {
-  const char* type;  // what a field must allow to take it
-  const char* json;
-  const char* got;
-};
-
-/// One of each JSON type.
-inline const std::vector<Value>& values() {
-  static const std::vector<Value> all = {
-      {"string", "\"hot\"", "a string (\"hot\")"},
-      {"boolean", "true", "a boolean (true)"},
-      {"integer", "1", "a number (1)"},
-      {"fraction", "0.5", "a number (0.5)"},
-      {"array", "[]", "an empty array"},
-      {"object", "{}", "an object"},
-      {"null", "null", "null"},
-  };
-  return all;
-}
+using test_support::said;
+using test_support::weather_tool;
+using test_support::with;
 
 inline bool contains(const std::vector<std::string>& list, const std::string& value) {
   for (const std::string& entry : list) {
@@ -127,12 +39,6 @@ inline bool contains(const std::vector<std::string>& list, const std::string& va
   }
   return false;
 }
-
-inline const std::string weather_tool =
-    R"("tools":[{"type":"function","function":{"name":"get_weather","description":"Weather of a city",)"
-    R"("parameters":{"type":"object","properties":{"city":{"type":"string"}}},"strict":true}}])";
-inline const std::string one_call =
-    R"("tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}])";
 
 TEST_CASE("each optional field refuses each wrong type and says where, what was expected and what came") {
   struct Field {
@@ -160,9 +66,9 @@ TEST_CASE("each optional field refuses each wrong type and says where, what was 
       {"logprobs", "a boolean", {"boolean", "null"}, {}},
       {"top_logprobs", "an integer", {"null"}, {"integer"}},
   };
-  const Wire wire;
+  const ChatWire wire;
   for (const Field& field : fields) {
-    for (const Value& value : values()) {
+    for (const JsonValue& value : json_values()) {
       const std::string body = with("\"" + field.name + "\":" + value.json);
       if (contains(field.taken, value.type)) {
         check_taken(wire, body);
@@ -174,7 +80,7 @@ TEST_CASE("each optional field refuses each wrong type and says where, what was 
 }
 
 TEST_CASE("model and messages are required, and of their type") {
-  const Wire wire;
+  const ChatWire wire;
   check_refused(wire, "{}", "missing_required_parameter", "model: expected a string, got nothing");
   check_refused(wire, R"({"messages":[{"role":"user","content":"Hi"}]})", "missing_required_parameter",
                 "model: expected a string, got nothing");
@@ -183,7 +89,7 @@ TEST_CASE("model and messages are required, and of their type") {
   check_refused(wire, R"({"model":"","messages":[{"role":"user","content":"Hi"}]})", "invalid_value",
                 "model: expected a string that is not empty, got \"\"");
   check_refused(wire, said(""), "invalid_value", "messages: expected at least one message, got an empty array");
-  for (const Value& value : values()) {
+  for (const JsonValue& value : json_values()) {
     const std::string json = value.json;
     const std::string got = value.got;
     if (std::string(value.type) != "string") {
@@ -202,8 +108,8 @@ TEST_CASE("model and messages are required, and of their type") {
 }
 
 TEST_CASE("the members of a message refuse each wrong type") {
-  const Wire wire;
-  for (const Value& value : values()) {
+  const ChatWire wire;
+  for (const JsonValue& value : json_values()) {
     const std::string type = value.type;
     const std::string json = value.json;
     const std::string got = value.got;
@@ -237,7 +143,7 @@ TEST_CASE("the members of a message refuse each wrong type") {
 }
 
 TEST_CASE("a message that breaks a rule is refused with its place") {
-  const Wire wire;
+  const ChatWire wire;
   const std::string roles = R"(expected one of "system", "user", "assistant", "tool", got )";
   const std::string content = "messages[0].content: expected a string or an array of parts, got ";
   check_refused(wire, said(R"({"role":"robot","content":"Hi"})"), "invalid_value",
@@ -287,7 +193,7 @@ TEST_CASE("a message that breaks a rule is refused with its place") {
 }
 
 TEST_CASE("numbers are held to their bounds, which are inclusive") {
-  const Wire wire;
+  const ChatWire wire;
   for (const char* fields :
        {R"("top_p":0)", R"("top_p":1)", R"("top_p":0.0)", R"("presence_penalty":-2)", R"("presence_penalty":2)",
         R"("presence_penalty":-2.0)", R"("max_tokens":1)", R"("max_tokens":9223372036854775807)", R"("n":1)",
@@ -311,7 +217,7 @@ TEST_CASE("numbers are held to their bounds, which are inclusive") {
 }
 
 TEST_CASE("numbers beyond 64 bits and beyond double are refused, not wrapped around") {
-  const Wire wire;
+  const ChatWire wire;
   check_refused(wire, with(R"("seed":9223372036854775808)"), "value_above_maximum",
                 "seed: expected at most 9223372036854775807, got 9223372036854775808");
   check_refused_at(wire, with(R"("seed":18446744073709551616)"), "value_above_maximum", "seed: expected at most ");
@@ -324,7 +230,7 @@ TEST_CASE("numbers beyond 64 bits and beyond double are refused, not wrapped aro
 }
 
 TEST_CASE("5.0 serves where an integer belongs, 5.5 does not") {
-  const Wire wire;
+  const ChatWire wire;
   const ChatRequest request = wire.understood(with(R"("n":2.0,"max_tokens":5.0,"seed":-1e3)"));
   CHECK(request.n == 2);
   CHECK(request.max_tokens == 5);
@@ -336,13 +242,13 @@ TEST_CASE("5.0 serves where an integer belongs, 5.5 does not") {
 }
 
 TEST_CASE("stop holds strings that are not empty") {
-  const Wire wire;
+  const ChatWire wire;
   CHECK(wire.understood(with(R"("stop":["a","b"])")).stop == std::vector<std::string>{"a", "b"});
   check_taken(wire, with("\"stop\":[\"x\"" + repeated(",\"x\"", 99) + "]"));
   check_refused(wire, with(R"("stop":["a",""])"), "invalid_value",
                 "stop[1]: expected a string that is not empty, got \"\"");
   check_refused(wire, with(R"("stop":"")"), "invalid_value", "stop: expected a string that is not empty, got \"\"");
-  for (const Value& value : values()) {
+  for (const JsonValue& value : json_values()) {
     if (std::string(value.type) == "string") continue;
     check_refused(wire, with("\"stop\":[" + std::string(value.json) + "]"), "invalid_type",
                   "stop[0]: expected a string, got " + std::string(value.got));
@@ -350,7 +256,7 @@ TEST_CASE("stop holds strings that are not empty") {
 }
 
 TEST_CASE("a tool that breaks a rule is refused with its place") {
-  const Wire wire;
+  const ChatWire wire;
   struct Case {
     const char* tools;
     const char* code;
@@ -385,7 +291,7 @@ TEST_CASE("a tool that breaks a rule is refused with its place") {
 }
 
 TEST_CASE("tool_choice names a mode, or a function that is among the tools") {
-  const Wire wire;
+  const ChatWire wire;
   const auto choice = [](const std::string& json) { return with(weather_tool + ",\"tool_choice\":" + json); };
   const auto understood = [&](const std::string& body) { return wire.understood(body).tool_choice; };
   CHECK(understood(with("")).mode == ToolChoice::Mode::none);
@@ -422,7 +328,7 @@ TEST_CASE("tool_choice names a mode, or a function that is among the tools") {
 }
 
 TEST_CASE("response_format is text, json_object or a named schema") {
-  const Wire wire;
+  const ChatWire wire;
   const auto format = [](const std::string& json) { return with("\"response_format\":" + json); };
   check_taken(wire, format(R"({"type":"text"})"));
   check_taken(wire, format(R"({"type":"json_object"})"));
@@ -463,7 +369,7 @@ TEST_CASE("response_format is text, json_object or a named schema") {
 }
 
 TEST_CASE("stream_options and top_logprobs depend on stream and logprobs") {
-  const Wire wire;
+  const ChatWire wire;
   check_refused(wire, with(R"("stream":true,"stream_options":{"include_usage":"yes"})"), "invalid_type",
                 "stream_options.include_usage: expected a boolean, got a string (\"yes\")");
   check_refused(wire, with(R"("top_logprobs":2)"), "invalid_value",
@@ -479,7 +385,7 @@ TEST_CASE("stream_options and top_logprobs depend on stream and logprobs") {
 }
 
 TEST_CASE("a body that is no JSON is refused with line and column") {
-  const Wire wire;
+  const ChatWire wire;
   check_refused(wire, "", "invalid_json", "invalid JSON: the body is empty");
   struct Case {
     std::string body;
@@ -522,7 +428,7 @@ TEST_CASE("a body that is no JSON is refused with line and column") {
 }
 
 TEST_CASE("the error of a long body does not quote it") {
-  const Wire wire;
+  const ChatWire wire;
   const Response unterminated = wire.post("{\"model\":\"" + std::string(1000000, 'x'));
   CHECK(unterminated.error_code() == "invalid_json");
   CHECK(unterminated.body.size() < 500);
@@ -532,15 +438,15 @@ TEST_CASE("the error of a long body does not quote it") {
 }
 
 TEST_CASE("JSON that is no object is refused") {
-  const Wire wire;
-  for (const Value& value : values()) {
+  const ChatWire wire;
+  for (const JsonValue& value : json_values()) {
     if (std::string(value.type) == "object") continue;
     check_refused(wire, value.json, "invalid_type", "body: expected an object, got " + std::string(value.got));
   }
 }
 
 TEST_CASE("nesting is taken to 512 levels and refused beyond, however deep") {
-  const Wire wire;
+  const ChatWire wire;
   const auto nested = [](std::size_t levels) {
     return with("\"x\":" + std::string(levels, '[') + std::string(levels, ']'));
   };
@@ -557,28 +463,28 @@ TEST_CASE("nesting is taken to 512 levels and refused beyond, however deep") {
 TEST_CASE("of a key that is sent twice the last counts, with a finding; strict refuses it") {
   const std::string body =
       R"({"model":"other","model":"mock-model","messages":[{"role":"user","content":"a","content":"b"}]})";
-  const Wire wire;
+  const ChatWire wire;
   const ChatRequest request = wire.understood(body);
   CHECK(request.model == "mock-model");
   CHECK(request.last_user_text() == "b");
   CHECK(wire.findings(body) == "duplicate_key duplicate_key");
   CHECK(wire.gateway.journal().last().findings()[0].message ==
         "messages[0]: the key \"content\" occurs more than once; the last one counts. Send it once.");
-  check_refused(Wire(Acceptance::strict()), body, "invalid_json",
+  check_refused(ChatWire(Acceptance::strict()), body, "invalid_json",
                 "invalid JSON: messages[0]: the key \"content\" occurs more than once");
 }
 
 TEST_CASE("a body of very many keys is answered like any other, with a bounded number of findings") {
   std::string fields = "\"k\":0";
   for (int i = 0; i < 50000; ++i) fields += ",\"k" + std::to_string(i) + "\":0";
-  const Wire wire;
+  const ChatWire wire;
   const Response response = wire.post(with(fields + ",\"k\":1"));
   CHECK(response.status == 200);
   CHECK(wire.gateway.journal().last().findings().size() == 100);
 }
 
 TEST_CASE("what is taken but had better be changed is a finding") {
-  const Wire wire;
+  const ChatWire wire;
   CHECK(wire.findings(with("")) == "");
   CHECK(wire.findings(with(R"("user":"u")")) == "unknown_field");
   CHECK(wire.gateway.journal().last().findings()[0].message == "user: not a documented field; leave it out.");
@@ -598,7 +504,7 @@ TEST_CASE("what is taken but had better be changed is a finding") {
 }
 
 TEST_CASE("every field of a request is understood") {
-  const Wire wire;
+  const ChatWire wire;
   const ChatRequest request = wire.understood(
       R"({"model":"mock-model","messages":[{"role":"system","content":"Be brief.","name":"boss"},)"
       R"({"role":"user","content":[{"type":"text","text":"Hi "},{"type":"text","text":"there"}]},)"
@@ -650,7 +556,7 @@ TEST_CASE("every field of a request is understood") {
 }
 
 TEST_CASE("absent optional fields are empty, and null means absent") {
-  const Wire wire;
+  const ChatWire wire;
   const std::string nulls =
       R"("stream":null,"stream_options":null,"temperature":null,"top_p":null,"max_tokens":null,"presence_penalty":null,)"
       R"("n":null,"seed":null,"stop":null,"tools":null,"tool_choice":null,"parallel_tool_calls":null,)"
@@ -679,168 +585,6 @@ TEST_CASE("absent optional fields are empty, and null means absent") {
   check_taken(wire, with(R"("tools":[{"type":"function","function":)"
                          R"({"name":"f","description":null,"parameters":null,"strict":null}}])"));
   check_taken(wire, with(R"("stream":true,"stream_options":{"include_usage":null})"));
-}
-
-TEST_CASE("each extension of the request can be switched on and off by itself") {
-  struct Case {
-    bool Acceptance::*extension;
-    bool on_by_default;
-    std::string body;
-    const char* code;  // when it is off
-    std::string message;
-  };
-  const std::string other_part = R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]})";
-  const std::vector<Case> cases = {
-      {&Acceptance::unknown_fields, true, with(R"("user":"u")"), "unknown_parameter",
-       "user: not a documented field; leave it out"},
-      {&Acceptance::unknown_fields, true, with(R"("frequency_penalty":1)"), "unknown_parameter",
-       "frequency_penalty: not a documented field; use repetition_penalty instead"},
-      {&Acceptance::unknown_fields, true, with(R"("stream":true,"stream_options":{"chunk":1})"), "unknown_parameter",
-       "stream_options.chunk: not a documented field; leave it out"},
-      {&Acceptance::tool_role, true, said(R"({"role":"tool","tool_call_id":"c","content":"21"})"), "invalid_value",
-       R"(messages[0].role: expected one of "system", "user", "assistant", got "tool")"},
-      {&Acceptance::developer_role, false, said(R"({"role":"developer","content":"Hi"})"), "invalid_value",
-       R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer")"},
-      {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant","content":null,)" + one_call + "}"),
-       "invalid_type", "messages[0].content: expected a string or an array of parts, got null"},
-      {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant",)" + one_call + "}"),
-       "missing_required_parameter", "messages[0].content: expected a string or an array of parts, got nothing"},
-      {&Acceptance::text_parts, true, said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
-       "invalid_type", "messages[0].content: expected a string, got an array"},
-      {&Acceptance::other_parts, false, said(other_part), "invalid_value",
-       "messages[0].content[0].type: expected \"text\", got \"image_url\""},
-      {&Acceptance::tool_calls_in_messages, true, said(R"({"role":"assistant","content":"",)" + one_call + "}"),
-       "unknown_parameter", "messages[0].tool_calls: not a documented field; leave it out"},
-      {&Acceptance::stop_as_string, true, with(R"("stop":"x")"), "invalid_type",
-       "stop: expected an array of strings, got a string (\"x\")"},
-      {&Acceptance::tool_choice_required, true, with(weather_tool + R"(,"tool_choice":"required")"), "invalid_value",
-       R"(tool_choice: expected one of "none", "auto" or an object that names a function, got "required")"},
-      {&Acceptance::null_as_absent, true, with(R"("stop":null)"), "invalid_type",
-       "stop: expected an array of strings or a string, got null"},
-      {&Acceptance::stream_options_without_stream, true, with(R"("stream_options":{})"), "invalid_value",
-       "stream_options: expected nothing unless stream is true, got an object"},
-  };
-  for (const Case& extension : cases) {
-    INFO(extension.message);
-    CHECK(Acceptance{}.*extension.extension == extension.on_by_default);
-    Acceptance acceptance;
-    acceptance.*extension.extension = true;
-    check_taken(Wire(acceptance), extension.body);
-    acceptance.*extension.extension = false;
-    check_refused(Wire(acceptance), extension.body, extension.code, extension.message);
-    // The rest goes on as before.
-    check_taken(Wire(acceptance), with(""));
-  }
-}
-
-TEST_CASE("without the logprobs extension its fields are unknown ones") {
-  Acceptance acceptance;
-  acceptance.logprobs = false;
-  const Wire wire(acceptance);
-  const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
-  CHECK(wire.findings(body) == "unknown_field unknown_field");
-  CHECK_FALSE(wire.understood(body).logprobs);
-  acceptance.unknown_fields = false;
-  check_refused(Wire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
-}
-
-TEST_CASE("other parts need a type, and their texts are not the message's") {
-  Acceptance acceptance;
-  acceptance.other_parts = true;
-  const Wire wire(acceptance);
-  const ChatRequest request =
-      wire.understood(said(R"({"role":"user","content":[{"type":"image_url"},{"type":"text","text":"Hi"}]})"));
-  CHECK(request.last_user_text() == "Hi");
-  CHECK(request.messages[0].content.size() == 2);
-  check_refused(wire, said(R"({"role":"user","content":[{"image_url":{}}]})"), "missing_required_parameter",
-                "messages[0].content[0].type: expected a string, got nothing");
-  acceptance.text_parts = false;
-  check_refused(Wire(acceptance), said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"), "invalid_value",
-                "messages[0].content[0].type: expected another type than \"text\", got \"text\"");
-}
-
-TEST_CASE("strict takes all that is documented and no null") {
-  const Wire wire(Acceptance::strict());
-  check_taken(wire, with(""));
-  check_taken(wire, with(R"("stream":true,"stream_options":{"include_usage":true},"temperature":0.5,"max_tokens":5,)"
-                         R"("presence_penalty":1,"n":1,"seed":1,"stop":["x"],"parallel_tool_calls":true,)"
-                         R"("response_format":{"type":"json_object"},"enable_thinking":false,"repetition_penalty":1)"));
-  check_taken(wire, with(R"("top_p":0.5,"tool_choice":"auto",)" + weather_tool));
-  check_taken(wire, said(R"({"role":"system","content":"a"},{"role":"user","content":"b"},)"
-                         R"({"role":"assistant","content":"c"},{"role":"user","content":"d"})"));
-  for (const char* field :
-       {"stream", "stream_options", "temperature", "top_p", "max_tokens", "presence_penalty", "n", "seed", "stop",
-        "tools", "tool_choice", "parallel_tool_calls", "response_format", "enable_thinking", "repetition_penalty"}) {
-    check_refused_at(wire, with("\"" + std::string(field) + "\":null"), "invalid_type",
-                     std::string(field) + ": expected ");
-  }
-  for (const char* field : {"logprobs", "top_logprobs", "frequency_penalty", "user"}) {
-    check_refused_at(wire, with("\"" + std::string(field) + "\":null"), "unknown_parameter",
-                     std::string(field) + ": not a documented field");
-  }
-}
-
-TEST_CASE("lenient takes any JSON with model and messages, and understands what has the right shape") {
-  const Wire wire(Acceptance::lenient());
-  for (const Value& value : values()) {
-    for (const char* field : {"stream_options", "temperature", "top_p", "max_tokens", "presence_penalty", "n", "seed",
-                              "stop", "tools", "tool_choice", "parallel_tool_calls", "response_format",
-                              "enable_thinking", "repetition_penalty", "logprobs", "top_logprobs", "anything"}) {
-      check_taken(wire, with("\"" + std::string(field) + "\":" + value.json));
-    }
-    check_taken(wire, said(value.json));
-    check_taken(wire, said(R"({"role":)" + std::string(value.json) + R"(,"content":)" + value.json +
-                           R"(,"tool_calls":)" + value.json + "}"));
-  }
-  check_taken(wire, said(""));
-  const ChatRequest request = wire.understood(
-      R"({"model":"mock-model","messages":[7,{"role":"robot","content":"Hi"},{"role":"user","content":"Ho"}],)"
-      R"("temperature":"hot","top_p":7,"n":0,"max_tokens":5,"seed":1.5,"tool_choice":"required","stop":["a",1]})");
-  REQUIRE(request.messages.size() == 2);
-  CHECK(request.messages[0].role == "robot");
-  CHECK(request.last_user_text() == "Ho");
-  CHECK(request.temperature == std::nullopt);
-  CHECK(request.top_p == std::nullopt);
-  CHECK(request.n == 1);
-  CHECK(request.max_tokens == 5);
-  CHECK(request.seed == std::nullopt);
-  CHECK(request.stop.empty());
-  CHECK(request.tool_choice.mode == ToolChoice::Mode::none);
-
-  check_refused(wire, "{}", "missing_required_parameter", "model: expected a string, got nothing");
-  check_refused(wire, R"({"model":"mock-model"})", "missing_required_parameter",
-                "messages: expected an array, got nothing");
-  check_refused(wire, R"({"model":1,"messages":[]})", "invalid_type", "model: expected a string, got a number (1)");
-  check_refused(wire, R"({"model":"mock-model","messages":{}})", "invalid_type",
-                "messages: expected an array, got an object");
-  check_refused_at(wire, "[", "invalid_json", "invalid JSON at line 1, column 2: ");
-  check_refused_at(wire, "[1]", "invalid_type", "body: expected an object");
-}
-
-TEST_CASE("lenient stays lenient when single extensions are switched off") {
-  Acceptance acceptance = Acceptance::strict();
-  acceptance.anything_with_model_and_messages = true;
-  check_taken(Wire(acceptance), with(R"("user":"u","stop":"x","temperature":null,"n":1,"n":2)"));
-}
-
-TEST_CASE("the largest n is an option") {
-  const Wire wire(Options{}.max_n(2));
-  check_taken(wire, with(R"("n":2)"));
-  check_refused(wire, with(R"("n":3)"), "value_above_maximum", "n: expected at most 2, got 3");
-}
-
-TEST_CASE("the openai profile refuses a temperature outside 0 to 2 and names the param") {
-  const Wire wire(Options{}.profile(Profile::openai));
-  check_taken(wire, with(R"("temperature":0)"));
-  check_taken(wire, with(R"("temperature":2)"));
-  for (const char* temperature : {"-0.1", "2.1"}) {
-    const Response response = wire.post(with("\"temperature\":" + std::string(temperature)));
-    CHECK(response.status == 400);
-    CHECK(response.json()["error"]["param"] == "temperature");
-  }
-  const Response response = wire.post(said(R"({"role":"robot","content":"Hi"})"));
-  CHECK(response.status == 400);
-  CHECK(response.json()["error"]["param"] == "messages[0].role");
 }
 
 }  // namespace chat_request_test
