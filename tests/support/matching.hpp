@@ -1,7 +1,7 @@
 #pragma once
 
-// A matcher and a request, decided and explained without a gateway. Whoever includes this includes internals.hpp as well,
-// by which CMake finds the files that look inside.
+// A matcher and a request, decided and explained without a gateway. Whoever includes this includes internals.hpp as
+// well, by which CMake finds the files that look inside.
 
 #include <doctest/doctest.h>
 
