@@ -9,19 +9,21 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/scripted.hpp"
+#include "support/text.hpp"
 
 namespace shaped_replies_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using test_support::all_profiles;
 using test_support::chat_path;
 using test_support::Http;
 using test_support::RawConnection;
+using test_support::refused;
 using test_support::Response;
+using test_support::with_usage;
 
-constexpr Profile all_profiles[] = {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek};
-
-const Json with_usage = {{"stream_options", {{"include_usage", true}}}};
 const Json streamed = {{"stream", true}};
 
 /// A gateway with one reply.
@@ -44,16 +46,6 @@ std::string order_of_calls(const Response& stream, std::size_t choice = 0) {
     order += delta["tool_calls"][0].contains("id") ? "(" + index + ")" : index;
   }
   return order;
-}
-
-template <class Code>
-std::string refused(const Code& code) {
-  try {
-    code();
-  } catch (const GatewayError& error) {
-    return std::string(error.what()).substr(std::string("mock_gateway: ").size());
-  }
-  return "not refused";
 }
 
 const Reply two_calls = tool_call("f", {{"a", 1}}, "call_1").tool_call("g", {{"b", "one two three four"}}, "call_2");

@@ -29,4 +29,17 @@ std::string error_of(const Call& call) {
   return "";
 }
 
+/// What GatewayError says of what this code makes, without the library's name before it.
+template <class Code>
+std::string refused(const Code& code) {
+  try {
+    (void)code();
+    return "not refused";
+  } catch (const mock_gateway::GatewayError& error) {
+    const std::string prefix = "mock_gateway: ";
+    const std::string message = error.what();
+    return message.substr(0, prefix.size()) == prefix ? message.substr(prefix.size()) : "without prefix: " + message;
+  }
+}
+
 }  // namespace test_support
