@@ -18,7 +18,7 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::Response;
 
-namespace delivery_tests {
+namespace delivery_test {
 
 std::string streamed(const Gateway& gateway) { return Http(gateway).format_chat({{"stream", true}}); }
 
@@ -449,4 +449,4 @@ TEST_CASE("a plain reply is held whole, and only before what it has") {
   CHECK(answer.get() == "one two");
 }
 
-}  // namespace delivery_tests
+}  // namespace delivery_test

@@ -25,7 +25,7 @@ using test_support::Http;
 using test_support::RawConnection;
 using test_support::Response;
 
-namespace gateway_tests {
+namespace gateway_test {
 
 std::string message_of(const std::function<void()>& code) {
   try {
@@ -312,4 +312,4 @@ TEST_CASE("a call whose tokenizer throws is still a call of its stub") {
   CHECK(contains(stub.last_call().decision().detail, "no vocabulary"));
 }
 
-}  // namespace gateway_tests
+}  // namespace gateway_test

@@ -16,7 +16,7 @@ using test_support::chat_body;
 using test_support::Http;
 using test_support::RawConnection;
 
-namespace stop_tests {
+namespace stop_test {
 
 const std::string flood(8u << 20, 'x');
 /// Time that stop takes with these connections open: the answer's, not the kernel's in closing the clients.
@@ -55,7 +55,7 @@ std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t stre
   return test_support::time_of([&] { gateway.stop(); });
 }
 
-}  // namespace stop_tests
+}  // namespace stop_test
 
 TEST_CASE("a gateway is gone within 50 ms, whatever its clients left open") {
   const int runs = test_support::sanitized ? 5 : 50;

@@ -11,7 +11,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 
-namespace coverage_tests {
+namespace coverage_test {
 
 using namespace mock_gateway;
 using test_support::chat_body;
@@ -187,4 +187,4 @@ TEST_CASE("keys are managed in the console only: no path of the gateway lists, m
   CHECK(gateway.keys().find("key_1").state == KeyState::enabled);
 }
 
-}  // namespace coverage_tests
+}  // namespace coverage_test
