@@ -1,0 +1,507 @@
+// Every scenario of the catalogue as a client sees it, byte by byte to its end.
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/catalogue_transcript.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace catalogue_bytes_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using catalogue_transcript::observe;
+using catalogue_transcript::observe_request;
+using catalogue_transcript::transcript;
+using test_support::End;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+
+struct Golden {
+  const char* name;
+  /// What stream requests get.
+  const char* streamed;
+  /// What plain ones get; where nothing is said, and the scenario needs a stream, the usual answer.
+  const char* plain = nullptr;
+};
+
+constexpr const char* same = "as streamed";
+constexpr const char* usual_streamed = "<role><1><2><3><4><stop>[DONE] open";
+constexpr const char* usual_plain = "<answer> open";
+
+// Each is written out: the usual parts by name, ~20ms~ where the gateway's clock let it wait, line ends as \n and \r.
+// clang-format off
+inline const std::vector<Golden>& goldens() {
+  static const std::vector<Golden> all = {
+    // chunks
+    {"content-null-in-deltas",
+     R"(data: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":""},"finish_reason":null}]}\n\n<1><2><3><4>data: {@chunk,"choices":[{"index":0,"delta":{"content":null,"reasoning_content":null},"finish_reason":"stop"}]}\n\n[DONE] open)"},
+    {"escaped-characters",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Z\u00fcrich "},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 \u00b0C, "},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"\u6771\u4eac "},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"9 \u00b0C."},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":" \ud83c\udf26"},"finish_reason":null}]}\n\n<stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Z\u00fcrich 21 \u00b0C, \u6771\u4eac 9 \u00b0C. \ud83c\udf26"},"finish_reason":"stop"}],@usage} open)"},
+    {"finish-chunk-twice",
+     "<role><1><2><3><4><stop><stop>[DONE] open"},
+    {"finish-reason-empty",
+     R"(data: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":""}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich "},"finish_reason":""}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 °C, "},"finish_reason":""}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"東京 "},"finish_reason":""}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C."},"finish_reason":""}]}\n\n<stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."},"finish_reason":""}],@usage} open)"},
+    {"finish-reason-missing",
+     R"(data: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich "}}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 °C, "}}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"東京 "}}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C."}}]}\n\n[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."}}],@usage} open)"},
+    {"first-chunk-is-choice-1",
+     R"(data: {@chunk,"choices":[{"index":1,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n<role><1>data: {@chunk,"choices":[{"index":1,"delta":{"content":"Paris 17 °C."},"finish_reason":null}]}\n\n<2><3><4><stop>data: {@chunk,"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}\n\n[DONE] open)"},
+    {"first-chunk-with-empty-choices",
+     R"(data: {@chunk,"choices":[],"prompt_filter_results":[]}\n\n<role><1><2><3><4><stop>[DONE] open)"},
+    {"reasoning-before-content",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"North or "},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"south?"},"finish_reason":null}]}\n\n<1><2><3><4><stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C.","reasoning_content":"North or south?"},"finish_reason":"stop"}],@usage} open)"},
+    {"role-chunk-missing",
+     "<1><2><3><4><stop>[DONE] open"},
+    {"role-in-every-delta",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich ","role":"assistant"},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 °C, ","role":"assistant"},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"東京 ","role":"assistant"},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C.","role":"assistant"},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":"stop"}]}\n\n[DONE] open)"},
+    {"text-in-finish-chunk",
+     R"(<role><1><2><3>data: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C."},"finish_reason":"stop"}]}\n\n[DONE] open)"},
+    {"text-in-role-chunk",
+     R"(data: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich ","role":"assistant"},"finish_reason":null}]}\n\n<2><3><4><stop>[DONE] open)"},
+    {"unknown-fields",
+     R"(data: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":"","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich ","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 °C, ","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"東京 ","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C.","annotations":[]},"finish_reason":null,"stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"annotations":[]},"finish_reason":"stop","stop_reason":null}],"service_tier":"flex","x_groq":{"id":"req_1"}}\n\n[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C.","annotations":[]},"finish_reason":"stop","stop_reason":null}],@usage,"service_tier":"flex","x_groq":{"id":"req_1"}} open)"},
+    {"usage-chunk-without-choices",
+     R"(<role><1><2><3><4><stop>data: {@chunk,@usage}\n\n[DONE] open)"},
+    {"usage-null-in-every-chunk",
+     R"(data: {@chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"Zürich "},"finish_reason":null}],"usage":null}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"21 °C, "},"finish_reason":null}],"usage":null}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"東京 "},"finish_reason":null}],"usage":null}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C."},"finish_reason":null}],"usage":null}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null}\n\ndata: {@chunk,"choices":[],@usage}\n\n[DONE] open)"},
+    {"usage-on-finish-chunk",
+     R"(<role><1><2><3><4>data: {@chunk,"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],@usage}\n\n[DONE] open)"},
+    // tool calls
+    {"stop-after-tool-call",
+     "<calls><call><city><Zürich><stop>[DONE] open",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"stop"}],@usage} open)"},
+    {"text-before-tool-call",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Let me look."},"finish_reason":null}]}\n\n<call><city><Zürich><called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]},"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-arguments-as-object",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":{"city":"Zürich"}}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":{"city":"Zürich"}}}]},"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-arguments-broken",
+     R"(<calls><call><city>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"Zü"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}\n\n[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zü"}}]},"finish_reason":"length"}],@usage} open)"},
+    {"tool-call-arguments-cut-in-escape",
+     R"(<calls><call>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\":\"Z\\u00"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"fcrich\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-arguments-empty",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_time","arguments":""}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_time","arguments":""}}]},"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-id-and-name-repeated",
+     R"(<calls><call>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"\"Zürich\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-id-empty-in-fragments",
+     R"(<calls><call>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"","type":"function","function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"","type":"function","function":{"arguments":"\"Zürich\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-in-one-chunk",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-without-id",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"type":"function","function":{"name":"get_weather","arguments":""}}]},"finish_reason":null}]}\n\n<city><Zürich><called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-call-without-index",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":""}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"arguments":"\"Zürich\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,@weather,"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-calls-all-index-0",
+     R"(<calls>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]},"finish_reason":null}]}\n\ndata: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"東京\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}},{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"東京\"}"}}]},"finish_reason":"tool_calls"}],@usage} open)"},
+    {"tool-calls-interleaved",
+     R"(<calls><call>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_2","type":"function","function":{"name":"get_weather","arguments":""}}]},"finish_reason":null}]}\n\n<city>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}\n\n<Zürich>data: {@chunk,"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"\"東京\"}"}}]},"finish_reason":null}]}\n\n<called>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}},{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"東京\"}"}}]},"finish_reason":"tool_calls"}],@usage} open)"},
+    // errors
+    {"bad-request",
+     R"((400 Bad Request) {"error":{"code":"bad_request","message":"max_tokens is too large","type":"error"}} open)",
+     same},
+    {"choices-null",
+     R"(data: {@chunk,"choices":null}\n\n[DONE] open)",
+     R"({@completion,"choices":null,@usage} open)"},
+    {"empty-200",
+     "(no body) open",
+     same},
+    {"error-as-html",
+     "(400 Bad Request) (content-type: text/html) <!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html> open",
+     same},
+    {"error-body-cut-short",
+     R"((400 Bad Request) {"error":{"code":"ba fin)",
+     same},
+    {"error-code-numeric",
+     R"((400 Bad Request) {"error":{"message":"context length exceeded","type":"server_error","param":null,"code":400}} open)",
+     same},
+    {"error-event-first",
+     R"(data: {"error":{"message":"the model is overloaded","type":"server_error","param":null,"code":"overloaded"}}\n\n[DONE] open)"},
+    {"error-event-in-stream",
+     R"(<role><1><2>data: {"error":{"message":"the model is overloaded","type":"server_error","param":null,"code":"overloaded"}}\n\n[DONE] open)"},
+    {"error-event-named",
+     R"(<role><1><2>event: error\ndata: {"error":{"message":"the model is overloaded","type":"server_error","param":null,"code":"overloaded"}}\n\n[DONE] open)"},
+    {"error-is-a-string",
+     R"((400 Bad Request) {"error":"the model is still loading"} open)",
+     same},
+    {"error-with-200",
+     R"((content-type: application/json) {"error":{"message":"no provider is available","type":"server_error","param":null,"code":502}} open)",
+     R"({"error":{"message":"no provider is available","type":"server_error","param":null,"code":502}} open)"},
+    {"error-without-body",
+     "(400 Bad Request) (no body) open",
+     same},
+    {"html-with-200",
+     "(content-type: text/html) <!DOCTYPE html><html><body>Sign in to the network</body></html> open",
+     same},
+    {"invalid-json",
+     R"(<role><1><2>data: {@chunk,"choices":[{"index":0,"delta":{"content":"東京 "},"fi\n\n<4><stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."}, open)"},
+    {"key-disabled",
+     R"((403 Forbidden) {"error":{"code":"unauthorized","message":"unauthorized","type":"error"}} open)",
+     same},
+    {"key-invalid",
+     R"((401 Unauthorized) {"error":{"code":"unauthorized","message":"unauthorized","type":"error"}} open)",
+     same},
+    {"model-not-found",
+     R"((404 Not Found) {"error":{"code":"model_not_found","message":"the model does not exist","type":"error"}} open)",
+     same},
+    // retries
+    {"insufficient-quota",
+     R"((429 Too Many Requests) {"error":{"code":"insufficient_quota","message":"you exceeded your current quota","type":"insufficient_quota"}} open / (429 Too Many Requests) {"error":{"code":"insufficient_quota","message":"you exceeded your current quota","type":"insufficient_quota"}} open)",
+     same},
+    {"overloaded-then-answer",
+     R"((529 Site is overloaded) {"error":{"code":"overloaded","message":"The service is overloaded. Try again later.","type":"error"}} open / <role><1><2><3><4><stop>[DONE] open)",
+     R"((529 Site is overloaded) {"error":{"code":"overloaded","message":"The service is overloaded. Try again later.","type":"error"}} open / <answer> open)"},
+    {"rate-limited-then-answer",
+     "(429 Too Many Requests) (retry-after: 1) <limited: Retry-After> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: 1) <limited: Retry-After> open / <answer> open"},
+    {"retry-after-date",
+     "(429 Too Many Requests) (retry-after: Mon, 01 Jan 2024 00:00:01 GMT) <limited> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: Mon, 01 Jan 2024 00:00:01 GMT) <limited> open / <answer> open"},
+    {"retry-after-fraction",
+     "(429 Too Many Requests) (retry-after: 0.05) <limited> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: 0.05) <limited> open / <answer> open"},
+    {"retry-after-garbage",
+     "(429 Too Many Requests) (retry-after: soon) <limited> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: soon) <limited> open / <answer> open"},
+    {"retry-after-in-the-past",
+     "(429 Too Many Requests) (retry-after: Sun, 06 Nov 1994 08:49:37 GMT) <limited> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: Sun, 06 Nov 1994 08:49:37 GMT) <limited> open / <answer> open"},
+    {"retry-after-missing",
+     "(429 Too Many Requests) <limited> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) <limited> open / <answer> open"},
+    {"retry-after-ms",
+     "(429 Too Many Requests) (retry-after-ms: 50) <limited> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after-ms: 50) <limited> open / <answer> open"},
+    {"retry-after-negative",
+     "(429 Too Many Requests) (retry-after: -1) <limited> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: -1) <limited> open / <answer> open"},
+    {"retry-after-very-large",
+     "(429 Too Many Requests) (retry-after: 3600) <limited: Retry-After> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: 3600) <limited: Retry-After> open / <answer> open"},
+    {"retry-after-zero",
+     "(429 Too Many Requests) (retry-after: 0) <limited: Retry-After> open / <role><1><2><3><4><stop>[DONE] open",
+     "(429 Too Many Requests) (retry-after: 0) <limited: Retry-After> open / <answer> open"},
+    {"server-error-always",
+     "(500 Internal Server Error) <internal error> open / (500 Internal Server Error) <internal error> open",
+     same},
+    {"server-error-then-answer",
+     "(500 Internal Server Error) <internal error> open / <role><1><2><3><4><stop>[DONE] open",
+     "(500 Internal Server Error) <internal error> open / <answer> open"},
+    {"should-retry-false",
+     "(500 Internal Server Error) (x-should-retry: false) <internal error> open / <role><1><2><3><4><stop>[DONE] open",
+     "(500 Internal Server Error) (x-should-retry: false) <internal error> open / <answer> open"},
+    {"should-retry-true",
+     R"((400 Bad Request) (x-should-retry: true) {"error":{"code":"bad_request","message":"bad request","type":"error"}} open / <role><1><2><3><4><stop>[DONE] open)",
+     R"((400 Bad Request) (x-should-retry: true) {"error":{"code":"bad_request","message":"bad request","type":"error"}} open / <answer> open)"},
+    {"unavailable-then-answer",
+     R"((503 Service Unavailable) (retry-after: 0) {"error":{"code":"service_unavailable","message":"The service is unavailable. Try again later.","type":"error"}} open / <role><1><2><3><4><stop>[DONE] open)",
+     R"((503 Service Unavailable) (retry-after: 0) {"error":{"code":"service_unavailable","message":"The service is unavailable. Try again later.","type":"error"}} open / <answer> open)"},
+    // framing
+    {"answer-as-text-plain",
+     "(content-type: text/plain; charset=utf-8) <role><1><2><3><4><stop>[DONE] open",
+     "(content-type: text/plain; charset=utf-8) <answer> open"},
+    {"answer-in-the-other-form",
+     "(content-type: application/json) <answer> open",
+     "(content-type: text/event-stream; charset=utf-8) <role><1><2><3><4><stop>[DONE] open"},
+    {"blank-lines-before-reply",
+     R"(\n\n\n<role><1><2><3><4><stop>[DONE] open)",
+     R"(\n\n\n<answer> open)"},
+    {"byte-order-mark",
+     R"(\xef\xbb\xbf<role><1><2><3><4><stop>[DONE] open)"},
+    {"character-split-across-reads",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Z\xc3~50ms~\xbcrich "},"finish_reason":null}]}\n\n<2><3><4><stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Z\xc3~50ms~\xbcrich 21 °C, 東京 9 °C."},"finish_reason":"stop"}],@usage} open)"},
+    {"close-delimited-body",
+     "(until close) (no body)<role><1><2><3><4><stop>[DONE] fin",
+     "(until close) (no body)<answer> fin"},
+    {"comment-keep-alives",
+     R"(: OPENROUTER PROCESSING\n\n<role>: OPENROUTER PROCESSING\n\n<1>: OPENROUTER PROCESSING\n\n<2>: OPENROUTER PROCESSING\n\n<3>: OPENROUTER PROCESSING\n\n<4>: OPENROUTER PROCESSING\n\n<stop>: OPENROUTER PROCESSING\n\n[DONE] open)"},
+    {"content-type-missing",
+     "(content-type: ) <role><1><2><3><4><stop>[DONE] open"},
+    {"content-type-without-charset",
+     "(content-type: text/event-stream) <role><1><2><3><4><stop>[DONE] open"},
+    {"crlf-line-ends",
+     R"(data: <role>\r\n\r\ndata: <1>\r\n\r\ndata: <2>\r\n\r\ndata: <3>\r\n\r\ndata: <4>\r\n\r\ndata: <stop>\r\n\r\ndata: [DONE]\r\n\r\n open)"},
+    {"data-after-done",
+     R"(<role><1><2><3><4><stop>[DONE]data: {@chunk,"choices":[{"index":0,"delta":{"content":" And more."},"finish_reason":null}]}\n\n open)"},
+    {"done-missing",
+     "<role><1><2><3><4><stop> open"},
+    {"done-twice",
+     "<role><1><2><3><4><stop>[DONE][DONE] open"},
+    {"empty-data-keep-alive",
+     R"(<role>data:\n\n<1>data:\n\n<2>data:\n\n<3>data:\n\n<4><stop>[DONE] open)"},
+    {"event-field",
+     R"(event: completion\n<role>event: completion\n<1>event: completion\n<2>event: completion\n<3>event: completion\n<4>event: completion\n<stop>event: completion\n[DONE] open)"},
+    {"event-longer-than-64-kib",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"x*100000"},"finish_reason":null}]}\n\n<stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"x*100000"},"finish_reason":"stop"}],@usage} open)"},
+    {"event-split-across-reads",
+     R"(<role><1>data: {"id":"chatcmpl-catalogue","object":"chat.completion.c~50ms~hunk","created":1767225600,"model":"mock-model","choices":[{"index":0,"delta":{"content":"21 °C, "},"finish_reason":null}]}\n\n<3><4><stop>[DONE] open)",
+     R"({"id":"chatcmpl-catalogue","object":"chat.completion","creat~50ms~ed":1767225600,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."},"finish_reason":"stop"}],@usage} open)"},
+    {"event-without-data",
+     R"(<role>event: ping\n\n<1>event: ping\n\n<2>event: ping\n\n<3>event: ping\n\n<4><stop>[DONE] open)"},
+    {"events-in-one-chunk",
+     "<role><1><2><3><4><stop>[DONE] (in one chunk) open"},
+    {"final-blank-line-missing",
+     R"(<role><1><2><3><4><stop>data: [DONE]\n open)"},
+    {"gzip-unasked",
+     "(content-encoding: gzip) <role><1><2><3><4><stop>[DONE] open"},
+    {"id-fields",
+     R"(id: 1\n<role>id: 2\n<1>id: 3\n<2>id: 4\n<3>id: 5\n<4>id: 6\n<stop>id: 7\n[DONE] open)"},
+    {"id-line-then-ping",
+     R"(<role>id: 7\n: ping\n\n<1>id: 7\n: ping\n\n<2>id: 7\n: ping\n\n<3>id: 7\n: ping\n\n<4><stop>[DONE] open)"},
+    {"last-event-without-blank-line",
+     R"(<role><1><2><3>data: {@chunk,"choices":[{"index":0,"delta":{"content":"9 °C."},"finish_reason":"stop"}]}\n open)"},
+    {"lone-cr-line-ends",
+     R"(data: <role>\r\rdata: <1>\r\rdata: <2>\r\rdata: <3>\r\rdata: <4>\r\rdata: <stop>\r\rdata: [DONE]\r\r open)"},
+    {"multi-line-data",
+     R"(data: {\ndata: @chunk,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]\ndata: }\n\ndata: {\ndata: @chunk,"choices":[{"index":0,"delta":{"content":"Zürich "},"finish_reason":null}]\ndata: }\n\ndata: {\ndata: @chunk,"choices":[{"index":0,"delta":{"content":"21 °C, "},"finish_reason":null}]\ndata: }\n\ndata: {\ndata: @chunk,"choices":[{"index":0,"delta":{"content":"東京 "},"finish_reason":null}]\ndata: }\n\ndata: {\ndata: @chunk,"choices":[{"index":0,"delta":{"content":"9 °C."},"finish_reason":null}]\ndata: }\n\ndata: {\ndata: @chunk,"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]\ndata: }\n\n[DONE] open)"},
+    {"no-space-after-colon",
+     R"(data:<role>\n\ndata:<1>\n\ndata:<2>\n\ndata:<3>\n\ndata:<4>\n\ndata:<stop>\n\ndata:[DONE]\n\n open)"},
+    {"one-write-for-all",
+     usual_streamed,
+     usual_plain},
+    {"one-write-per-byte",
+     usual_streamed,
+     usual_plain},
+    {"open-after-done",
+     "<role><1><2><3><4><stop>[DONE] stalled"},
+    {"retry-field",
+     R"(retry: 3000\n<role><1><2><3><4><stop>[DONE] open)"},
+    {"unknown-sse-field",
+     R"(trace: 7\n<role>trace: 7\n<1>trace: 7\n<2>trace: 7\n<3>trace: 7\n<4>trace: 7\n<stop>[DONE] open)"},
+    // breaks
+    {"close-delimited-body-cut-short",
+     "(until close) (no body)<role><1><2> fin",
+     R"((until close) (no body){@completion,"choices":[{"index":0,"message":{"role":"assistant","c fin)"},
+    {"closed-after-done",
+     "<role><1><2><3><4><stop>[DONE] fin"},
+    {"closed-after-finish",
+     "<role><1><2><3><4><stop> fin"},
+    {"closed-after-headers",
+     "(no body) fin",
+     same},
+    {"closed-before-headers",
+     "(nothing) fin",
+     same},
+    {"closed-in-stream",
+     "<role><1><2> fin",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","c fin)"},
+    {"closed-inside-character",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Z\xc3 fin)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Z\xc3 fin)"},
+    {"closed-inside-event",
+     R"(<role><1><2>data: {"id":"chatcmpl-catalogue","object":"chat.completion.c fin)"},
+    {"content-length-too-large",
+     "<role><1><2><3><4><stop>[DONE] fin",
+     "<answer> fin"},
+    {"content-length-too-small",
+     R"(<role><1><2><3>data: {@chunk,"choices":[{"index":0,"delta":{"content":"9 ° (then) C."},"finish_reason":null}]}\n\n<stop>[DONE] open)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion (then) _tokens":5,"total_tokens":14}} open)"},
+    {"garbage-in-place-of-headers",
+     R"(\x15\x03\x01\x00\x02\x02P fin)",
+     same},
+    {"garbage-in-stream",
+     "<role><1><2><html>504 Gateway Time-out</html> fin",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","c<html>504 Gateway Time-out</html> fin)"},
+    {"half-closed-in-stream",
+     "<role><1><2> fin",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","c fin)"},
+    {"reset-after-done",
+     "<role><1><2><3><4><stop>[DONE] reset"},
+    {"reset-after-finish",
+     "<role><1><2><3><4><stop> reset"},
+    {"reset-after-headers",
+     "(no body) reset",
+     same},
+    {"reset-before-headers",
+     "(nothing) reset",
+     same},
+    {"reset-in-stream",
+     "<role><1><2> reset",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","c reset)"},
+    {"reset-inside-character",
+     R"(<role>data: {@chunk,"choices":[{"index":0,"delta":{"content":"Z\xc3 reset)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Z\xc3 reset)"},
+    {"truncated-chunked-body",
+     R"(<role><1><2>data: {"id":"chatcmpl-catalogue","object":"chat.completion.c{cut} fin)",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","c fin)"},
+    // pace
+    {"pause-in-stream",
+     "<role><1><2>~200ms~<3><4><stop>[DONE] open",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","c~200ms~ontent":"Zürich 21 °C, 東京 9 °C."},"finish_reason":"stop"}],@usage} open)"},
+    {"pings-before-first-token",
+     R"(<role>~20ms~: ping\n\n~20ms~: ping\n\n~20ms~: ping\n\n~20ms~: ping\n\n~20ms~: ping\n\n~10ms~<1><2><3><4><stop>[DONE] open)"},
+    {"pings-defeat-idle-timeout",
+     R"(<role><1><2>~20ms~: ping\n\n~20ms~: ping\n\n~20ms~: ping\n\n stalled)"},
+    {"slow-first-token",
+     "<role>~300ms~<1><2><3><4><stop>[DONE] open",
+     "~300ms~<answer> open"},
+    {"slow-tokens",
+     "<role><1>~50ms~<2>~50ms~<3>~50ms~<4><stop>[DONE] open"},
+    {"stalled-after-finish",
+     "<role><1><2><3><4><stop> stalled"},
+    {"stalled-after-headers",
+     "(no body) stalled",
+     same},
+    {"stalled-before-headers",
+     "(nothing) stalled",
+     same},
+    {"stalled-body",
+     "<role><1><2> stalled",
+     R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","c stalled)"},
+    // connection
+    {"closed-on-accept",
+     "(nothing) fin",
+     same},
+    {"closed-when-reused",
+     "<role><1><2><3><4><stop>[DONE] fin when reused",
+     "<answer> fin when reused"},
+    {"connection-refused",
+     "refused",
+     same},
+    {"early-hints",
+     "(103 Early Hints, link: </style.css>; rel=preload; as=style) <role><1><2><3><4><stop>[DONE] open",
+     "(103 Early Hints, link: </style.css>; rel=preload; as=style) <answer> open"},
+    {"early-status-under-expect",
+     R"((413 Content Too Large) {"error":{"code":"body_too_large","message":"the body is too large","type":"error"}} fin)",
+     same},
+    {"garbage-on-accept",
+     R"(SSH-2.0-OpenSSH_9.2p1\r\n fin)",
+     same},
+    {"reset-on-accept",
+     "(nothing) reset",
+     same},
+    {"reset-on-first-accept",
+     "(nothing) reset / 200",
+     same},
+    {"reset-when-reused",
+     "<role><1><2><3><4><stop>[DONE] reset when reused",
+     "<answer> reset when reused"},
+    {"slow-request-reading",
+     "~5ms~~5ms~<role><1><2><3><4><stop>[DONE] open",
+     "~5ms~~5ms~<answer> open"},
+    {"unsolicited-continue",
+     "(100 Continue) <role><1><2><3><4><stop>[DONE] open",
+     "(100 Continue) <answer> open"},
+  };
+  return all;
+}
+// clang-format on
+
+TEST_CASE("each scenario is what it says, byte by byte to the end of the connection") {
+  REQUIRE(goldens().size() == catalogue().size());
+  for (std::size_t i = 0; i < goldens().size(); ++i) {
+    const Golden& golden = goldens()[i];
+    const Scenario& scenario = catalogue()[i];
+    REQUIRE(scenario.name() == golden.name);
+    CAPTURE(scenario.name());
+    REQUIRE((scenario.needs_stream() || golden.plain != nullptr));
+    CHECK(observe(scenario, true, golden.streamed) == golden.streamed);
+    const char* const plain = !golden.plain ? usual_plain : golden.plain == same ? golden.streamed : golden.plain;
+    CHECK(observe(scenario, false, plain) == plain);
+    // How bytes are divided into writes is all that is not seen here.
+    if (scenario.name().compare(0, 9, "one-write") == 0) {
+      CHECK(golden.streamed == std::string(usual_streamed));
+    } else {
+      CHECK(golden.streamed != std::string(usual_streamed));
+    }
+  }
+}
+
+TEST_CASE("a scenario goes on as it began, for every request and every client") {
+  for (const char* const name : {"server-error-then-answer", "closed-before-headers", "reset-on-accept", "early-hints",
+                                 "usage-chunk-without-choices"}) {
+    const Scenario one = scenario(name);
+    CAPTURE(one.name());
+    ManualClock clock;
+    Gateway gateway{one.options(Options{}.clock(clock))};
+    one.mount(gateway);
+    const auto both = [&] {
+      return observe_request(gateway, clock, one, true, "") + " / " + observe_request(gateway, clock, one, true, "");
+    };
+    const std::string first = both();
+    for (int again = 0; again < 5; ++again) CHECK(both() == first);
+  }
+}
+
+TEST_CASE("a half-closed connection still waits for its client, a closed one does not") {
+  for (const char* const name : {"half-closed-in-stream", "closed-in-stream"}) {
+    const Scenario one = scenario(name);
+    CAPTURE(one.name());
+    Gateway gateway{one.options()};
+    one.mount(gateway);
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    CHECK(connection.receive_all().end == End::fin);
+    const Exchange exchange = gateway.journal().last();
+    if (one.name() == "half-closed-in-stream") CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
+    connection.shutdown_write();
+    CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+    CHECK(exchange.client_closed_its_side() == (one.name() == "half-closed-in-stream"));
+  }
+}
+
+/// How many reads it takes to get a reply that arrives while it is read.
+inline int reads_of(const Scenario& scenario) {
+  Gateway gateway{scenario.options()};
+  scenario.mount(gateway);
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  std::string all;
+  int reads = 0;
+  while (all.find("\r\n0\r\n\r\n") == std::string::npos) {
+    char bytes[65536];
+    const ssize_t size = ::recv(connection.descriptor(), bytes, sizeof bytes, 0);
+    REQUIRE(size > 0);
+    all.append(bytes, static_cast<std::size_t>(size));
+    ++reads;
+  }
+  CHECK(transcript(all, true).text + " open" == usual_streamed);
+  return reads;
+}
+
+TEST_CASE("one write is one read, and a write per byte is many") {
+  CHECK(reads_of(scenario("one-write-for-all")) == 1);
+  // Where the reader is kept from its processor, bytes join; not every time.
+  CHECK(test_support::eventually([] { return reads_of(scenario("one-write-per-byte")) > 20; }));
+}
+
+TEST_CASE("early status under Expect: the answer comes before the body, and no 100 Continue") {
+  const Scenario one = scenario("early-status-under-expect");
+  Gateway gateway{one.options()};
+  one.mount(gateway);
+  std::string request = Http(gateway).format_chat();
+  request.insert(request.find("Content-Length"), "Expect: 100-continue\r\n");
+  RawConnection connection(gateway);
+  connection.send(request.substr(0, request.find("\r\n\r\n") + 4));
+  const Response response = connection.receive_response();
+  CHECK(response.status == 413);
+  CHECK(response.error_code() == "body_too_large");
+  CHECK(connection.receive_all().end == End::fin);
+}
+
+}  // namespace catalogue_bytes_test

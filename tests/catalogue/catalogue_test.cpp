@@ -1,0 +1,161 @@
+// The catalogue as a whole: what is in it, in which order, how a scenario is found, described and mounted.
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace catalogue_test {
+
+using namespace mock_gateway;
+using test_support::Http;
+
+TEST_CASE("every scenario that was seen in the field is in the catalogue, found by where it bit") {
+  // Each with every reference that it has.
+  const std::vector<std::vector<std::string>> rows = {
+      {"pydantic-ai#164"},
+      {"xiaozhi-esp32-server#734"},
+      {"langchain#32252"},
+      {"llmgateway#2334"},
+      {"openai-go#621", "langchaingo#942"},
+      {"copilot-api#88"},
+      {"litellm#40578", "openai-python#2943"},
+      {"openai-node#1292"},
+      {"ollama#4357"},
+      {"litellm#35663"},
+      {"litellm#9986"},
+      {"openai-python#3709"},
+      {"vllm#18412"},
+      {"opencode#37841"},
+      {"vercel/ai#14277"},
+      {"vercel/ai#6687"},
+      {"hermes-agent#11984"},  // id and name repeated on each fragment
+      {"DeepSeek"},            // usage on the finish chunk
+      {"go-openai#244"},
+      {"fantasy#365"},
+      {"langchainjs#1929"},
+      {"openai-node#1840", "openai-python#3555"},
+      {"openai-node#1825"},
+      {"pi#5558"},
+      {"openai-python#2065"},
+      {"typesense#2837"},
+      {"ollama-js#255"},
+      {"AstrBot#403"},
+      {"mistral.rs#79"},
+      {"cpp-httplib#1808"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.front());
+    const bool found = std::any_of(catalogue().begin(), catalogue().end(), [&](const Scenario& one) {
+      return std::all_of(row.begin(), row.end(), [&](const std::string& reference) {
+        return (", " + one.reference() + ", ").find(", " + reference + ", ") != std::string::npos;
+      });
+    });
+    CHECK(found);
+  }
+  const std::vector<std::pair<std::string, std::vector<std::string>>> several = {
+      {"openai-node#1840", {"retry-after-date", "retry-after-missing", "retry-after-very-large"}},
+      {"AstrBot#403", {"empty-200", "blank-lines-before-reply"}},
+      {"DeepSeek", {"usage-on-finish-chunk"}},
+  };
+  for (const auto& [reference, names] : several) {
+    for (const std::string& name : names) {
+      const Scenario one = scenario(name);
+      CHECK((", " + one.reference() + ", ").find(", " + reference + ", ") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the catalogue is in order: names once, in kebab case, sorted in groups that hang together") {
+  std::set<std::string> names;
+  std::vector<std::string> groups;
+  std::string previous;
+  for (const Scenario& one : catalogue()) {
+    CAPTURE(one.name());
+    CHECK(names.insert(one.name()).second);
+    CHECK(one.name().find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos);
+    CHECK(one.name().size() <= 40);
+    if (groups.empty() || groups.back() != one.group()) {
+      groups.push_back(one.group());
+      previous.clear();
+    }
+    CHECK(previous < one.name());
+    previous = one.name();
+    for (const std::string& line : {one.description(), one.reference(), one.good_client()}) {
+      CHECK(line.size() > 3);
+      CHECK(line.size() <= 110);
+      CHECK(line.find('\n') == std::string::npos);
+      CHECK(line.back() != '.');
+    }
+    CHECK((one.calls() == 1 || one.calls() == 2));
+  }
+  CHECK(groups == std::vector<std::string>{"chunks", "tool calls", "errors", "retries", "framing", "breaks", "pace",
+                                           "connection"});
+}
+
+TEST_CASE("a scenario is found by its name, and a wrong name leads to the nearest ones") {
+  CHECK(scenario("usage-chunk-without-choices").name() == "usage-chunk-without-choices");
+  const auto message = [](std::string_view name) -> std::string {
+    try {
+      return scenario(name).name();
+    } catch (const GatewayError& error) {
+      return error.what();
+    }
+  };
+  CHECK(message("usage-chunk-whitout-choices") ==
+        "mock_gateway: there is no scenario \"usage-chunk-whitout-choices\"; the nearest are "
+        "usage-chunk-without-choices, first-chunk-with-empty-choices, first-chunk-is-choice-1");
+  CHECK(message("retry-after") ==
+        "mock_gateway: there is no scenario \"retry-after\"; the nearest are retry-after-ms, retry-after-date, "
+        "retry-after-zero");
+  CHECK(message("").find("the nearest are ") != std::string::npos);
+  CHECK(message(std::string(1'000'000, 'x')).size() < 400);
+}
+
+TEST_CASE("a scenario describes itself in JSON") {
+  CHECK(describe(scenario("tool-call-arguments-empty")) ==
+        Json({{"name", "tool-call-arguments-empty"},
+              {"group", "tool calls"},
+              {"description", "calls a tool with \"\" for arguments"},
+              {"reference", "vercel/ai#6687"},
+              {"good_client", "takes \"\" for no arguments, {}"},
+              {"expected", "answer"},
+              {"text", ""},
+              {"tool_calls", {{{"name", "get_time"}, {"arguments", ""}}}},
+              {"needs_stream", false},
+              {"needs_timeout", false},
+              {"calls", 1}}));
+  const Json stalled = describe(scenario("pings-defeat-idle-timeout"));
+  CHECK(stalled["expected"] == "error");
+  CHECK(stalled["text"] == "Zürich 21 °C, 東京 9 °C.");
+  CHECK(stalled["tool_calls"] == Json::array());
+  CHECK(stalled["needs_stream"] == true);
+  CHECK(stalled["needs_timeout"] == true);
+  CHECK(describe(scenario("closed-when-reused"))["calls"] == 2);
+  for (const Scenario& one : catalogue()) CHECK_NOTHROW(describe(one).dump());
+}
+
+TEST_CASE("a scenario keeps the options that it is given, and judges in place of verify") {
+  const Options options = scenario("early-hints").options(Options{}.model("mine").seed(7));
+  Gateway gateway(options);
+  CHECK(Http(gateway).get("/v1/models").body.find("\"id\":\"mine\"") != std::string::npos);
+  CHECK(gateway.api_key() == Gateway(Options{}.seed(7)).api_key());
+  gateway.chat().expect(1).reply("never asked, which verify() would report");
+}
+
+TEST_CASE("a scenario goes before the stubs that were there, and behind those that come") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().reply("before");
+  scenario("usage-on-finish-chunk").mount(gateway);
+  CHECK(Http(gateway).ask("Hi") == scenario("usage-on-finish-chunk").text());
+  gateway.chat().reply("after");
+  CHECK(Http(gateway).ask("Hi") == "after");
+}
+
+}  // namespace catalogue_test

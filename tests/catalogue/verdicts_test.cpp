@@ -1,0 +1,282 @@
+// What the catalogue says of clients: the verdict on what a client made of a scenario, and a client that gets through
+// all of them.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace verdicts_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::End;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+
+using Kind = Verdict::Kind;
+
+// --- The verdict -----------------------------------------------------------------------------------------------------
+
+inline ClientOutcome got(std::string text, bool error = false) {
+  ClientOutcome outcome;
+  outcome.text = std::move(text);
+  outcome.error = error;
+  return outcome;
+}
+
+inline std::string judged(const char* name, const ClientOutcome& outcome) {
+  const Verdict verdict = scenario(name).judge(outcome);
+  return to_string(verdict.kind()) + (verdict ? "" : " (no)");
+}
+
+TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody said apart") {
+  const std::string whole = "Zürich 21 °C, 東京 9 °C.";
+  ClientOutcome hung = got("Zürich ", true);
+  hung.hung = true;
+  struct Row {
+    const char* name;
+    ClientOutcome outcome;
+    const char* verdict;
+  };
+  const std::vector<Row> rows = {
+      // Nothing is wrong with the answer.
+      {"early-hints", got(whole), "handled"},
+      {"early-hints", got("", true), "error surfaced (no)"},
+      {"early-hints", got(""), "silent data loss (no)"},
+      {"early-hints", got("Zürich "), "silent data loss (no)"},
+      {"early-hints", got("Zürich 東京 9 °C."), "silent data loss (no)"},
+      {"early-hints", got(whole + whole), "wrong answer (no)"},
+      {"early-hints", got(whole.substr(0, 2)), "wrong answer (no)"},  // half a character
+      {"early-hints", got("Z\xEF\xBF\xBDrich"), "wrong answer (no)"},
+      {"early-hints", hung, "hang (no)"},
+      // There is no whole answer.
+      {"closed-in-stream", got("Zürich 21 °C, ", true), "error surfaced"},
+      {"closed-in-stream", got("Zürich 21 °C, "), "silent data loss (no)"},
+      {"closed-in-stream", got(whole), "silent data loss (no)"},  // it cannot know
+      {"key-invalid", got("", true), "error surfaced"},
+      {"key-invalid", got(""), "silent data loss (no)"},
+      {"html-with-200", got("<!DOCTYPE html>"), "wrong answer (no)"},
+      {"stalled-body", got("Zürich 21 °C, ", true), "error surfaced"},
+      {"stalled-body", hung, "hang (no)"},
+      // Either.
+      {"finish-reason-missing", got(whole), "handled"},
+      {"finish-reason-missing", got(whole, true), "error surfaced"},
+      {"finish-reason-missing", got("Zürich "), "silent data loss (no)"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    CAPTURE(row.outcome.text);
+    CHECK(judged(row.name, row.outcome) == row.verdict);
+  }
+}
+
+TEST_CASE("tool calls are judged by names and by what their arguments mean") {
+  const auto called = [](std::vector<ToolCall> calls, std::string text = "") {
+    ClientOutcome outcome;
+    outcome.text = std::move(text);
+    outcome.tool_calls = std::move(calls);
+    return outcome;
+  };
+  const ToolCall zurich{"", "get_weather", R"({ "city": "Z\u00fcrich" })"};
+  const ToolCall tokyo{"", "get_weather", R"({"city":"東京"})"};
+  const ToolCall time{"", "get_time", "{}"};
+  const ToolCall joined{"", "get_weather", R"({"city":"Zürich"}{"city":"東京"})"};
+  CHECK(judged("tool-calls-all-index-0", called({zurich, tokyo})) == "handled");
+  CHECK(judged("tool-calls-all-index-0", called({zurich})) == "silent data loss (no)");
+  CHECK(judged("tool-calls-all-index-0", called({tokyo})) == "silent data loss (no)");
+  CHECK(judged("tool-calls-all-index-0", called({})) == "silent data loss (no)");
+  CHECK(judged("tool-calls-all-index-0", called({joined})) == "wrong answer (no)");
+  CHECK(judged("tool-calls-all-index-0", called({tokyo, zurich})) == "wrong answer (no)");
+  CHECK(judged("tool-calls-all-index-0", called({zurich, tokyo, time})) == "wrong answer (no)");
+  // A client that adds each fragment to the call that began last.
+  CHECK(judged("tool-calls-interleaved", called({{"call_1", "get_weather", ""},
+                                                 {"call_2", "get_weather", R"({"city":{"city":"Zürich"}"東京"})"}})) ==
+        "wrong answer (no)");
+  CHECK(judged("tool-call-arguments-empty", called({time})) == "handled");
+  CHECK(judged("tool-call-arguments-empty", called({{"", "get_time", ""}})) == "handled");
+  CHECK(judged("tool-call-arguments-as-object", called({{"", "get_weather", "{}"}})) == "silent data loss (no)");
+  CHECK(judged("tool-call-arguments-broken", called({{"", "get_weather", R"({"city":"Zü)"}})) == "handled");
+  CHECK(judged("tool-call-arguments-broken", called({{"", "get_weather", R"({"city":"Zürich"})"}})) ==
+        "wrong answer (no)");
+  CHECK(judged("tool-call-id-and-name-repeated", called({{"", "get_weatherget_weather", zurich.arguments}})) ==
+        "wrong answer (no)");
+  CHECK(judged("text-before-tool-call", called({zurich}, "Let me look.")) == "handled");
+  CHECK(judged("text-before-tool-call", called({zurich})) == "silent data loss (no)");
+  CHECK(judged("early-hints", called({time}, "Zürich 21 °C, 東京 9 °C.")) == "wrong answer (no)");
+}
+
+TEST_CASE("a verdict prints itself: one line where it is right, and the whole story where it is not") {
+  std::ostringstream out;
+  out << scenario("early-hints").judge(got("Zürich 21 °C, 東京 9 °C.")) << '\n'
+      << scenario("closed-in-stream").judge(got("Zürich "))  // of several lines, the last of which ends
+      << Kind::hang << '\n'
+      << scenario("early-hints").expected();
+  CHECK(out.str() ==
+        "early-hints: handled\n"
+        "closed-in-stream: silent data loss, expected error\n"
+        "  it said     text \"Zürich \"\n"
+        "  the reply   text \"Zürich 21 °C, 東京 9 °C.\"\n"
+        "  the gateway closes the connection in the middle of the text, between two events\n"
+        "  a good client reports that the answer is incomplete\n"
+        "hang\n"
+        "answer");
+}
+
+// --- A client that runs through all of them --------------------------------------------------------------------------
+
+/// An honest client: it reports what it does not understand, and tries again once.
+class HonestClient {
+ public:
+  HonestClient(const Gateway& gateway, bool streamed, std::chrono::milliseconds timeout)
+      : gateway_(gateway), http_(gateway), streamed_(streamed), timeout_(timeout) {}
+
+  ClientOutcome ask() {
+    ClientOutcome outcome;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      outcome = {};
+      try {
+        Response response = receive();
+        if (response.status >= 429 && std::atof(response.header("Retry-After").c_str()) < 60) continue;
+        read(response, outcome);
+        return outcome;
+      } catch (const std::exception&) {
+        outcome.error = true;
+      }
+      if (!outcome.text.empty() || timed_out_) return outcome;
+    }
+    outcome.error = true;
+    return outcome;
+  }
+
+ private:
+  Response receive() {
+    if (!connection_) connection_ = std::make_unique<RawConnection>(gateway_);
+    connection_->send(http_.format_chat(streamed_ ? Json{{"stream", true}} : Json{}));
+    Response response;
+    try {
+      do response = connection_->receive_response(timeout_);
+      while (response.status >= 100 && response.status < 200);
+    } catch (const std::exception&) {
+      connection_.reset();
+      throw;
+    }
+    timed_out_ = !response.complete && response.end == End::open;
+    if (!response.complete || response.end != End::open) connection_.reset();
+    if (response.status == 0) throw std::runtime_error("no answer");
+    return response;
+  }
+
+  void read(const Response& response, ClientOutcome& outcome) const {
+    if (response.status != 200 || response.has("Content-Encoding")) throw std::runtime_error("not an answer");
+    const std::string type = response.header("Content-Type");
+    if (type.compare(0, 16, "application/json") == 0 || !streamed_) return read_plain(response, outcome);
+    read_stream(response, outcome);
+  }
+
+  static void read_plain(const Response& response, ClientOutcome& outcome) {
+    const Json message = Json::parse(response.body).at("choices").at(0).at("message");
+    if (message["content"].is_string()) outcome.text = message["content"];
+    if (!message.contains("tool_calls")) return;
+    for (const Json& call : message["tool_calls"]) add(call, outcome.tool_calls, {});
+  }
+
+  /// By index, or where there is none with the call before; another id than that call's begins a new one.
+  static void add(const Json& fragment, std::vector<ToolCall>& calls, const Json& index) {
+    const Json function = fragment.value("function", Json::object());
+    const std::string id = fragment.value("id", "");
+    std::size_t at = index.is_number() ? index.get<std::size_t>() : calls.empty() ? 0 : calls.size() - 1;
+    if (at >= calls.size() || (!id.empty() && id != calls[at].id)) {
+      at = calls.size();
+      calls.push_back({id, function.value("name", ""), ""});
+    }
+    const Json arguments = function.value("arguments", Json(""));
+    calls[at].arguments += arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
+  }
+
+  static void read_stream(const Response& response, ClientOutcome& outcome) {
+    bool done = false;
+    bool finished = false;
+    for (const std::string& data : response.events()) {
+      if (data.empty()) continue;
+      done = data == "[DONE]";
+      if (done) break;
+      const Json chunk = Json::parse(data);
+      if (chunk.contains("error")) throw std::runtime_error(data);
+      for (const Json& choice : chunk.value("choices", Json::array())) {
+        if (choice["index"] != 0) continue;
+        const Json& delta = choice["delta"];
+        if (delta.contains("content") && delta["content"].is_string())
+          outcome.text += delta["content"].get<std::string>();
+        for (const Json& call : delta.value("tool_calls", Json::array()))
+          add(call, outcome.tool_calls, call.value("index", Json()));
+        finished = finished || (choice.contains("finish_reason") && choice["finish_reason"].is_string() &&
+                                choice["finish_reason"] != "");
+      }
+    }
+    if (!finished && !(done && !outcome.text.empty())) throw std::runtime_error("no end");
+  }
+
+  const Gateway& gateway_;
+  Http http_;
+  bool streamed_;
+  std::chrono::milliseconds timeout_;
+  bool timed_out_ = false;
+  std::unique_ptr<RawConnection> connection_;
+};
+
+TEST_CASE("an honest client gets through the whole catalogue, streaming or not") {
+  std::map<Kind, int> counts;
+  for (const bool streamed : {true, false}) {
+    for (const Scenario& one : catalogue()) {
+      if (!streamed && one.needs_stream()) continue;
+      CAPTURE(one.name());
+      CAPTURE(streamed);
+      Gateway gateway{one.options(Options{}.clock(InstantClock{}))};
+      one.mount(gateway);
+      // Of an endless reply a client may miss the end, but not the answer.
+      const bool endless = one.needs_timeout() && one.expected() != Scenario::Expected::answer;
+      HonestClient client(gateway, streamed, endless ? 100ms : one.needs_timeout() ? 2s : 10s);
+      for (int call = 1; call < one.calls(); ++call) client.ask();
+      const Verdict verdict = one.judge(client.ask());
+      CHECK(verdict);
+      ++counts[verdict.kind()];
+    }
+  }
+  CHECK(counts[Kind::handled] > 70);
+  CHECK(counts[Kind::error_surfaced] > 70);
+  CHECK(counts.size() == 2);
+}
+
+TEST_CASE("a client that takes what it got for the answer is caught in every break") {
+  for (const Scenario& one : catalogue()) {
+    if (one.group() != "breaks" || one.expected() != Scenario::Expected::error) continue;
+    CAPTURE(one.name());
+    Gateway gateway{one.options()};
+    one.mount(gateway);
+    ClientOutcome outcome;
+    try {
+      RawConnection connection(gateway);
+      connection.send(Http(gateway).format_chat({{"stream", true}}));
+      outcome.text = connection.receive_response().joined_text();
+    } catch (const std::exception&) {
+      // Nor does it tell anybody of this.
+    }
+    const Verdict verdict = one.judge(outcome);
+    CHECK(verdict.kind() == Kind::silent_data_loss);
+    CHECK_FALSE(verdict);
+  }
+}
+
+}  // namespace verdicts_test

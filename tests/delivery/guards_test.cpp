@@ -1,0 +1,383 @@
+// Waits that nobody ends: the stall guard, what a failing wait of the test says meanwhile, forgotten sleeps, and
+// functions of the test that move the clock for themselves.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/internals.hpp"
+#include "support/printing.hpp"
+#include "support/text.hpp"
+#include "support/timing.hpp"
+
+namespace guards_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::contains;
+using test_support::End;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::time_of;
+using Kind = VerificationIssue::Kind;
+
+constexpr std::chrono::milliseconds patience = 5s;
+
+inline Reply words() { return text("one two three"); }
+
+inline SseDialect left_open(bool done = true) {
+  SseDialect dialect;
+  dialect.open_after_done = true;
+  dialect.done = done;
+  return dialect;
+}
+
+inline SseDialect pinging() {
+  SseDialect dialect;
+  dialect.ping_every = 5ms;
+  return dialect;
+}
+
+/// How long the wait that a message ends with has lasted, as the message says: "… since 2.0 s".
+inline std::optional<double> seconds_at_end(const std::string& message) {
+  const std::size_t begin = message.rfind(" since ");
+  if (begin == std::string::npos || message.size() < 2 || message.substr(message.size() - 2) != " s") return {};
+  const std::string number = message.substr(begin + 7, message.size() - 2 - begin - 7);
+  if (number.size() < 3 || number[number.size() - 2] != '.') return {};
+  return std::stod(number);
+}
+
+// --- The stall guard ------------------------------------------------------------------------------------------------
+
+struct Endless {
+  std::string name;
+  Reply reply;
+  bool streamed;
+  End end;           // as the client sees it
+  std::string told;  // by verify(), before the time
+  std::string client = "still waited";
+};
+
+inline const std::vector<Endless>& endless() {
+  static const std::vector<Endless> rows = {
+      {"stall() after a token", words().fail(after_tokens(2), stall()), true, End::reset,
+       "stalled as scripted after token 2"},
+      {"stall() after an event", words().fail(after_events(1), stall()), true, End::reset,
+       "stalled as scripted after event 1"},
+      {"stall() inside an event", words().fail(inside_event(2, 9), stall()), true, End::reset,
+       "stalled as scripted inside event 2, after 9 bytes"},
+      {"stall() with pings", words().sse(pinging()).fail(after_tokens(2), stall()), true, End::reset,
+       "stalled as scripted after token 2"},
+      {"stall() of a plain reply", words().fail(before_headers(), stall()), false, End::reset,
+       "stalled as scripted before headers"},
+      {"stall(Duration::max())", words().fail(after_tokens(2), stall(Duration::max())), true, End::reset,
+       "stalled as scripted after token 2"},
+      {"half_close()", words().fail(after_tokens(2), half_close()), true, End::fin,
+       "stayed half-closed as scripted after token 2", "had not closed its side"},
+      {"open_after_done", words().sse(left_open()), true, End::reset, "kept its stream open as scripted after [DONE]",
+       "had not closed its side"},
+      {"open_after_done without [DONE]", words().sse(left_open(false)), true, End::reset,
+       "kept its stream open as scripted at the end", "had not closed its side"},
+  };
+  return rows;
+}
+
+TEST_CASE("the stall guard ends each wait that a client without a timeout would hang in, and verify() tells it") {
+  const std::vector<Clock> clocks = {RealClock{}, ManualClock{}, InstantClock{}};
+  for (const Endless& row : endless()) {
+    for (std::size_t clock = 0; clock < clocks.size(); ++clock) {
+      CAPTURE(row.name);
+      CAPTURE(clock);
+      Gateway gateway{Options{}.clock(clocks[clock]).stall_guard(50ms)};
+      const Stub stub = gateway.chat().named("silent").reply(row.reply);
+      RawConnection connection(gateway);
+      std::optional<End> end;
+      const auto time = time_of([&] {
+        connection.send(Http(gateway).format_chat(row.streamed ? Json{{"stream", true}} : Json{}));
+        end = connection.receive_all().end;
+        CHECK(stub.last_call().outcome().kind == Outcome::Kind::guard_expired);
+      });
+      CHECK(time >= 50ms);
+      CHECK(*end == row.end);
+      const Exchange exchange = stub.last_call();
+      CHECK(exchange.guard_expired());
+      CHECK_FALSE(exchange.departure());
+      const Verification verification = gateway.verify();
+      REQUIRE(verification.issues().size() == 1);
+      CHECK(verification.issues()[0].kind == Kind::guard_expired);
+      CHECK(verification.issues()[0].exchanges == std::vector<std::uint64_t>{1});
+      CHECK(contains(verification.message(),
+                     "\n  exchange 1 " + row.told + " for 0.05 s; the client " + row.client + "\n"));
+      CHECK(contains(verification.message(), "reply of \"silent\""));
+    }
+  }
+}
+
+TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none for std::nullopt") {
+  CHECK(mock_gateway::detail::Access::data(Options{}).stall_guard == std::optional<Duration>(120s));
+  for (const Duration wrong : {Duration{0}, Duration{-1}})
+    CHECK_THROWS_WITH_AS(Gateway{Options{}.stall_guard(wrong)},
+                         "mock_gateway: Options: stall_guard must be positive; std::nullopt turns it off",
+                         GatewayError);
+  for (const std::optional<Duration> guard : {std::optional<Duration>(), std::optional<Duration>(Duration::max())}) {
+    ManualClock clock;
+    Gateway gateway{Options{}.clock(clock).stall_guard(guard)};
+    gateway.chat().reply(words().fail(after_tokens(2), stall()));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(connection.receive_until("two").found);
+    clock.advance(24h * 365);
+    CHECK(gateway.journal().last().outcome(50ms) == Outcome::Kind::pending);
+    connection.abort();
+    CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
+    CHECK(gateway.verify());
+  }
+}
+
+TEST_CASE("a stall that ends in time has its outcome and no finding, however short the guard") {
+  Gateway gateway{Options{}.stall_guard(1ms)};
+  Gate gate;
+  gateway.chat().reply(words().fail(after_tokens(1), stall(20ms)),
+                       words().fail(after_tokens(1), stall(gate)).hold(gate, before_token(3)).every(10ms));
+  CHECK(Http(gateway).stream().joined_text() == "one two three");
+  auto held = std::async(std::launch::async, [&] { return Http(gateway).stream().joined_text(); });
+  REQUIRE(gate.wait_until_delivered(patience));
+  CHECK(gateway.journal().last().outcome(20ms) == Outcome::Kind::pending);
+  gate.open();
+  CHECK(held.get() == "one two three");
+  CHECK(gateway.verify());
+}
+
+// --- What a failing wait says ---------------------------------------------------------------------------------------
+
+TEST_CASE("a wait of the test that fails says which exchange stalls as scripted, where, and since when") {
+  const Gate gate;
+  struct Row {
+    std::string name;
+    Reply reply;
+    std::string said;
+    std::string last = "two";  // that arrives before
+  };
+  const std::vector<Row> rows = {
+      {"stall()", words().fail(after_tokens(2), stall()), "stalls as scripted after token 2"},
+      {"stall(duration)", words().fail(after_tokens(2), stall(1h)), "stalls as scripted after token 2"},
+      {"stall(gate)", words().fail(after_tokens(2), stall(gate)), "stalls as scripted after token 2"},
+      {"half_close()", words().fail(after_tokens(2), half_close()), "stays half-closed as scripted after token 2"},
+      {"open_after_done", words().sse(left_open()), "keeps its stream open as scripted after [DONE]", "[DONE]"},
+      {"a hold", words().hold(gate, before_token(3)), "is held as scripted before token 3"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    Gateway gateway{Options{}.verify_on_destruction(false)};
+    const Stub stub = gateway.chat().named("silent").reply(row.reply);
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(connection.receive_until(row.last).found);
+    const Exchange exchange = stub.last_call();
+    const std::string says = "; exchange 1 " + row.said + " since ";
+    REQUIRE(test_support::eventually([&] { return contains(stub.wait_for_calls(2, 0ms).message(), says); }));
+    const std::vector<std::function<Wait(Duration)>> waits = {
+        [&](Duration timeout) { return stub.wait_for_calls(2, timeout); },
+        [&](Duration timeout) { return gateway.journal().wait_for(2, timeout); },
+        [&](Duration timeout) { return gateway.journal().wait_until_idle(timeout); },
+        [&](Duration timeout) { return exchange.wait_for_client_to_leave(timeout); },
+    };
+    for (const auto& wait : waits) {
+      const Wait failed = wait(0ms);
+      CHECK_FALSE(failed);
+      CHECK(contains(failed.message(), says));
+      CHECK(seconds_at_end(failed.message()));
+    }
+    CHECK(contains(stub.wait_for_calls(2, 0ms).message(), "\"silent\""));
+    connection.abort();
+    CHECK(exchange.outcome() != Outcome::Kind::pending);
+    CHECK_FALSE(contains(stub.wait_for_calls(2, 0ms).message(), "as scripted"));
+  }
+}
+
+TEST_CASE("how long an exchange has stalled is told in real time, whatever the gateway's clock shows") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(words().fail(after_tokens(2), stall()));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(connection.receive_until("two").found);
+  clock.advance(1h);
+  const Wait wait = gateway.journal().wait_until_idle(300ms);
+  const auto seconds = seconds_at_end(wait.message());
+  REQUIRE(seconds);
+  CHECK(*seconds >= 0.2);
+  CHECK(*seconds < 600);
+}
+
+TEST_CASE("of many exchanges that wait as scripted a failing wait names three, and a wait that succeeds none") {
+  Gate gate;
+  Gateway gateway;
+  gateway.chat().reply(words().hold(gate, before_token(2)));
+  std::vector<RawConnection> connections;
+  for (std::size_t i = 1; i <= 5; ++i) {
+    connections.emplace_back(gateway);
+    connections.back().send(Http(gateway).format_chat());
+    REQUIRE(gate.wait_until_reached(i, patience));
+  }
+  const std::string message = gateway.journal().wait_for(6, 0ms).message();
+  for (const char* const named : {"; exchange 1 is held", "; exchange 2 is held", "; exchange 3 is held"})
+    CHECK(contains(message, named));
+  CHECK_FALSE(contains(message, "exchange 4"));
+  CHECK(contains(message, "; and 2 more wait as scripted"));
+  CHECK(gateway.journal().wait_for(5, 0ms).message() == "5 exchanges recorded");
+  gate.open();
+  CHECK(gateway.journal().wait_until_idle(patience).message() == "no request is under way");
+}
+
+// --- Forgotten sleeps -----------------------------------------------------------------------------------------------
+
+TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, and is in no list any more") {
+  ManualClock clock{ManualClock::default_start, 30ms};
+  CHECK(time_of([&] { clock.sleep_for(1h); }) >= 30ms);
+  CHECK(clock.waits().empty());
+  const Wait sleepers = clock.wait_for_sleepers(1, 0ms);
+  CHECK_FALSE(sleepers);
+  CHECK(sleepers.message() == "0 of 1 callers are inside ManualClock::sleep_for");
+  CHECK_FALSE(clock.wait_for_waits(1, 0ms));
+  CHECK_THROWS_AS(clock.advance_to_next_event(), GatewayError);
+  // The next sleep counts as one.
+  ManualClock long_guard;
+  auto sleeper = std::async(std::launch::async, [long_guard]() mutable { long_guard.sleep_for(1s); });
+  REQUIRE(long_guard.wait_for_sleepers(1, patience));
+  long_guard.advance(1s);
+  sleeper.get();
+  CHECK_FALSE(long_guard.wait_for_sleepers(1, 0ms));
+}
+
+TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard ended, until a reset") {
+  ManualClock clock{ManualClock::default_start, 20ms};
+  Gateway one{Options{}.clock(clock)};
+  Gateway other{Options{}.clock(clock)};
+  Gateway of_no_sleeper{Options{}.clock(ManualClock{})};
+  clock.sleep_for(1500ms);
+  Gateway later{Options{}.clock(clock)};
+  for (Gateway* const gateway : {&one, &other}) {
+    const Verification verification = gateway->verify();
+    REQUIRE(verification.issues().size() == 1);
+    CHECK(verification.issues()[0].kind == Kind::guard_expired);
+    CHECK(verification.message() ==
+          "a wait ran into its real-time guard  ManualClock::sleep_for(1.5 s)\n"
+          "  the manual clock was not advanced in time");
+    CHECK(gateway->verify(with_header("x-test", "1")));
+  }
+  CHECK(later.verify());
+  CHECK(of_no_sleeper.verify());
+  other.reset();
+  CHECK(other.verify());
+  clock.sleep_for(2s);
+  CHECK(contains(one.verify().message(), "  2 sleeps, the last ManualClock::sleep_for(2 s)\n"));
+  CHECK(contains(other.verify().message(), "  ManualClock::sleep_for(2 s)\n"));
+  CHECK_FALSE(later.verify());
+}
+
+// --- Functions of the test that move the clock ----------------------------------------------------------------------
+
+TEST_CASE("a clock can be advanced inside on_exchange, in several at once: none waits for its own exchange") {
+  ManualClock clock;
+  std::atomic<int> ended{0};
+  Gateway gateway{Options{}.clock(clock).on_exchange([clock, &ended](const Exchange&) mutable {
+    ++ended;
+    CHECK(test_support::eventually([&] { return ended >= 2; }));
+    clock.advance(1s);
+  })};
+  // While one advance waits for the third, the fourth is due, and so is waited for by the other.
+  gateway.chat().reply(text("a b").every(1s), text("a b").every(1s), text("a b c d").every(300ms).first_token_after(1s),
+                       text("a b c d").every(400ms).first_token_after(1s));
+  std::vector<RawConnection> connections;
+  for (std::size_t i = 1; i <= 4; ++i) {
+    connections.emplace_back(gateway);
+    connections.back().send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(clock.wait_for_waits(i, patience));
+  }
+  CHECK(time_of([&] { clock.advance(1s); }) < 5s);  // the guard is 10 s
+  // Two have ended and advanced the clock, and that was waited for.
+  CHECK(clock.now() >= ManualClock::default_start + 2s);
+  clock.advance(1h);
+  CHECK(connections[0].receive_response().joined_text() == "a b");
+  CHECK(connections[1].receive_response().joined_text() == "a b");
+  CHECK(connections[2].receive_response().joined_text() == "a b c d");
+  CHECK(connections[3].receive_response().joined_text() == "a b c d");
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("an advance inside on_exchange waits for what it sets off in other exchanges") {
+  ManualClock clock;
+  std::promise<std::size_t> seen;
+  Gateway* under_test = nullptr;
+  const auto callback = [clock, &seen, &under_test](const Exchange& exchange) mutable {
+    if (exchange.id() != 1) return;
+    clock.advance(2s);
+    seen.set_value(under_test->journal().at(2).tokens_sent());
+  };
+  Gateway gateway{Options{}.clock(clock).on_exchange(callback)};
+  under_test = &gateway;
+  gateway.chat().reply(text("a b").every(1s), text("a b c d e").first_token_after(2s).every(1s));
+  const std::string request = Http(gateway).format_chat({{"stream", true}});
+  RawConnection first(gateway);
+  first.send(request);
+  REQUIRE(clock.wait_for_waits(1, patience));
+  RawConnection second(gateway);
+  second.send(request);
+  REQUIRE(clock.wait_for_waits(2, patience));
+  CHECK(time_of([&] { clock.advance(1s); }) < 5s);
+  CHECK(seen.get_future().get() == 2);
+  clock.advance(1h);
+  CHECK(second.receive_response().done());
+}
+
+TEST_CASE("a clock can be advanced, and slept on, in a reply function, also while an advance waits for its exchange") {
+  enum class Act { advances, sleeps };
+  for (const Act act : {Act::advances, Act::sleeps}) {
+    ManualClock clock;
+    Gateway gateway{Options{}.clock(clock)};
+    gateway.chat().reply([clock, act](const ChatRequest&) mutable -> Reply {
+      act == Act::advances ? clock.advance(1s) : clock.sleep_for(1s);
+      return text("later");
+    });
+    gateway.chat().when(user_says("count")).reply(text("a b c d e").every(1s));
+    RawConnection other(gateway);
+    other.send(Http(gateway).format_chat({{"messages", {{{"role", "user"}, {"content", "count"}}}}, {"stream", true}}));
+    REQUIRE(other.receive_until("\"a\"").found);
+    gateway.next_connection(slow_body(1'000'000, 1s));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat());
+    REQUIRE(clock.wait_for_waits(2, patience));
+    CHECK(time_of([&] { clock.advance(2s); }) < 5s);  // the guard is 10 s
+    CHECK(connection.receive_response().text() == "later");
+    clock.advance(1h);
+    CHECK(other.receive_until("[DONE]").found);
+    CHECK(gateway.verify());
+  }
+}
+
+// --- Gates ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("an exchange whose guard is spent reaches further gates, and takes none of their permits") {
+  const Gate never(20ms);
+  Gate gate;
+  gate.release();
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().reply(
+      words().hold(never, before_token(1)).hold(gate, before_token(2)).fail(after_tokens(2), stall(gate)),
+      words().hold(gate, before_token(2)));
+  const Http http(gateway);
+  CHECK(http.stream().joined_text() == "one two three");
+  CHECK(http.stream().joined_text() == "one two three");
+  CHECK_FALSE(gateway.journal().last().guard_expired());
+  CHECK(gate.wait_until_reached(3, 0ms));
+  CHECK_FALSE(gate.wait_until_reached(4, 0ms));
+}
+
+}  // namespace guards_test

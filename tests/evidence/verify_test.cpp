@@ -1,0 +1,642 @@
+// What verify() tells when something did not go as scripted: unmet expectations, functions that threw, faults that were
+// not reached, and whatever else it finds; and the net that the destructor is. Requests that no stub matches are in
+// unmatched_test.cpp.
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/verification.hpp"
+
+namespace verify_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::kinds;
+using test_support::Response;
+
+inline std::string at(int line) { return "(verify_test.cpp:" + std::to_string(line) + ")"; }
+
+using Kind = VerificationIssue::Kind;
+
+TEST_CASE("an expectation is met by that many calls, and told when it is not") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("other");
+  const Stub twice = gateway.chat().named("twice").when(user_says("a")).expect(2).reply("x");
+  const std::string where = at(twice.where().line);
+  CHECK(gateway.verify().message() ==
+        "expectation not met  \"twice\" " + where + "  expected 2 calls, got 0\n" +
+            "never called: the stub at verify_test.cpp:" + std::to_string(twice.where().line - 1));
+  http.ask("a");
+  http.ask("b");
+  CHECK(gateway.verify().message() == "expectation not met  \"twice\" " + where +
+                                          "  expected 2 calls, got 1\n"
+                                          "closest: exchange 2, 0 of 1\n"
+                                          "  user: \"b\"\n"
+                                          "  ✘ user text contains \"a\"    actual \"b\"");
+  http.ask("a");
+  CHECK(gateway.verify());
+  http.ask("a");
+  CHECK(gateway.verify().message() ==
+        "expectation not met  \"twice\" " + where + "  expected 2 calls, got 3\n  exchanges 1, 3, 4");
+}
+
+TEST_CASE("an expectation can be a range") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub where_stub = gateway.chat().named("some").expect(between(1, 2)).reply("x");
+  const std::string where = at(where_stub.where().line);
+  CHECK(gateway.verify().message() == "expectation not met  \"some\" " + where + "  expected from 1 to 2 calls, got 0");
+  http.chat();
+  CHECK(gateway.verify());
+  http.chat();
+  CHECK(gateway.verify());
+  http.chat();
+  CHECK_FALSE(gateway.verify());
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(-1)), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(1.5)), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(at_least(0.5))), GatewayError);
+}
+
+TEST_CASE("a stub that was not called because another answered is told so") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub wanted_stub = gateway.chat().named("wanted").when(user_says("Hi")).expect(at_least(1)).reply("x");
+  const std::string wanted = at(wanted_stub.where().line);
+  SUBCASE("a newer one") {
+    const Stub where_stub = gateway.chat().named("catch-all").reply("y");
+    const std::string where = at(where_stub.where().line);
+    http.chat();
+    CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
+                                            "  expected at least 1 call, got 0\n"
+                                            "  exchange 1 matches it, but \"catch-all\" " +
+                                            where + " answered: it is newer");
+  }
+  SUBCASE("one of a higher priority") {
+    const Stub where_stub = gateway.chat().named("first").priority(1).reply("y");
+    const std::string where = at(where_stub.where().line);
+    http.chat();
+    CHECK(gateway.verify().message() == "expectation not met  \"wanted\" " + wanted +
+                                            "  expected at least 1 call, got 0\n"
+                                            "  exchange 1 matches it, but \"first\" " +
+                                            where + " answered: it has a higher priority");
+  }
+}
+
+TEST_CASE("stubs that were never called or always hidden are told as notes, which fail nothing") {
+  Gateway gateway;
+  const Stub hidden_stub = gateway.chat().named("hidden").when(user_says("Hi")).reply("x");
+  const std::string hidden = at(hidden_stub.where().line);
+  const Stub catch_all_stub = gateway.chat().named("catch-all").reply("y");
+  const std::string catch_all = at(catch_all_stub.where().line);
+  const Stub unused_stub = gateway.chat().named("unused").when(user_says("bye")).reply("z");
+  const std::string unused = at(unused_stub.where().line);
+  Http(gateway).chat();
+  const Verification verification = gateway.verify();
+  CHECK(verification);
+  CHECK(verification.notes() ==
+        std::vector<std::string>{"always hidden: \"hidden\" " + hidden + ": exchange 1 matches it, but \"catch-all\" " +
+                                     catch_all + " answered: it is newer",
+                                 "never called: \"unused\" " + unused});
+  CHECK(verification.message().find("nothing is wrong\nalways hidden: ") == 0);
+}
+
+TEST_CASE("a stub that must never be asked refuses, and is told") {
+  Gateway gateway;
+  gateway.chat().reply("fine");
+  const Stub where_stub = gateway.chat().named("no old models").when(user_says("old")).never();
+  const std::string where = at(where_stub.where().line);
+  const Http http(gateway);
+  CHECK(http.ask("new") == "fine");
+  CHECK(gateway.verify());
+  const Response refused = http.chat("old");
+  CHECK(refused.status == 422);
+  CHECK(refused.error_code() == "never_expected");
+  CHECK(refused.error_message() == "\"no old models\" " + where + " must never be asked");
+  CHECK(refused.header("x-should-retry") == "false");
+  CHECK(gateway.verify().message() ==
+        "expectation not met  \"no old models\" " + where + "  expected 0 calls, got 1\n  exchange 2");
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(1).never()), GatewayError);
+}
+
+TEST_CASE("a request that breaks what it should be is answered all the same, and told") {
+  Gateway gateway;
+  const Stub where_stub =
+      gateway.chat().named("cool").should(temperature_is(between(0, 0.5)), stream_is(false)).reply("x");
+  const std::string where = at(where_stub.where().line);
+  const Http http(gateway);
+  CHECK(http.chat({{"temperature", 0.2}}).text() == "x");
+  CHECK(gateway.verify());
+  CHECK(http.chat({{"temperature", 0.9}}).text() == "x");
+  const Verification verification = gateway.verify();
+  CHECK(verification.message() ==
+        "a request is not as it should be  POST /v1/chat/completions  key \"default key\"  exchange 2\n"
+        "  user: \"Hi\"\n"
+        "answered by \"cool\" " +
+            where +
+            ", which says it should be\n"
+            "  ✘ temperature is from 0 to 0.5    actual 0.9");
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::invalid});
+  CHECK(verification.issues()[0].where.line == std::stoi(where.substr(where.find(':') + 1)));
+}
+
+TEST_CASE("a function of the test that threw is told, with what it said") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub where_stub = gateway.chat().named("clumsy").reply(
+      [](const ChatRequest&) -> Reply { throw std::runtime_error("out of ideas"); });
+  const std::string where = at(where_stub.where().line);
+  CHECK(http.chat().status == 500);
+  CHECK(gateway.verify().message() ==
+        "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+        "  user: \"Hi\"\n"
+        "  the reply function of \"clumsy\" " +
+            where + " threw: out of ideas");
+  gateway.reset();
+  const Stub unsure = gateway.chat().when(matching("unsure", [](const ChatRequest&) -> bool { throw 42; })).reply("x");
+  CHECK(http.chat().status == 500);
+  CHECK(gateway.verify().issues().at(0).text ==
+        "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 2\n"
+        "  user: \"Hi\"\n"
+        "  the matcher \"unsure\" of " +
+            unsure.title() + " threw: an exception that is no std::exception");
+  gateway.reset();
+  gateway.chat()
+      .should(matching("strict", [](const ChatRequest&) -> bool { throw std::runtime_error("no"); }))
+      .reply("x");
+  CHECK(http.chat().status == 500);
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::callback_failed});
+  gateway.reset();
+  gateway.on("GET", "/v1/x", [](const ReceivedRequest&) -> HttpReply { throw std::runtime_error("oops"); });
+  CHECK(http.get("/v1/x").status == 500);
+  CHECK(gateway.verify().message() ==
+        "a function of the test threw  GET /v1/x  key \"default key\"  exchange 4\n"
+        "  the handler of GET /v1/x threw: oops");
+}
+
+TEST_CASE("a fault that the reply never came to is told") {
+  Gateway gateway;
+  const Http http = Http(gateway).allow_incomplete();
+  const Stub where_stub =
+      gateway.chat().named("short").reply(text("one two three").fail(after_tokens(5), reset_connection()));
+  const std::string where = at(where_stub.where().line);
+  CHECK(http.stream().joined_text() == "one two three");
+  const Verification verification = gateway.verify();
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::fault_not_reached});
+  CHECK(verification.message() ==
+        "a fault was never reached  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+        "  user: \"Hi\"   stream: true\n"
+        "  reset the connection after 5 tokens: the reply ended after 3 tokens and 6 events\n"
+        "  reply of \"short\" " +
+            where);
+  gateway.reset();
+  gateway.chat().reply(text("one two three").fail(after_tokens(2), reset_connection()));
+  CHECK(http.stream().joined_text() == "one two");
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("a place at which the reply was to be held or split, and to which it never came, is told") {
+  Gateway gateway;
+  const Http http = Http(gateway).allow_incomplete();
+  Gate gate;
+  const Stub where_stub = gateway.chat().named("short").reply(
+      text("one two").hold(gate, before_token(2)).hold(gate, before_token(3)).hold(gate, before_event(9)));
+  const std::string where = at(where_stub.where().line);
+  gate.open();
+  const Response streamed = http.stream();
+  CHECK(streamed.joined_text() == "one two");
+  const Verification verification = gateway.verify();
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::place_not_reached, Kind::place_not_reached});
+  const std::string ended = ": the reply ended after 2 tokens and 5 events, " + std::to_string(streamed.raw.size()) +
+                            " bytes\n  reply of \"short\" " + where;
+  const std::string head =
+      "a place in a reply was never reached  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
+      "  user: \"Hi\"   stream: true\n";
+  CHECK(verification.message() ==
+        "2 problems\n\n" + head + "  hold before token 3" + ended + "\n\n" + head + "  hold before event 9" + ended);
+
+  // A reply that is not streamed has no events: it is held before any of them.
+  gateway.reset();
+  gateway.chat().reply(text("one two").hold(gate, before_token(3)).hold(gate, before_event(9)));
+  CHECK(http.chat().status == 200);
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::place_not_reached});
+
+  gateway.reset();
+  gateway.chat().reply(text("one two").split_write(100000));
+  CHECK(http.chat().status == 200);
+  const Verification whole = gateway.verify();
+  CHECK(kinds(whole) == std::vector<Kind>{Kind::place_not_reached});
+  CHECK(whole.message().find("  split write after 100000 bytes: the reply ended after 2 tokens") != std::string::npos);
+
+  // What was reached is no finding, nor what an earlier fault took the reply's way to.
+  gateway.reset();
+  gateway.chat().reply(text("one two").split_write(10));
+  CHECK(http.chat().status == 200);
+  gateway.chat().reply(text("one two")
+                           .hold(gate, before_token(2))
+                           .hold(gate, before_token(9))
+                           .fail(after_tokens(2), reset_connection()));
+  http.stream();
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("a gate that nobody opened in time is told") {
+  Gateway gateway;
+  Gate gate{20ms};
+  gateway.chat().reply(text("a b").hold(gate, before_token(1)));
+  CHECK(Http(gateway).ask("x") == "a b");
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::guard_expired});
+}
+
+TEST_CASE("several problems are told together, in the order in which they came") {
+  Gateway gateway;
+  gateway.chat().when(user_says("a")).expect(1).reply("x");
+  const Http http(gateway);
+  http.chat("b");
+  http.chat("c");
+  const Verification verification = gateway.verify();
+  CHECK(kinds(verification) == std::vector<Kind>{Kind::unmatched, Kind::unmatched, Kind::unmet_expectation});
+  std::ostringstream printed;
+  printed << verification;
+  CHECK(printed.str() == verification.message() + "\n");
+  CHECK(printed.str().find("3 problems\n\nno stub matched  ") == 0);
+}
+
+TEST_CASE("verify waits until requests under way have ended") {
+  Gateway gateway;
+  Gate gate;
+  const Stub stub =
+      gateway.chat().reply(text("a b").hold(gate, before_token(1)).fail(after_tokens(9), close_connection()));
+  auto client = std::async(std::launch::async, [&] { return Http(gateway).stream().joined_text(); });
+  REQUIRE(stub.wait_for_calls(1, 10s));
+  auto judged = std::async(std::launch::async, [&] { return kinds(gateway.verify()); });
+  gate.open();
+  CHECK(judged.get() == std::vector<Kind>{Kind::fault_not_reached});
+  CHECK(client.get() == "a b");
+}
+
+TEST_CASE("tests that share a gateway are told apart by key, in stubs and in verify") {
+  Gateway gateway;
+  const CreatedKey mine = gateway.keys().create("mine");
+  const CreatedKey other = gateway.keys().create("other");
+  const Http my_http = Http(gateway).with_key(mine.secret);
+  const Http other_http = Http(gateway).with_key(other.secret);
+  gateway.chat().when(key_is(mine.id), user_says("a")).expect(1).reply("for me");
+  gateway.chat().named("theirs").when(key_is("other"), user_says("b")).expect(1).reply("for them");
+
+  CHECK(my_http.ask("a") == "for me");
+  CHECK(gateway.verify(mine.id));
+  CHECK(other_http.chat("a").status == 422);
+  CHECK(gateway.journal().last().decision().detail.find("theirs") != std::string::npos);
+  CHECK(gateway.journal().last().decision().detail.find(mine.id) == std::string::npos);
+  CHECK(gateway.verify(mine.id));
+  CHECK(kinds(gateway.verify("other")) == std::vector<Kind>{Kind::unmatched, Kind::unmet_expectation});
+  // A key that no stub is for gets the default reply, as if there were no stub.
+  CHECK(Http(gateway).chat("a").status == 200);
+  CHECK(gateway.journal().in(mine.id).size() == 1);
+  CHECK_FALSE(gateway.verify());
+  CHECK_THROWS_AS(static_cast<void>(gateway.verify(mine.secret)), GatewayError);
+}
+
+TEST_CASE("tests that share a gateway are told apart by header, in stubs and in verify") {
+  Gateway gateway;
+  const Http mine = Http(gateway).with_header("X-Test", "7");
+  const Http other = Http(gateway).with_header("X-Test", "8");
+  gateway.chat().when(header_is("x-test", "7")).reply("for me");
+  gateway.chat().when(header_is("x-test", "8"), user_says("b")).reply("for them");
+  CHECK(mine.ask("a") == "for me");
+  CHECK(other.chat("a").status == 422);
+  CHECK(gateway.verify(with_header("X-TEST", "7")));
+  CHECK(kinds(gateway.verify(with_header("x-test", "8"))) == std::vector<Kind>{Kind::unmatched});
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("the order of calls across stubs can be asked for") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub ask = gateway.chat().named("ask").when(user_says("ask")).reply("x");
+  const std::string ask_at = at(ask.where().line);
+  const Stub login = gateway.chat().named("login").when(user_says("login")).reply("x");
+  const std::string login_at = at(login.where().line);
+  CHECK(called_in_order(login, ask).message() == "2 problems\n\nout of order  \"login\" " + login_at +
+                                                     " was not called\n\nout of order  \"ask\" " + ask_at +
+                                                     " was not called");
+  http.chat("login");
+  http.chat("ask");
+  http.chat("ask");
+  CHECK(called_in_order(login, ask));
+  CHECK_FALSE(called_in_order(ask, login));
+  http.chat("login");
+  CHECK(called_in_order(login, ask).message() == "out of order  \"ask\" " + ask_at +
+                                                     " answered exchange 2, before \"login\" " + login_at +
+                                                     " answered exchange 4");
+}
+
+TEST_CASE("the most calls that a stub answered at one time are counted") {
+  Gateway gateway;
+  Gate gate;
+  const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)));
+  std::vector<std::future<std::string>> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(std::async(std::launch::async, [&] { return Http(gateway).ask("x"); }));
+  REQUIRE(stub.wait_for_calls(3, 10s));
+  gate.open();
+  for (auto& client : clients) CHECK(client.get() == "a");
+  CHECK(Http(gateway).ask("x") == "a");
+  CHECK(stub.peak_concurrency() == 3);
+  CHECK(stub.calls() == 4);
+  CHECK(stub.exchanges().size() == 4);
+}
+
+TEST_CASE("whether connections are reused can be asked for") {
+  Gateway gateway;
+  const Http reusing = Http(gateway).keep_alive();
+  reusing.chat();
+  CHECK_FALSE(gateway.journal().last().reused_connection());
+  reusing.chat();
+  CHECK(gateway.journal().last().reused_connection());
+  CHECK(gateway.journal().connections() == 1);
+  Http(gateway).chat();
+  CHECK(gateway.journal().connections() == 2);
+}
+
+TEST_CASE("a stub belongs to a test however its key is named, combined or described") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey mine = gateway.keys().create("mine");
+  SUBCASE("combined with another matcher") {
+    gateway.chat().when(key_is(mine.id) && user_says("x")).expect(1).reply("x");
+  }
+  SUBCASE("as the second") { gateway.chat().when(header_is("x-test", "1"), key_is(mine.id)).expect(1).reply("x"); }
+  SUBCASE("by its description") { gateway.chat().when(key_is("mine")).expect(1).reply("x"); }
+  CHECK(kinds(gateway.verify(mine.id)) == std::vector<Kind>{Kind::unmet_expectation});
+  CHECK(kinds(gateway.verify("mine")) == std::vector<Kind>{Kind::unmet_expectation});
+  CHECK(Http(gateway).chat().status == 200);  // the default reply: the stub is not for this key
+}
+
+TEST_CASE("a scope that can cover nothing is refused") {
+  Gateway gateway;
+  CHECK_THROWS_AS(static_cast<void>(gateway.verify("no such key")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(with_header("authorization", "Bearer x")), GatewayError);
+  for (const char* masked : {"Proxy-Authorization", "cookie", "x-api-key", "X-Goog-Api-Key", "x-auth-token"}) {
+    INFO(masked);
+    CHECK_THROWS_AS(static_cast<void>(with_header(masked, "1")), GatewayError);
+  }
+  CHECK_THROWS_AS(static_cast<void>(with_header("x test", "1")), GatewayError);
+}
+
+TEST_CASE("options that contradict each other are refused where they are written") {
+  Gateway gateway;
+  CHECK_THROWS_AS(gateway.chat().expect(3).at_most(2).reply("x"), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().expect(at_least(3)).reply("x", then_nothing_more()), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().at_most(1).reply("x", then_nothing_more()), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().at_most(1).never(), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().should(stream_is(true)).never(), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().in_state("", "x")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().then_state("", "x")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().then_state("a", "x").then_state("a", "y")), GatewayError);
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("why a stub was not called is told as it was, not as it is") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const Http http(gateway);
+  const Stub general = gateway.chat().reply("general");
+  SUBCASE("it came after the request") {
+    http.chat();
+    const Stub late = gateway.chat().expect(1).reply("late");
+    CHECK(gateway.verify().message() == "expectation not met  " + late.title() + "  expected 1 call, got 0");
+  }
+  SUBCASE("its scenario was in another state") {
+    const Stub paid = gateway.chat().named("paid").in_state("order", "paid").expect(1).reply("thanks");
+    http.chat();
+    CHECK(gateway.verify().message() ==
+          "expectation not met  " + paid.title() + "  expected 1 call, got 0\n  exchange 1 matches it, but " +
+              general.title() + " answered: this one waits for scenario \"order\" to be \"paid\"");
+  }
+  SUBCASE("a forced failure answered") {
+    const Stub stub = gateway.chat().expect(1).reply("x");
+    gateway.fail_next(overloaded());
+    http.chat();
+    CHECK(gateway.verify().issues().at(0).text ==
+          "expectation not met  " + stub.title() +
+              "  expected 1 call, got 0\n  exchange 1 matches it, but the answer was forced failure, 529 overloaded");
+  }
+}
+
+TEST_CASE("what a test forgot is not told to the next: a request that began before a reset is no problem after it") {
+  Gateway gateway;
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  gateway.chat()
+      .when(matching("slow",
+                     [&, waited = false](const ChatRequest&) mutable {
+                       if (!waited) begun.set_value(), go_on.get_future().wait();
+                       waited = true;
+                       return false;
+                     }))
+      .reply("x");
+  auto late = std::async(std::launch::async, [&] { return Http(gateway).chat().status; });
+  begun.get_future().wait();
+  gateway.reset();
+  go_on.set_value();
+  CHECK(late.get() == 422);
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("clearing the journal does not hide what went wrong") {
+  Gateway gateway;
+  gateway.chat().when(user_says("a")).reply("x");
+  Http(gateway).chat("b");
+  gateway.journal().clear();
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched});
+}
+
+TEST_CASE("verify says when it gave up waiting") {
+  Gateway gateway;
+  Gate gate;
+  const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)));
+  auto client = std::async(std::launch::async, [&] { return Http(gateway).ask("x"); });
+  REQUIRE(stub.wait_for_calls(1, 10s));
+  CHECK(gateway.verify().notes() == std::vector<std::string>{"1 exchange is still under way"});
+  gate.open();
+  CHECK(client.get() == "a");
+}
+
+TEST_CASE("a client that asks one thing after the other is never counted as two") {
+  Gateway gateway;
+  const Stub stub = gateway.chat().reply("x");
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 300; ++i) i % 2 == 0 ? http.chat() : http.stream();
+  CHECK(stub.peak_concurrency() == 1);
+}
+
+TEST_CASE("a reply function keeps its state from call to call, and may hold handles of its gateway") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply([count = 0](const ChatRequest&) mutable { return std::to_string(++count); });
+  CHECK(http.ask("x") == "1");
+  CHECK(http.ask("x") == "2");
+  gateway.chat().reply([journal = gateway.journal(), other = gateway.chat().when(user_says("y")).reply("z")](
+                           const ChatRequest&) { return std::to_string(journal.count() + other.calls()); });
+  CHECK(http.ask("x") == "2");
+  const auto scoped = std::make_shared<ScopedStub>(gateway.chat().when(user_says("w")).reply("w").scoped());
+  gateway.chat().reply([scoped](const ChatRequest&) { return std::to_string(scoped->calls()); });
+  CHECK(http.ask("x") == "0");
+  gateway.reset();
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("what a stub's author wrote may hold a key, and no report shows it") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey key = gateway.keys().create("mine");
+  gateway.chat().named("for " + key.secret).when(user_says(key.secret + "\n")).expect(1).reply("x");
+  gateway.chat().named("not for " + key.secret).when(user_says("never")).never();
+  const std::string unmatched = Http(gateway).chat().raw;
+  const std::string refused = Http(gateway).chat("never").raw;
+  for (const std::string& shown :
+       {unmatched, refused, gateway.verify().message(), gateway.journal().all().at(0).decision().detail}) {
+    CHECK(shown.find(key.secret) == std::string::npos);
+    CHECK(shown.find("sk-***") != std::string::npos);
+  }
+}
+
+/// Collects what destructors report, in place of the adapter of this program.
+class Collected {
+ public:
+  Collected() {
+    reports().clear();
+    detail::set_reporter([](const detail::Report& report) {
+      reports().push_back(report);
+      return true;
+    });
+  }
+  ~Collected() { detail::set_reporter(before_); }
+  Collected(const Collected&) = delete;
+  Collected& operator=(const Collected&) = delete;
+  static std::vector<detail::Report>& reports() {
+    static std::vector<detail::Report> reports;
+    return reports;
+  }
+
+ private:
+  detail::Reporter before_ = detail::reporter();
+};
+
+TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, at the line that made it") {
+  const Collected collected;
+  const auto& reports = Collected::reports();
+  SUBCASE("an unmatched request") {
+    std::string told;
+    {
+      Gateway gateway;
+      const int line = __LINE__ - 1;
+      gateway.chat().when(user_says("a")).reply("x");
+      Http(gateway).chat("b");
+      told = at(line);
+    }
+    REQUIRE(reports.size() == 1);
+    CHECK("(" + reports[0].where.to_string() + ")" == told);
+    CHECK(reports[0].text.find("no stub matched  POST") == 0);
+    CHECK_FALSE(reports[0].unwinding);
+  }
+  SUBCASE("not what somebody has looked at, but what came after") {
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).reply("x");
+      Http(gateway).chat("b");
+      CHECK_FALSE(gateway.verify());
+    }
+    CHECK(reports.empty());
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).reply("x");
+      Http(gateway).chat("b");
+      CHECK_FALSE(gateway.verify());
+      Http(gateway).chat("c");
+    }
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].text.find("\"c\"") != std::string::npos);
+    CHECK(reports[0].text.find("\"b\"") == std::string::npos);
+  }
+  SUBCASE("a result that was dropped does not count as looked at") {
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).expect(1).reply("x");
+      static_cast<void>(gateway.verify());
+    }
+    CHECK(reports.size() == 1);
+  }
+  SUBCASE("while an exception is on its way") {
+    const auto throwing = [] {
+      Gateway gateway;
+      gateway.chat().expect(1).reply("x");
+      throw std::runtime_error("the test failed");
+    };
+    CHECK_THROWS_AS(throwing(), std::runtime_error);
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].unwinding);
+  }
+  SUBCASE("a request that comes while the gateway stops counts too, and one that was moved reports once") {
+    {
+      Gateway gateway;
+      gateway.chat().expect(1).reply("x");
+      Gateway moved = std::move(gateway);
+      gateway = Gateway();
+      gateway.chat().expect(2).reply("x");
+      gateway = std::move(moved);
+      CHECK(reports.size() == 1);
+      CHECK(reports[0].text.find("expected 2 calls") != std::string::npos);
+    }
+    CHECK(reports.size() == 2);
+  }
+  SUBCASE("nothing, when that was chosen") {
+    {
+      Gateway gateway{Options{}.verify_on_destruction(false)};
+      gateway.chat().expect(1).reply("x");
+    }
+    CHECK(reports.empty());
+  }
+  SUBCASE("nothing, after a reset") {
+    {
+      Gateway gateway;
+      gateway.chat().when(user_says("a")).expect(1).reply("x");
+      Http(gateway).chat("b");
+      gateway.reset();
+    }
+    CHECK(reports.empty());
+  }
+}
+
+TEST_CASE("no report holds a secret, and none is longer than its parts are allowed to be") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey key = gateway.keys().create("\"quoted\"\nkey");
+  gateway.chat().named("long").when(user_says(equals(std::string(5000, 'x')))).reply("x");
+  gateway.chat().when(has_header("authorization", contains(key.secret))).reply("x");
+  Http(gateway).with_key(key.secret).chat("my key is " + key.secret + " " + std::string(100000, 'y'));
+  const std::string message = gateway.verify().message();
+  CHECK(message.find(key.secret) == std::string::npos);
+  CHECK(message.find("sk-***") != std::string::npos);
+  CHECK(message.size() < 2000);
+}
+
+TEST_CASE("more problems than are kept are counted") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().when(user_says("a")).reply("x");
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 103; ++i) http.chat("b");
+  const Verification verification = gateway.verify();
+  CHECK(verification.issues().size() == 101);
+  CHECK(verification.issues().back().text == "and 3 more problems of exchanges, not kept");
+  CHECK(verification.message().find("\n\nand 81 more\nnever called: ") != std::string::npos);
+}
+
+}  // namespace verify_test

@@ -1,0 +1,588 @@
+// Every trigger with every effect: the exact bytes that a client sees, and the exact end; which pairs are refused, and
+// what verify() says of those that are not reached.
+//
+// What is expected is put together from an unbroken reply to the same request, which repeats from gateway to gateway.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/whole_reply.hpp"
+
+namespace faults_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::End;
+using test_support::eventually;
+using test_support::Http;
+using test_support::http_chunk;
+using test_support::OneExchange;
+using test_support::RawConnection;
+using test_support::Response;
+using test_support::terminator;
+using test_support::unbroken;
+using test_support::Whole;
+
+constexpr const char* noise = "\x15\x03\x01\r\nnoise";
+
+/// A trigger, and what has arrived by then.
+struct Point {
+  Trigger trigger;
+  bool head;
+  std::size_t whole;  // pieces
+  std::size_t part;   // bytes of the next one
+};
+
+inline std::string before(const Whole& whole, const Point& point, bool announces_all = false) {
+  return point.head ? whole.up_to(point.whole, point.part, announces_all) : "";
+}
+
+inline std::string after(const Whole& whole, const Point& point) {
+  return (point.head ? "" : whole.head) + whole.from(point.whole, point.part);
+}
+
+/// Effects that end the connection or delay the reply: they can happen anywhere.
+inline void check_everywhere(const Reply& reply, bool streamed, const std::vector<Point>& points) {
+  const Whole whole = unbroken(reply, streamed);
+  for (const Point& point : points) {
+    CAPTURE(point.trigger.to_string());
+    const std::string expected = before(whole, point);
+    const std::string rest = after(whole, point);
+    for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise)}) {
+      CAPTURE(effect.to_string());
+      OneExchange on(reply.fail(point.trigger, effect), streamed);
+      const auto received = on.connection.receive_all();
+      CHECK(received.bytes == expected + effect.bytes());
+      CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+      CHECK(on.gateway.verify());
+    }
+    {
+      OneExchange on(reply.fail(point.trigger, half_close()), streamed);
+      const auto received = on.connection.receive_all();
+      CHECK(received.bytes == expected);
+      CHECK(received.end == End::fin);
+      const Exchange exchange = on.stub.last_call();
+      CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
+      on.connection.shutdown_write();
+      CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+      CHECK(exchange.client_closed_its_side());
+    }
+    {
+      OneExchange on(reply.fail(point.trigger, stall()), streamed);
+      CHECK(on.receive(expected.size()) == expected);
+      on.clock.advance(24h);
+      CHECK(on.connection.end() == End::open);
+      const Exchange exchange = on.stub.last_call();
+      CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
+      on.connection.close();
+      CHECK(exchange.outcome() == Outcome::Kind::client_left);
+      CHECK(exchange.bytes_sent() == expected.size());
+    }
+    {
+      OneExchange on(reply.fail(point.trigger, stall(1min)), streamed);
+      CHECK(on.receive(expected.size()) == expected);
+      REQUIRE(on.clock.wait_for_waits(1, 5s));
+      on.clock.advance(59s);
+      CHECK(on.stub.last_call().bytes_sent() == expected.size());
+      on.clock.advance(1s);
+      CHECK(on.receive(rest.size()) == rest);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+    }
+    {
+      Gate gate;
+      OneExchange on(reply.fail(point.trigger, stall(gate)), streamed);
+      CHECK(on.receive(expected.size()) == expected);
+      REQUIRE(gate.wait_until_reached(5s));
+      gate.open();
+      CHECK(on.receive(rest.size()) == rest);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+      CHECK_FALSE(on.stub.last_call().guard_expired());
+    }
+  }
+}
+
+inline void check_truncation(const Reply& reply, bool streamed, const std::vector<Point>& points) {
+  const Whole whole = unbroken(reply, streamed);
+  for (const Point& point : points) {
+    if (!point.head) continue;
+    CAPTURE(point.trigger.to_string());
+    OneExchange on(reply.fail(point.trigger, truncate()), streamed);
+    const auto received = on.connection.receive_all();
+    CHECK(received.bytes == before(whole, point, true));
+    CHECK(received.end == End::fin);
+    CHECK(on.stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+  }
+}
+
+// --- Streams ---------------------------------------------------------------------------------------------------------
+
+inline Reply streamed_reply() { return text("one Zürich"); }  // role, two tokens, finish, [DONE]
+
+inline std::vector<Point> points_of_a_stream() {
+  const Whole whole = unbroken(streamed_reply(), true);
+  REQUIRE(whole.pieces.size() == 5);
+  const std::vector<std::string>& events = whole.pieces;
+  const std::size_t first = events[0].size();
+  const std::size_t inside = events[2].find("ü") + 1;
+  return {
+      {before_headers(), false, 0, 0},  {after_headers(), true, 0, 0},
+      {after_events(1), true, 1, 0},    {after_events(5), true, 5, 0},
+      {after_tokens(2), true, 3, 0},    {after_bytes(1), true, 0, 1},
+      {after_bytes(first), true, 1, 0}, {after_bytes(first + 7), true, 1, 7},
+      {inside_event(1, 3), true, 0, 3}, {inside_event(2, events[1].size() - 1), true, 1, events[1].size() - 1},
+      {inside_event(5, 8), true, 4, 8}, {inside_character(3), true, 2, inside},
+      {before_done(), true, 4, 0},      {at_end(), true, 5, 0},
+  };
+}
+
+TEST_CASE("a stream ends or waits exactly where it was told to, and everything before arrives") {
+  check_everywhere(streamed_reply(), true, points_of_a_stream());
+}
+
+TEST_CASE("a truncated stream ends in the middle of an HTTP chunk") {
+  check_truncation(streamed_reply(), true, points_of_a_stream());
+}
+
+TEST_CASE("a stream written by hand breaks like any other") {
+  const Reply reply = chunks({{{"a", 1}}, {{"b", "é"}}, raw_bytes(": ping\n\n")});
+  const Whole whole = unbroken(reply, true);
+  REQUIRE(whole.pieces ==
+          std::vector<std::string>{"data: {\"a\":1}\n\n", "data: {\"b\":\"é\"}\n\n", ": ping\n\n", "data: [DONE]\n\n"});
+  const std::vector<Point> points = {
+      {after_events(3), true, 3, 0}, {inside_event(3, 2), true, 2, 2}, {inside_character(2), true, 1, 13}};
+  check_everywhere(reply, false, points);
+  check_truncation(reply, false, points);
+}
+
+TEST_CASE("an error event takes the place of what would follow; [DONE] and the terminating chunk come after it") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  const std::string done = http_chunk("data: [DONE]\n\n");
+  const std::string failed = unbroken(server_error(), false).pieces[0];
+  for (const Point& point : points_of_a_stream()) {
+    const Trigger::Kind kind = point.trigger.kind();
+    if (kind != Trigger::Kind::after_headers && kind != Trigger::Kind::after_events &&
+        kind != Trigger::Kind::after_tokens && kind != Trigger::Kind::before_done)
+      continue;
+    CAPTURE(point.trigger.to_string());
+    const bool is_done = point.whole == 5;
+    const std::string end = (is_done ? "" : done) + terminator;
+    {
+      OneExchange on(streamed_reply().fail(point.trigger, error_event({{"error", {{"message", "é"}}}})), true);
+      const std::string expected = before(whole, point) + http_chunk("data: {\"error\":{\"message\":\"é\"}}\n\n") + end;
+      CHECK(on.receive(expected.size()) == expected);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+      CHECK(on.connection.end() == End::open);
+      on.connection.send(Http(on.gateway).format("GET", "/v1/models"));
+      CHECK(on.connection.receive_response().status == 200);
+    }
+    {
+      OneExchange on(streamed_reply().fail(point.trigger, error_event(server_error())), true);
+      CHECK(on.connection.receive_response().raw ==
+            before(whole, point) + http_chunk("data: " + failed + "\n\n") + end);
+    }
+  }
+}
+
+TEST_CASE("the event that would come next is left out, or comes twice") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  struct Next {
+    Trigger trigger;
+    std::size_t piece;
+  };
+  for (const Next& next : {Next{after_headers(), 0}, Next{after_events(1), 1}, Next{after_tokens(1), 2},
+                           Next{after_tokens(2), 3}, Next{before_done(), 4}}) {
+    CAPTURE(next.trigger.to_string());
+    const std::string rest = next.piece == 4 ? terminator : whole.from(next.piece + 1, 0);
+    {
+      OneExchange on(streamed_reply().fail(next.trigger, skip_event()), true);
+      const Response response = on.connection.receive_response();
+      CHECK(response.raw == whole.up_to(next.piece, 0) + rest);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+      CHECK(on.stub.last_call().events_sent() == 4);
+    }
+    {
+      OneExchange on(streamed_reply().fail(next.trigger, duplicate_event()), true);
+      CHECK(on.connection.receive_response().raw ==
+            whole.up_to(next.piece + 1, 0) + http_chunk(whole.pieces[next.piece]) + rest);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+      CHECK(on.stub.last_call().events_sent() == 6);
+    }
+  }
+}
+
+TEST_CASE("faults of one reply happen in turn, and count what the reply has, not what was sent") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  OneExchange on(streamed_reply()
+                     .fail(after_events(1), skip_event())
+                     .fail(after_events(3), stall(1s))
+                     .fail(after_events(3), reset_connection()),
+                 true);
+  const std::string expected = whole.up_to(1, 0) + http_chunk(whole.pieces[2]);
+  CHECK(on.receive(expected.size()) == expected);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  on.clock.advance(1s);
+  CHECK(on.connection.receive_all().end == End::reset);
+  CHECK(on.gateway.verify());
+}
+
+inline std::string in_http_1_0(std::string request) { return request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"); }
+
+TEST_CASE("to a client of HTTP/1.0 the body just ends, wherever it was cut") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  for (const Effect& effect : {close_connection(), truncate()}) {
+    OneExchange on(streamed_reply().fail(inside_character(3), effect), true, in_http_1_0);
+    const auto received = on.connection.receive_all();
+    CHECK(received.end == End::fin);
+    const std::string body = received.bytes.substr(received.bytes.find("\r\n\r\n") + 4);
+    const std::size_t size = whole.pieces[0].size() + whole.pieces[1].size() + whole.pieces[2].find("ü") + 1;
+    CHECK(body.size() == size);
+  }
+}
+
+TEST_CASE("each effect on a stream to a client of HTTP/1.0, whose body has no HTTP chunks") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  const std::string before_it = whole.pieces[0] + whole.pieces[1];
+  const std::string after_it = whole.pieces[2] + whole.pieces[3] + whole.pieces[4];
+  const std::string error = "data: {\"error\":1}\n\ndata: [DONE]\n\n";
+  struct Row {
+    Effect effect;
+    std::string follows;
+    End end;
+    Outcome::Kind outcome;
+  };
+  Gate open_gate;
+  open_gate.open();
+  const std::vector<Row> rows = {
+      {close_connection(), "", End::fin, Outcome::Kind::failed_by_script},
+      {reset_connection(), "", End::reset, Outcome::Kind::failed_by_script},
+      {garbage(noise), noise, End::fin, Outcome::Kind::failed_by_script},
+      {truncate(), "", End::fin, Outcome::Kind::failed_by_script},
+      {error_event({{"error", 1}}), error, End::fin, Outcome::Kind::failed_by_script},
+      {stall(open_gate), after_it, End::fin, Outcome::Kind::completed},
+      {skip_event(), whole.pieces[3] + whole.pieces[4], End::fin, Outcome::Kind::completed},
+      {duplicate_event(), whole.pieces[2] + after_it, End::fin, Outcome::Kind::completed},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.effect.to_string());
+    OneExchange on(streamed_reply().fail(after_tokens(1), row.effect), true, in_http_1_0);
+    const auto received = on.connection.receive_all();
+    CHECK(received.end == row.end);
+    CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == before_it + row.follows);
+    CHECK(on.stub.last_call().outcome() == row.outcome);
+  }
+}
+
+TEST_CASE("a request that came with a broken one is not answered where the connection ends, and is where it stays") {
+  const Whole whole = unbroken(streamed_reply(), true);
+  const std::string expected = whole.up_to(2, 0);
+  for (const Effect& effect : {close_connection(), reset_connection(), truncate(), garbage(noise), half_close()}) {
+    CAPTURE(effect.to_string());
+    OneExchange on(streamed_reply().fail(after_tokens(1), effect), true, [](const std::string& request) {
+      std::string many;
+      for (int i = 0; i < 200; ++i) many += request;  // more than is read from the socket at once
+      return many;
+    });
+    const auto received = on.connection.receive_all();
+    CHECK(received.bytes == expected + effect.bytes());
+    CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+    if (effect.kind() == Effect::Kind::half_close) on.connection.shutdown_write();
+    CHECK(on.gateway.journal().wait_until_idle(5s));
+    CHECK(on.gateway.journal().count() == 1);
+  }
+  for (const Effect& effect : {error_event({{"error", 1}}), skip_event(), duplicate_event()}) {
+    CAPTURE(effect.to_string());
+    OneExchange on(streamed_reply().fail(after_tokens(1), effect), true);
+    on.connection.send(Http(on.gateway).format("GET", "/v1/models"));
+    CHECK(on.connection.receive_response().complete);
+    CHECK(on.connection.receive_response().header("Content-Type") == "application/json");
+  }
+}
+
+TEST_CASE("a reply is whole for a client that reads late and has sent more before, though the connection closes") {
+  const std::string body(1u << 20, 'x');
+  for (int run = 0; run < 20; ++run) {
+    Gateway gateway;
+    Stub stub = gateway.chat().reply(raw_reply(200, body));
+    const std::string request = Http(gateway).with_header("Connection", "close").format_chat();
+    RawConnection connection(gateway, {4096});
+    connection.send(request);
+    REQUIRE(stub.wait_for_calls(1, 5s));
+    CHECK(stub.last_call().outcome() == Outcome::Kind::completed);
+    connection.send(request);
+    connection.send(request);
+    const Response response = connection.receive_response();
+    CHECK(response.complete);
+    CHECK(response.body.size() == body.size());
+    CHECK(connection.receive_all().end == End::fin);
+    CHECK(gateway.journal().count() == 1);
+  }
+}
+
+TEST_CASE("a client that tries again when its connection has ended finds the stub free") {
+  for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise), truncate()}) {
+    CAPTURE(effect.to_string());
+    std::promise<void> tried_again;
+    const std::shared_future<void> wait = tried_again.get_future().share();
+    Gateway gateway{Options{}.on_exchange([wait](const Exchange&) { wait.wait_for(5s); })};
+    Stub stub = gateway.chat().reply(streamed_reply().fail(after_tokens(1), effect));
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      RawConnection connection(gateway);
+      connection.send(Http(gateway).format_chat({{"stream", true}}));
+      CHECK(connection.receive_all().end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+    }
+    tried_again.set_value();
+    CHECK(stub.peak_concurrency() == 1);
+  }
+}
+
+TEST_CASE("what precedes a close or a reset reaches a client that reads it late") {
+  const std::string body(std::size_t{1} << 20, 'x');
+  const std::pair<Effect, End> ends[] = {{close_connection(), End::fin}, {reset_connection(), End::reset}};
+  for (const auto& end : ends) {
+    CAPTURE(end.first.to_string());
+    Gateway gateway(Options{}.verify_on_destruction(false));
+    const Stub stub = gateway.chat().reply(raw_reply(200, body).fail(at_end(), end.first));
+    test_support::ConnectionOptions small;
+    small.receive_buffer = 4096;
+    RawConnection connection(gateway, small);
+    connection.send(Http(gateway).format_chat());
+    REQUIRE(stub.wait_for_calls(1, 5s));
+    const Exchange exchange = stub.last_call();
+    // The system has taken it all, and the client nothing.
+    REQUIRE(eventually([&] { return exchange.bytes_sent() > body.size(); }));
+    CHECK(exchange.outcome(20ms) == Outcome::Kind::pending);
+    const auto received = connection.receive_all();
+    CHECK(received.bytes.size() == exchange.bytes_sent());
+    CHECK(received.end == end.second);
+    CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+  }
+}
+
+TEST_CASE("an error event stands in place of the next event, also of one that was to be left out or sent twice") {
+  for (const Effect& effect : {skip_event(), duplicate_event()}) {
+    OneExchange on(text("a b").fail(after_tokens(1), effect).fail(after_tokens(1), error_event(server_error())), true);
+    const auto response = on.connection.receive_response();
+    CHECK(response.joined_text() == "a");
+    const std::string& raw = response.raw;
+    const std::size_t first = raw.find("data: {\"error\":");
+    CHECK(first != std::string::npos);
+    CHECK(raw.find("data: {\"error\":", first + 1) == std::string::npos);
+  }
+}
+
+// --- Replies of one piece --------------------------------------------------------------------------------------------
+
+inline std::vector<Point> points_of_a_body(const Reply& reply) {
+  const std::size_t size = unbroken(reply, false).pieces[0].size();
+  REQUIRE(size > 2);
+  return {
+      {before_headers(), false, 0, 0}, {after_headers(), true, 0, 0},
+      {after_bytes(1), true, 0, 1},    {after_bytes(size - 1), true, 0, size - 1},
+      {after_bytes(size), true, 1, 0}, {at_end(), true, 1, 0},
+  };
+}
+
+TEST_CASE("a plain reply, a failure and a raw reply end or wait exactly where they were told to") {
+  const std::vector<Reply> replies = {text("one Zürich"), Reply(rate_limited(2s)), raw_reply(502, "<h1>Bad</h1>")};
+  for (const Reply& reply : replies) {
+    std::vector<Point> points = points_of_a_body(reply);
+    check_everywhere(reply, false, points);
+    points.pop_back();  // nothing is left to truncate at the end
+    check_truncation(reply, false, points);
+  }
+}
+
+TEST_CASE("a Content-Length is wrong by what the test says, on replies of any status") {
+  for (const Reply& reply : {text("one"), Reply(server_error()), raw_reply(200, "abc")}) {
+    const Whole whole = unbroken(reply, false);
+    const std::size_t size = whole.pieces[0].size();
+    for (const std::int64_t difference : {std::int64_t{-1}, std::int64_t{5}, std::int64_t{-100000}}) {
+      CAPTURE(difference);
+      const std::size_t wrong =
+          difference == -100000 ? 0 : static_cast<std::size_t>(static_cast<std::int64_t>(size) + difference);
+      std::string head = whole.head;
+      const std::string field = "Content-Length: " + std::to_string(size);
+      head.replace(head.find(field), field.size(), "Content-Length: " + std::to_string(wrong));
+      OneExchange on(reply.fail(before_headers(), wrong_content_length(difference)), false);
+      const std::string expected = head + whole.pieces[0];
+      CHECK(on.receive(expected.size()) == expected);
+      CHECK(on.connection.end() == End::open);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+      CHECK(on.gateway.verify());
+    }
+  }
+}
+
+TEST_CASE("a Content-Length is never wrong by more than it can say") {
+  const auto announced = [](std::int64_t difference) {
+    OneExchange on(raw_reply(200, "abc").fail(before_headers(), wrong_content_length(difference)), false);
+    return on.connection.receive_until("\r\n\r\n").bytes;
+  };
+  CHECK(announced(INT64_MAX).find("Content-Length: 9223372036854775807\r\n") != std::string::npos);
+  CHECK(announced(INT64_MIN).find("Content-Length: 0\r\n") != std::string::npos);
+}
+
+TEST_CASE("a reply without a body breaks before and after its head") {
+  for (const int status : {204, 304}) {
+    const Reply reply = raw_reply(status, "");
+    OneExchange unbroken_one(reply, false);
+    const std::string head = unbroken_one.connection.receive_response().raw;
+    for (const Trigger& trigger : {before_headers(), after_headers(), at_end()}) {
+      for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise)}) {
+        CAPTURE(status);
+        CAPTURE(trigger.to_string());
+        CAPTURE(effect.to_string());
+        OneExchange on(reply.fail(trigger, effect), false);
+        const auto received = on.connection.receive_all();
+        CHECK(received.bytes == (trigger.kind() == Trigger::Kind::before_headers ? "" : head) + effect.bytes());
+        CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+      }
+    }
+  }
+}
+
+// --- What is refused, and what is not reached ------------------------------------------------------------------------
+
+inline std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const GatewayError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST_CASE("a pair that can never happen is refused where it is written, with what to do instead") {
+  struct Row {
+    Reply reply;
+    Trigger trigger;
+    Effect effect;
+    const char* message;
+  };
+  const Reply failure = server_error();
+  const Reply raw = raw_reply(200, "abc");
+  const char* const no_events = "has no events, so";
+  const std::vector<Row> rows = {
+      {failure, after_events(1), reset_connection(), no_events},
+      {failure, after_tokens(1), stall(), no_events},
+      {failure, inside_event(1, 1), garbage("x"), no_events},
+      {raw, inside_character(1), close_connection(), no_events},
+      {raw, before_done(), half_close(), no_events},
+      {raw, after_bytes(4), half_close(), "the body has 3 bytes, so \"after 4 bytes of the body\" never comes"},
+      {raw_reply(204, ""), after_bytes(1), stall(), "of status 204 has no body"},
+      {raw, after_headers(), error_event({{"error", 1}}), "a raw reply has no events"},
+      {failure, after_headers(), skip_event(), "a failure has no events"},
+      {failure, at_end(), truncate(), "nothing of the body is left"},
+      {raw_reply(200, ""), after_headers(), truncate(), "has no body"},
+      {text("a"), before_headers(), truncate(), "no body has begun; use close_connection()"},
+      {text("a"), before_headers(), error_event(server_error()), "no stream has begun"},
+      {text("a"), before_headers(), skip_event(), "no stream has begun"},
+      {text("a"), at_end(), duplicate_event(), "no event comes then; use before_done()"},
+      {text("a"), at_end(), error_event({{"error", 1}}), "no event comes then"},
+      {text("a"), after_bytes(3), skip_event(), "does not stand inside another"},
+      {text("a"), inside_event(1, 3), error_event({{"error", 1}}), "does not stand inside another"},
+      {text("a"), inside_character(1), duplicate_event(), "does not stand inside another"},
+      {text("a"), after_headers(), wrong_content_length(1), "stands in the head; use before_headers()"},
+      {chunks({}), before_headers(), wrong_content_length(1), "chunks are always streamed"},
+      {raw_reply(204, ""), before_headers(), wrong_content_length(1), "status 204 has no Content-Length"},
+      {text("a"), Trigger(Trigger::Kind::after_bytes, 0), stall(), "count from 1"},
+      {text("a"), Trigger(Trigger::Kind::inside_event, 1, 0), stall(), "count from 1"},
+      {text("a"), after_headers(), Effect(Effect::Kind::stall, Duration{0}), "positive duration"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.trigger.to_string());
+    CAPTURE(row.effect.to_string());
+    CAPTURE(row.message);
+    const std::string message = refusal([&] { static_cast<void>(row.reply.fail(row.trigger, row.effect)); });
+    CAPTURE(message);
+    CHECK(message.find(row.message) != std::string::npos);
+  }
+}
+
+TEST_CASE("values that no fault or dialect can have are refused") {
+  CHECK(refusal([] { static_cast<void>(after_bytes(0)); }) ==
+        "mock_gateway: after_bytes: bytes of the body count from 1, and 0 was given");
+  CHECK(refusal([] { static_cast<void>(inside_event(0, 1)); }) ==
+        "mock_gateway: inside_event: events count from 1, and 0 was given");
+  CHECK(refusal([] { static_cast<void>(inside_event(1, 0)); }) ==
+        "mock_gateway: inside_event: bytes of an event count from 1, and 0 was given");
+  CHECK_THROWS_AS(inside_character(0), GatewayError);
+  CHECK_THROWS_AS(garbage(""), GatewayError);
+  CHECK_THROWS_AS(wrong_content_length(0), GatewayError);
+  CHECK_THROWS_AS(error_event(Json("\xff")), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(text("a").slice_writes(0)), GatewayError);
+  const auto refused = [](const std::function<void(SseDialect&)>& change) {
+    SseDialect dialect;
+    change(dialect);
+    return refusal([&] { static_cast<void>(text("a").sse(dialect)); });
+  };
+  CHECK(refused([](SseDialect& d) { d.line_end = "\n\n"; }).find("ends in") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.event = "a\nb"; }).find("event is one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.comment = "a\rb"; }).find("comment is one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.after_done = "a\n"; }).find("after_done is one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.retry = -1s; }).find("not negative") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.retry = 1500us; }).find("whole milliseconds") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.ping_every = -1s; }).find("a millisecond at least") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.ping_every = 999us; }).find("a millisecond at least") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.ping = ""; }).find("ping needs a line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.after_done = "x", d.done = false; }).find("[DONE]") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d.after_done = "x", d.final_blank_line = false; }).find("blank line") !=
+        std::string::npos);
+  CHECK_THROWS_AS(choices(text("a").one_write(), text("b")), GatewayError);
+}
+
+TEST_CASE("a reply that is always one piece takes no pace between tokens and no dialect") {
+  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).every(1s)), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).sse(SseDialect())), GatewayError);
+  CHECK_NOTHROW(static_cast<void>(Reply(server_error()).first_token_after(1s)));
+  const Reply measured = text("a").header("Content-Length", "3");
+  CHECK_THROWS_AS(static_cast<void>(measured.fail(before_headers(), wrong_content_length(5))), GatewayError);
+}
+
+TEST_CASE("a fault that the reply never comes to is a finding of verify(), streamed and plain") {
+  struct Row {
+    Reply reply;
+    bool streamed;
+    const char* finding;
+  };
+  SseDialect without_done;
+  without_done.done = false;
+  const std::vector<Row> rows = {
+      {text("abc").fail(inside_character(2), stall()), true, "stall inside a character of event 2"},
+      {text("abc").fail(inside_event(2, 5000), stall()), true, "stall inside event 2, after 5000 bytes"},
+      {text("abc").fail(inside_event(9, 1), stall()), true, "stall inside event 9, after 1 byte"},
+      {text("abc").fail(after_bytes(100000), half_close()), true, "half-close the connection after 100000 bytes"},
+      {text("abc").fail(after_events(4), skip_event()), true, "skip an event after 4 events"},
+      {text("abc").sse(without_done).fail(before_done(), duplicate_event()), true, "duplicate an event before [DONE]"},
+      {text("abc").fail(before_headers(), wrong_content_length(-2)), true, "Content-Length wrong by -2 before headers"},
+      {text("abc").fail(after_events(1), stall()), false, "stall after 1 event"},
+      {text("abc").fail(after_tokens(1), stall()), false, "stall after 1 token"},
+      {text("abc").fail(before_done(), stall()), false, "stall before [DONE]"},
+      {text("abc").fail(after_bytes(100000), garbage("x")), false, "send 1 byte of garbage after 100000 bytes"},
+      {text("abc").fail(after_headers(), error_event(server_error())), false, "send an error event after headers"},
+      {text("abc").fail(after_headers(), skip_event()), false, "skip an event after headers"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.finding);
+    OneExchange on(row.reply, row.streamed);
+    REQUIRE(on.stub.wait_for_calls(1, 5s));
+    REQUIRE(on.stub.last_call().outcome() == Outcome::Kind::completed);
+    const Verification verification = on.gateway.verify();
+    CHECK_FALSE(verification);
+    const std::string findings = verification.message();
+    CAPTURE(findings);
+    CHECK(findings.find(row.finding) != std::string::npos);
+  }
+}
+
+}  // namespace faults_test

@@ -1,0 +1,443 @@
+// How a reply is written: each dialect of events to the byte, pings, gzip, and into how many writes.
+//
+// What is expected is put together from an unbroken reply to the same request, which repeats from gateway to gateway.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/internals.hpp"
+#include "support/printing.hpp"
+#include "support/whole_reply.hpp"
+
+namespace sse_dialects_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::End;
+using test_support::eventually;
+using test_support::Http;
+using test_support::http_chunk;
+using test_support::OneExchange;
+using test_support::RawConnection;
+using test_support::Response;
+using test_support::unbroken;
+using test_support::Whole;
+
+// --- Dialects --------------------------------------------------------------------------------------------------------
+
+inline Reply two_events() { return chunks({{{"a", 1}}, {{"b", 2}, {"c", 3}}}); }
+
+/// The chunks of a stream in a dialect, and its end.
+inline std::vector<std::string> chunks_of(const Reply& reply) { return unbroken(reply, true).pieces; }
+
+TEST_CASE("each dialect, to the byte") {
+  using Lines = std::vector<std::string>;
+  struct Row {
+    const char* name;
+    std::function<void(SseDialect&)> change;
+    Lines expected;
+  };
+  const std::string a = R"({"a":1})";
+  const std::string b = R"({"b":2,"c":3})";
+  const std::vector<Row> rows = {
+      {"the default", [](SseDialect&) {}, {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n"}},
+      {"CRLF",
+       [](SseDialect& d) { d.line_end = "\r\n"; },
+       {"data: " + a + "\r\n\r\n", "data: " + b + "\r\n\r\n", "data: [DONE]\r\n\r\n"}},
+      {"lone CR",
+       [](SseDialect& d) { d.line_end = "\r"; },
+       {"data: " + a + "\r\r", "data: " + b + "\r\r", "data: [DONE]\r\r"}},
+      {"no space after the colon",
+       [](SseDialect& d) { d.space_after_colon = false, d.event = "message", d.comment = "c"; },
+       {":c\n\n", "event:message\ndata:" + a + "\n\n", ":c\n\n", "event:message\ndata:" + b + "\n\n", ":c\n\n",
+        "event:message\ndata:[DONE]\n\n"}},
+      {"without [DONE]", [](SseDialect& d) { d.done = false; }, {"data: " + a + "\n\n", "data: " + b + "\n\n"}},
+      {"a byte order mark",
+       [](SseDialect& d) { d.byte_order_mark = true; },
+       {"\xEF\xBB\xBF", "data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n"}},
+      {"event, id and retry",
+       [](SseDialect& d) { d.event = "chunk", d.ids = true, d.retry = 1500ms; },
+       {"event: chunk\nid: 1\nretry: 1500\ndata: " + a + "\n\n", "event: chunk\nid: 2\ndata: " + b + "\n\n",
+        "event: chunk\nid: 3\ndata: [DONE]\n\n"}},
+      {"data on several lines",
+       [](SseDialect& d) { d.multi_line_data = true; },
+       {"data: {\ndata: \"a\":1\ndata: }\n\n", "data: {\ndata: \"b\":2,\"c\":3\ndata: }\n\n", "data: [DONE]\n\n"}},
+      {"comments",
+       [](SseDialect& d) { d.comment = "PROCESSING"; },
+       {": PROCESSING\n\n", "data: " + a + "\n\n", ": PROCESSING\n\n", "data: " + b + "\n\n", ": PROCESSING\n\n",
+        "data: [DONE]\n\n"}},
+      {"no final blank line",
+       [](SseDialect& d) { d.final_blank_line = false; },
+       {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n"}},
+      {"neither [DONE] nor the final blank line",
+       [](SseDialect& d) { d.final_blank_line = false, d.done = false; },
+       {"data: " + a + "\n\n", "data: " + b + "\n"}},
+      {"data after [DONE]",
+       [](SseDialect& d) { d.after_done = "{\"late\":true}"; },
+       {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n", "data: {\"late\":true}\n\n"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    SseDialect dialect;
+    row.change(dialect);
+    CHECK(chunks_of(two_events().sse(dialect)) == row.expected);
+  }
+}
+
+TEST_CASE("data on several lines is the same JSON to a parser") {
+  SseDialect dialect;
+  dialect.multi_line_data = true;
+  OneExchange on(text("one two").sse(dialect), true);
+  CHECK(on.connection.receive_response().joined_text() == "one two");
+}
+
+TEST_CASE("the content type is what the dialect says, or missing") {
+  for (const char* const type : {"text/event-stream", "text/plain", ""}) {
+    CAPTURE(type);
+    SseDialect dialect;
+    dialect.content_type = type;
+    OneExchange on(two_events().sse(dialect), true);
+    const Response response = on.connection.receive_response();
+    CHECK(response.header("Content-Type") == type);
+    CHECK(response.has("Content-Type") == (*type != '\0'));
+  }
+}
+
+TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the client leaves") {
+  SseDialect dialect;
+  dialect.open_after_done = true;
+  const Whole whole = unbroken(two_events(), true);
+  OneExchange on(two_events().sse(dialect), true);
+  const std::string expected = whole.up_to(3, 0);
+  CHECK(on.receive(expected.size()) == expected);
+  on.clock.advance(24h);
+  CHECK(on.connection.end() == End::open);
+  const Exchange exchange = on.stub.last_call();
+  CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
+  on.connection.close();
+  CHECK(exchange.outcome() == Outcome::Kind::completed);
+  CHECK(exchange.bytes_sent() == expected.size());
+}
+
+TEST_CASE("bytes are counted and events cut as the dialect writes them") {
+  SseDialect dialect;
+  dialect.byte_order_mark = true;
+  dialect.comment = "c";
+  dialect.ids = true;
+  const std::string start = http_chunk("\xEF\xBB\xBF");
+  const std::string comment = http_chunk(": c\n\n");
+  const auto body = [&](const Trigger& trigger) {
+    OneExchange on(two_events().sse(dialect).fail(trigger, close_connection()), true);
+    const std::string bytes = on.connection.receive_all().bytes;
+    return bytes.substr(bytes.find("\r\n\r\n") + 4);
+  };
+  CHECK(body(after_bytes(2)) == http_chunk("\xEF\xBB"));
+  CHECK(body(after_bytes(3)) == start);
+  CHECK(body(after_bytes(8)) == start + comment);
+  CHECK(body(after_bytes(10)) == start + comment + http_chunk("id"));
+  CHECK(body(inside_event(1, 7)) == start + comment + http_chunk("id: 1\nd"));
+}
+
+// --- Pings -----------------------------------------------------------------------------------------------------------
+
+inline SseDialect pinging(Duration interval, std::string ping = ": ping") {
+  SseDialect dialect;
+  dialect.ping_every = interval;
+  dialect.ping = std::move(ping);
+  return dialect;
+}
+
+TEST_CASE("pings come at their moments while the reply waits for its next token") {
+  const Whole whole = unbroken(text("a b"), true);
+  const Reply reply = text("a b").first_token_after(1s).every(1s).sse(pinging(400ms));
+  const std::string ping = http_chunk(": ping\n\n");
+  const std::vector<std::string> steps = {ping, ping, http_chunk(whole.pieces[1]), ping, ping, ping + whole.from(2, 0)};
+  OneExchange on(reply, true);
+  const std::string start = whole.up_to(1, 0);
+  CHECK(on.receive(start.size()) == start);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  const std::vector<Duration> gaps = {400ms, 400ms, 200ms, 200ms, 400ms, 400ms};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    CAPTURE(i);
+    CHECK(on.clock.advance_to_next_event() == gaps[i]);
+    CHECK(on.receive(steps[i].size()) == steps[i]);
+  }
+  CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+  CHECK(on.stub.last_call().events_sent() == 5);  // pings are none
+}
+
+TEST_CASE("on the instant clock the same pings come at once") {
+  Gateway gateway{Options{}.clock(InstantClock{})};
+  gateway.chat().reply(text("a b").first_token_after(1s).every(1s).sse(pinging(400ms, "data:")));
+  const Response response = Http(gateway).stream();
+  const auto events = response.events();
+  std::size_t empty = 0;
+  for (const std::string& data : events) empty += data.empty();
+  CHECK(empty == 5);
+  CHECK(events.size() == 10);
+  CHECK(events[1].empty());
+  CHECK(events[2].empty());
+  CHECK_FALSE(events[3].empty());
+}
+
+TEST_CASE("a stalled stream pings on, and a ping may have several lines") {
+  const Whole whole = unbroken(text("a"), true);
+  OneExchange on(text("a").fail(after_tokens(1), stall()).sse(pinging(15s, "id: 7\n: ping")), true);
+  const std::string start = whole.up_to(2, 0);
+  CHECK(on.receive(start.size()) == start);
+  const std::string ping = http_chunk("id: 7\n: ping\n\n");
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(on.clock.wait_for_waits(1, 5s));
+    CHECK(on.clock.waits()[0].name == "a ping");
+    CHECK(on.clock.advance_to_next_event() == 15s);
+    CHECK(on.receive(ping.size()) == ping);
+  }
+  on.connection.close();
+  CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
+}
+
+TEST_CASE("a stream held at a gate pings until the gate opens") {
+  const Whole whole = unbroken(text("a"), true);
+  Gate gate;
+  OneExchange on(text("a").hold(gate, before_token(1)).sse(pinging(1s)), true);
+  const std::string start = whole.up_to(1, 0);
+  CHECK(on.receive(start.size()) == start);
+  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  on.clock.advance(1s);
+  const std::string ping = http_chunk(": ping\n\n");
+  CHECK(on.receive(ping.size()) == ping);
+  gate.open();
+  const std::string rest = whole.from(1, 0);
+  CHECK(on.receive(rest.size()) == rest);
+  CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+  CHECK_FALSE(on.stub.last_call().guard_expired());
+}
+
+TEST_CASE("no ping comes inside an event, and none in a plain reply") {
+  const Whole whole = unbroken(text("a"), true);
+  {
+    OneExchange on(text("a").fail(inside_event(2, 9), stall(1min)).sse(pinging(40s)), true);
+    const std::string start = whole.up_to(1, 9);
+    CHECK(on.receive(start.size()) == start);
+    REQUIRE(on.clock.wait_for_waits(1, 5s));
+    CHECK(on.clock.advance_to_next_event() == 1min);
+    const std::string rest = whole.from(1, 9);
+    CHECK(on.receive(rest.size()) == rest);
+  }
+  {
+    OneExchange on(text("a").first_token_after(1min).sse(pinging(40s)), false);
+    REQUIRE(on.clock.wait_for_waits(1, 5s));
+    CHECK(on.clock.advance_to_next_event() == 1min);
+    CHECK(on.connection.receive_response().text() == "a");
+  }
+}
+
+TEST_CASE("of the pings that a stall inside an event kept back, only the last comes") {
+  const Whole whole = unbroken(text("a b"), true);
+  OneExchange on(text("a b").every(1h).fail(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
+  const std::string start = whole.up_to(1, 9);
+  CHECK(on.receive(start.size()) == start);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.clock.advance_to_next_event() == 605s);
+  const std::string ping = http_chunk(": ping\n\n");
+  const std::string next = http_chunk(whole.pieces[1].substr(9)) + ping;
+  CHECK(on.receive(next.size()) == next);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.clock.advance_to_next_event() == 10s);  // at 615 s again
+  CHECK(on.receive(ping.size()) == ping);
+  on.connection.abort();
+  CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
+}
+
+TEST_CASE("pings on a clock that nobody moves are no finding") {
+  ManualClock clock{ManualClock::default_start, 50ms};
+  Gateway gateway{Options{}.clock(clock)};
+  Gate gate;
+  Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)).sse(pinging(1s)));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(5s));
+  CHECK(eventually([&] { return clock.waits().empty(); }));  // the guard has ended the wait for the ping
+  gate.open();
+  CHECK(connection.receive_response().joined_text() == "a");
+  CHECK_FALSE(stub.last_call().guard_expired());
+}
+
+// --- gzip ------------------------------------------------------------------------------------------------------------
+
+/// What a gzip member of stored blocks holds, as far as it has come; `whole` when its end and checksum did.
+struct Unzipped {
+  std::string text;
+  bool whole = false;
+};
+
+inline Unzipped unzip(std::string_view bytes) {
+  const auto number = [&](std::size_t at, std::size_t size) {
+    std::uint32_t value = 0;
+    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
+    return value;
+  };
+  Unzipped result;
+  REQUIRE(bytes.substr(0, 4) == std::string_view("\x1f\x8b\x08\0", 4));
+  std::size_t at = 10;
+  for (bool last = false; !last;) {
+    if (at + 5 > bytes.size()) return result;
+    last = number(at, 1) == 1;
+    const std::size_t size = number(at + 1, 2);
+    REQUIRE((size ^ number(at + 3, 2)) == 0xffff);
+    if (at + 5 + size > bytes.size()) return result;
+    result.text += bytes.substr(at + 5, size);
+    at += 5 + size;
+  }
+  std::uint32_t checksum = 0xffffffff;  // CRC-32, bit by bit
+  for (const char byte : result.text) {
+    checksum ^= static_cast<unsigned char>(byte);
+    for (int bit = 0; bit < 8; ++bit) checksum = (checksum >> 1) ^ (checksum & 1 ? 0xedb88320 : 0);
+  }
+  CHECK(number(at, 4) == ~checksum);
+  CHECK(number(at + 4, 4) == result.text.size());
+  result.whole = at + 8 == bytes.size();
+  return result;
+}
+
+TEST_CASE("a stream in gzip is the same text, and each event can be read when it arrives") {
+  SseDialect dialect;
+  dialect.gzip = true;
+  const std::string long_text(200000, 'x');
+  const Reply reply = chunks({{{"a", 1}}, {{"long", long_text}}});
+  OneExchange on(reply.sse(dialect), true);
+  const Response response = on.connection.receive_response();
+  CHECK(response.header("Content-Encoding") == "gzip");
+  std::string plain;
+  for (const std::string& event : chunks_of(reply)) plain += event;
+  const Unzipped unzipped = unzip(response.body);
+  CHECK(unzipped.whole);
+  CHECK((unzipped.text == plain));  // not printed: it is long
+  CHECK(unzip(response.body.substr(0, response.chunks[0])).text == chunks_of(reply)[0]);
+}
+
+TEST_CASE("a stream in gzip is cut where its text is") {
+  SseDialect dialect;
+  dialect.gzip = true;
+  const std::string first = chunks_of(two_events())[0];
+  for (const Effect& effect : {close_connection(), reset_connection(), truncate()}) {
+    CAPTURE(effect.to_string());
+    OneExchange on(two_events().sse(dialect).fail(inside_event(2, 9), effect), true);
+    const auto received = on.connection.receive_all();
+    CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
+    std::string_view body = received.bytes;
+    body.remove_prefix(body.find("\r\n\r\n") + 4);
+    std::string bytes;
+    while (!body.empty()) {
+      const std::size_t line = body.find("\r\n");
+      const std::size_t size = std::stoul(std::string(body.substr(0, line)), nullptr, 16);
+      body.remove_prefix(line + 2);
+      bytes += body.substr(0, size);
+      if (effect.kind() == Effect::Kind::truncate && body.size() < size) {
+        CHECK(body.size() == 5 + 9);  // of a chunk that says more
+        break;
+      }
+      body.remove_prefix(size + 2);
+    }
+    const Unzipped unzipped = unzip(bytes);
+    CHECK_FALSE(unzipped.whole);
+    CHECK(unzipped.text == first + "data: {\"b");
+  }
+}
+
+// --- Writes ----------------------------------------------------------------------------------------------------------
+
+/// Where a delivery goes when only its writes matter.
+class Writing final : public detail::Outlet {
+ public:
+  std::optional<std::size_t> write_some(std::string_view bytes) override {
+    writes.emplace_back(bytes);
+    return bytes.size();
+  }
+  bool wait_until_writable() override { return false; }
+  bool drain() override { return true; }
+  bool wait(detail::Pending&, OnClientClosed) override { return true; }
+  void end(Ending) override {}
+  void end_sending() override {}
+  std::shared_ptr<detail::Wake> waker() override { return nullptr; }
+  void guard_expired() override {}
+
+  std::vector<std::string> writes;
+};
+
+inline std::vector<std::string> writes_of(const Reply& reply, bool streamed) {
+  Writing outlet;
+  detail::Timeline timeline(detail::Access::state(InstantClock{}), nullptr);
+  detail::DeliveryProgress progress;
+  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), {}, outlet, timeline, timeline.now(), progress);
+  if (streamed) {
+    detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
+    delivery.stream("HEAD", events, true);
+  } else {
+    delivery.whole("HEAD", "BODY", 0);
+  }
+  return outlet.writes;
+}
+
+inline std::string joined(const std::vector<std::string>& parts) {
+  std::string all;
+  for (const std::string& part : parts) all += part;
+  return all;
+}
+
+TEST_CASE("a reply leaves in writes of a size, or in one, and its bytes stay the same") {
+  const std::vector<std::string> usual = writes_of(two_events().write_each_event(), true);
+  REQUIRE(usual.size() == 5);  // head, three events, terminating chunk
+  CHECK(writes_of(two_events(), true) == std::vector<std::string>{joined(usual)});
+  for (const std::size_t size : {1U, 3U, 1000U}) {
+    const std::vector<std::string> sliced = writes_of(two_events().slice_writes(size), true);
+    CHECK(joined(sliced) == joined(usual));
+    for (const std::string& write : sliced) CHECK(write.size() <= size);
+  }
+  CHECK(writes_of(two_events().slice_writes(1000), true) == usual);
+  CHECK(writes_of(two_events().slice_writes(1), true).size() == joined(usual).size());
+  CHECK(writes_of(two_events().one_write(), true) == std::vector<std::string>{joined(usual)});
+  CHECK(writes_of(raw_reply(200, "BODY").write_each_event(), false) == std::vector<std::string>{"HEADBODY"});
+  CHECK(writes_of(raw_reply(200, "BODY").slice_writes(3), false) == std::vector<std::string>{"HEA", "DBO", "DY"});
+  CHECK(writes_of(raw_reply(200, "BODY").fail(after_bytes(1), stall(1s)).one_write(), false) ==
+        std::vector<std::string>{"HEADB", "ODY"});
+  const Reply stalled = two_events().fail(after_events(1), stall(1s)).one_write();
+  CHECK(writes_of(stalled, true) == std::vector<std::string>{usual[0] + usual[1], usual[2] + usual[3] + usual[4]});
+}
+
+TEST_CASE("a client sees the same reply, one write per byte or one for all") {
+  for (const bool streamed : {true, false}) {
+    const Reply reply = text("one Zürich");
+    const Whole whole = unbroken(reply, streamed);
+    const std::string expected = whole.up_to(0, 0) + whole.from(0, 0);
+    for (const Reply& written : {reply.slice_writes(1), reply.write_each_event(), reply.one_write()}) {
+      OneExchange on(written, streamed);
+      CHECK(on.connection.receive_response().raw == expected);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+    }
+  }
+}
+
+TEST_CASE("one write waits for the last token, and records nothing as sent before it") {
+  OneExchange on(text("a b").every(1s).one_write(), true);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.stub.last_call().bytes_sent() == 0);
+  CHECK(on.stub.last_call().events_sent() == 0);
+  on.clock.advance(1s);
+  CHECK(on.connection.receive_response().joined_text() == "a b");
+  CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+  CHECK(on.stub.last_call().events_sent() == 5);
+}
+
+}  // namespace sse_dialects_test

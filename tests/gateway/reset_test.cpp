@@ -1,0 +1,322 @@
+// What is left after a reset, a clear, and the change of a key or a script: nothing that the next test could see.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/timing.hpp"
+#include "support/verification.hpp"
+
+namespace reset_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::kinds;
+using test_support::RawConnection;
+using test_support::Response;
+using Kind = VerificationIssue::Kind;
+
+bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// --- The journal
+// ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a cleared journal has evicted nothing, and no review says that it has") {
+  for (const bool resets : {false, true}) {
+    CAPTURE(resets);
+    Gateway gateway{Options{}.journal_limits(2, 1 << 20)};
+    const Http http = Http(gateway).keep_alive();
+    for (int i = 0; i < 5; ++i) http.get("/v1/models");
+    REQUIRE(gateway.journal().evicted() == 3);
+    CHECK(has_part(gateway.review().message(), "3 exchanges were evicted unjudged"));
+    resets ? gateway.reset() : gateway.journal().clear();
+    CHECK(gateway.journal().evicted() == 0);
+    http.get("/v1/models");
+    CHECK(gateway.journal().evicted() == 0);
+    CHECK(gateway.review().message() == "clean: 1 exchange judged");
+    for (int i = 0; i < 2; ++i) http.get("/v1/models");
+    CHECK(gateway.journal().evicted() == 1);
+  }
+}
+
+TEST_CASE("a cleared journal has all of its bytes for what comes") {
+  Gateway gateway{Options{}.journal_limits(1000, 20'000)};
+  const Http http = Http(gateway).keep_alive();
+  const std::string long_text(6000, 'x');
+  for (int i = 0; i < 5; ++i) http.chat(Json(long_text));
+  const std::size_t fit = gateway.journal().all().size();
+  REQUIRE(fit > 1);
+  REQUIRE(gateway.journal().evicted() > 0);
+  gateway.journal().clear();
+  for (std::size_t i = 0; i < fit; ++i) http.chat(Json(long_text));
+  CHECK(gateway.journal().all().size() == fit);
+  CHECK(gateway.journal().evicted() == 0);
+}
+
+TEST_CASE("a cleared journal has struck no connection") {
+  Gateway gateway;
+  gateway.next_connection(close_on_accept(), 2);
+  CHECK(RawConnection(gateway).receive_all().bytes.empty());
+  CHECK(gateway.journal().connection_hits().size() == 1);
+  gateway.journal().clear();
+  CHECK(gateway.journal().connection_hits().empty());
+  CHECK(RawConnection(gateway).receive_all().bytes.empty());
+  CHECK(gateway.journal().connection_hits().size() == 1);
+}
+
+TEST_CASE("of struck connections the newest are kept, as many as exchanges") {
+  Gateway gateway{Options{}.journal_limits(3, 1 << 20)};
+  gateway.next_connection(close_on_accept(), 5);
+  for (int i = 0; i < 5; ++i) RawConnection(gateway).receive_all();
+  const std::vector<ConnectionHit> hits = gateway.journal().connection_hits();
+  REQUIRE(hits.size() == 3);
+  CHECK(hits.front().connection_id == 3);
+  CHECK(hits.back().connection_id == 5);
+}
+
+TEST_CASE("a wait for exchanges counts from the last clear, however many there were before") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 3; ++i) http.get("/v1/models");
+  gateway.journal().clear();
+  http.get("/v1/models");
+  CHECK(gateway.journal().wait_for(1, 0s));
+  CHECK(gateway.journal().wait_for(2, 0s).message() == "1 of 2 exchanges were recorded");
+}
+
+// --- What verify() and the destructor tell
+// ------------------------------------------------------------------------------
+
+TEST_CASE("problems that were too many to be kept are forgotten by a reset, and so is their number") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const Http http = Http(gateway).keep_alive();
+  for (int test = 1; test <= 2; ++test) {
+    CAPTURE(test);
+    gateway.chat().when(user_says("a")).reply("x");
+    for (int i = 0; i < 103; ++i) http.chat("b");
+    const Verification verification = gateway.verify();
+    CHECK(verification.issues().size() == 101);
+    CHECK(verification.issues().back().text == "and 3 more problems of exchanges, not kept");
+    gateway.reset();
+    CHECK(gateway.verify().message() == "nothing is wrong");
+  }
+  gateway.chat().when(user_says("a")).reply("x");
+  http.chat("b");
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched});
+}
+
+/// What the destructor of a gateway reports, in place of the adapter of this program.
+std::string report_of_destruction(const std::function<void(Gateway&)>& use) {
+  static std::string reported;
+  reported.clear();
+  const detail::Reporter before = detail::reporter();
+  detail::set_reporter([](const detail::Report& report) {
+    reported += report.text;
+    return true;
+  });
+  {
+    Gateway gateway;
+    use(gateway);
+  }
+  detail::set_reporter(before);
+  return reported;
+}
+
+TEST_CASE("what verify() told before a reset does not silence what is alike after it") {
+  const auto fail = [](Gateway& gateway) {
+    gateway.chat().when(user_says("a")).reply("x");
+    const Http http = Http(gateway).keep_alive();
+    for (int i = 0; i < 103; ++i) http.chat("b");
+  };
+  const std::string untold = report_of_destruction(fail);
+  CHECK(has_part(untold, "101 problems"));
+  CHECK(report_of_destruction([&](Gateway& gateway) {
+          fail(gateway);
+          CHECK_FALSE(gateway.verify());
+        }) == "");
+  CHECK(has_part(report_of_destruction([&](Gateway& gateway) {
+                   fail(gateway);
+                   CHECK_FALSE(gateway.verify());
+                   gateway.reset();
+                   fail(gateway);
+                 }),
+                 "101 problems"));
+}
+
+TEST_CASE("verify tells the same each time that it is asked") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().when(user_says("a")).expect(1).reply("x");
+  Http(gateway).chat("b");
+  const std::string once = gateway.verify().message();
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmatched, Kind::unmet_expectation});
+  CHECK(gateway.verify().message() == once);
+}
+
+TEST_CASE("review tells the same each time that it is asked") {
+  Gateway gateway;
+  Http(gateway).chat({{"user", "u"}});
+  const std::string once = gateway.review().message();
+  CHECK(has_part(once, "unknown_field (exchange 1)"));
+  CHECK(gateway.review().message() == once);
+}
+
+TEST_CASE("an expectation that was removed unmet is told until the reset, and then no more") {
+  Gateway gateway;
+  { const ScopedStub scoped = gateway.chat().expect(1).reply("unused").scoped(); }
+  CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::unmet_expectation});
+  gateway.reset();
+  CHECK(gateway.verify().message() == "nothing is wrong");
+}
+
+TEST_CASE("a reply under way at a reset ends as it began, and what it did not come to is no problem of the next test") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(text("a b").hold(gate, before_token(2)).fail(after_tokens(9), reset_connection()));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(10s));
+  gateway.reset();
+  gate.open();
+  CHECK(connection.receive_response().joined_text() == "a b");
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  CHECK(gateway.verify().message() == "nothing is wrong");
+}
+
+TEST_CASE("a request that is choosing its stub at a reset is not answered by a stub of the test before") {
+  Gateway gateway;
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  gateway.chat()
+      .when(matching("slow",
+                     [&](const ChatRequest&) {
+                       begun.set_value();
+                       go_on.get_future().wait();
+                       return true;
+                     }))
+      .reply("of the test before");
+  auto late = std::async(std::launch::async, [&] { return Http(gateway).chat(); });
+  begun.get_future().wait();
+  gateway.reset();
+  go_on.set_value();
+  CHECK(late.get().body.find("of the test before") == std::string::npos);
+}
+
+// --- What follows from how often a request came
+// --------------------------------------------------------------------------
+
+TEST_CASE("after a reset the same requests are answered as at first, and twice the same is told apart") {
+  const ManualClock clock;
+  Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
+  const Http http(gateway);
+  const auto asked = [&] {
+    std::vector<std::string> answers;
+    for (int i = 0; i < 3; ++i) {
+      answers.push_back(http.chat().raw);
+      answers.push_back(http.stream().raw);
+      answers.push_back(http.get("/v1/nowhere").raw);
+    }
+    return answers;
+  };
+  const std::vector<std::string> first = asked();
+  for (std::size_t i = 3; i < first.size(); ++i) CHECK(first[i] != first[i - 3]);
+  CHECK(asked() != first);
+  gateway.reset();
+  CHECK(asked() == first);
+}
+
+/// The answers to `HEAD /<number>` without a key, sent in one go: the cheapest requests that are told apart.
+std::string heads(const Gateway& gateway, int first, int last) {
+  RawConnection connection(gateway);
+  std::string answers;
+  constexpr int batch = 32;
+  for (int begin = first; begin <= last; begin += batch) {
+    const int end = std::min(last + 1, begin + batch);
+    std::string requests;
+    for (int number = begin; number < end; ++number)
+      requests += "HEAD /" + std::to_string(number) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    connection.send(requests);
+    for (int number = begin; number < end; ++number) answers += connection.receive_until("\r\n\r\n").bytes;
+  }
+  return answers;
+}
+
+TEST_CASE("after a reset requests beyond those that are counted exactly are answered as at first, too") {
+  if (test_support::sanitized) return;  // 131,000 requests
+  // So many different requests have counters of their own; those behind them share some.
+  constexpr int exact = 65'536;
+  const ManualClock clock;
+  Gateway gateway{Options{}.clock(clock).profile(Profile::openai).journal_limits(1, 1 << 20)};
+  const auto beyond = [&] {
+    heads(gateway, 1, exact);
+    return std::vector<std::string>{heads(gateway, exact + 1, exact + 1), heads(gateway, exact + 1, exact + 1)};
+  };
+  const std::vector<std::string> first = beyond();
+  CHECK(first[0] != first[1]);
+  gateway.reset();
+  CHECK(beyond() == first);
+}
+
+// --- Two questions, because the test changed something between them
+// --------------------------------------------------------
+
+TEST_CASE("whatever the test changed between two requests makes them two questions") {
+  struct Change {
+    const char* what;
+    std::function<void(Gateway&)> make;
+  };
+  const auto key = [](Gateway& gateway) { return gateway.keys().list().front().id; };
+  const std::vector<Change> changes = {
+      {"a key is created", [](Gateway& gateway) { gateway.keys().create("other"); }},
+      {"the key is described", [key](Gateway& gateway) { gateway.keys().describe(key(gateway), "mine"); }},
+      {"the key is enabled", [key](Gateway& gateway) { gateway.keys().enable(key(gateway)); }},
+      {"the key is limited to models", [key](Gateway& gateway) { gateway.keys().limit_models(key(gateway), {}); }},
+      {"the key is limited to operations",
+       [key](Gateway& gateway) { gateway.keys().limit_operations(key(gateway), {}); }},
+      {"the key's rate is limited", [key](Gateway& gateway) { gateway.keys().limit_rate(key(gateway), 99, 1s); }},
+      {"the key's rate is unlimited", [key](Gateway& gateway) { gateway.keys().unlimit_rate(key(gateway)); }},
+      {"the rate of all keys is limited", [](Gateway& gateway) { gateway.keys().limit_rate_for_all(99, 1s); }},
+      {"the rate of all keys is unlimited", [](Gateway& gateway) { gateway.keys().unlimit_rate_for_all(); }},
+      {"failures are cleared", [](Gateway& gateway) { gateway.clear_failures(); }},
+      {"failures of a scope are cleared", [](Gateway& gateway) { gateway.clear_failures(for_model("other")); }},
+      {"a failure is forced", [](Gateway& gateway) { gateway.fail_next(server_error(), 1, for_model("other")); }},
+      {"a stub is mounted", [](Gateway& gateway) { gateway.chat().when(user_says("never")).reply("x"); }},
+      {"a stub is removed",
+       [stub = std::make_shared<std::vector<Stub>>()](Gateway& gateway) {
+         stub->push_back(gateway.chat().when(user_says("never")).reply("x"));
+         gateway.journal().clear();
+         Http(gateway).chat();
+         stub->back().remove();
+       }},
+      {"a scenario is moved", [](Gateway& gateway) { gateway.set_state("order", "paid"); }},
+      {"chaos is added", [](Gateway& gateway) { gateway.chaos(Chaos(server_error()).probability(0)); }},
+      {"chaos is cleared", [](Gateway& gateway) { gateway.clear_chaos(); }},
+      {"a connection's fault is queued", [](Gateway& gateway) { gateway.next_connection(close_when_reused()); }},
+  };
+  for (const Change& change : changes) {
+    CAPTURE(change.what);
+    Gateway gateway{Options{}.verify_on_destruction(false)};
+    gateway.fail_always(unauthorized());
+    Http(gateway).chat();
+    Http(gateway).chat();
+    REQUIRE(gateway.review().findings().size() == 1);  // without a change, it is a retry
+    gateway.journal().clear();
+    Http(gateway).chat();
+    change.make(gateway);
+    Http(gateway).chat();
+    CHECK(gateway.review().findings().empty());
+  }
+}
+
+}  // namespace reset_test

@@ -1,0 +1,269 @@
+// Many connections at once, and what a client is told where the system allows no more of them.
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/timing.hpp"
+
+namespace scale_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+using test_support::sanitized;
+
+const Json stalled_stream{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "stall"}}}}};
+
+/// The lowest descriptor that is free.
+int next_descriptor() {
+  const int descriptor = ::dup(0);
+  ::close(descriptor);
+  return descriptor;
+}
+
+void limit(decltype(RLIMIT_NOFILE) resource, rlim_t most) {
+  const rlimit limits{most, most};
+  if (::setrlimit(resource, &limits) != 0) std::cerr << "setrlimit failed\n";
+}
+
+/// Leaves this process room for so many descriptors more.
+void leave_descriptors(int count) { limit(RLIMIT_NOFILE, static_cast<rlim_t>(next_descriptor() + count)); }
+
+/// From now on the system gives this process no thread. Root must become somebody else, whom limits concern.
+void leave_no_thread() {
+  if (::geteuid() == 0 && ::setuid(54321) != 0) std::cerr << "setuid failed\n";
+  limit(RLIMIT_NPROC, 1);
+}
+
+/// A gateway in a process of its own, so that limits concern nobody else.
+class GatewayProcess {
+ public:
+  /// `before` and `after` the gateway's start, in its process.
+  explicit GatewayProcess(
+      const std::function<void()>& before, const std::function<void(Gateway&)>& after = [](Gateway&) {}) {
+    int control[2];
+    int addresses[2];
+    int errors[2];
+    REQUIRE((::pipe(control) == 0 && ::pipe(addresses) == 0 && ::pipe(errors) == 0));
+    std::cout.flush();  // or both processes would
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::close(control[1]);
+      ::dup2(errors[1], STDERR_FILENO);
+      serve(before, after, control[0], addresses[1]);
+      ::_exit(0);
+    }
+    ::close(control[0]);
+    ::close(addresses[1]);
+    ::close(errors[1]);
+    control_ = control[1];
+    errors_ = errors[0];
+    const std::string address = read_all(addresses[0]);
+    ::close(addresses[0]);
+    port_ = std::atoi(address.c_str());
+    key_ = address.substr(address.find(' ') + 1);
+  }
+  ~GatewayProcess() { end(); }
+  GatewayProcess(const GatewayProcess&) = delete;
+  GatewayProcess& operator=(const GatewayProcess&) = delete;
+
+  Http http() const { return {"127.0.0.1", port_, key_}; }
+  RawConnection connect() const { return {"127.0.0.1", port_}; }
+  /// The status of a new connection's answer to a stream that stalls after its first event.
+  int begin_stream(std::vector<RawConnection>& connections) const {
+    connections.push_back(connect());
+    connections.back().send(http().format_chat(stalled_stream));
+    const std::string head = connections.back().receive_until("\r\n\r\n").bytes;
+    return head.size() < 12 ? 0 : std::atoi(head.c_str() + 9);
+  }
+
+  /// Ends it; what it has written to stderr.
+  std::string end() {
+    if (process_ < 0) return {};
+    ::close(control_);
+    const std::string said = read_all(errors_);
+    ::close(errors_);
+    ::waitpid(process_, nullptr, 0);
+    process_ = -1;
+    return said;
+  }
+
+ private:
+  static void serve(const std::function<void()>& before, const std::function<void(Gateway&)>& after, int control,
+                    int address) {
+    try {
+      before();
+      Gateway gateway{Options{}.verify_on_destruction(false).unmatched(Unmatched::gets_default_reply)};
+      gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
+      after(gateway);
+      const std::string reached = std::to_string(gateway.port()) + " " + gateway.api_key();
+      if (::write(address, reached.data(), reached.size()) < 0) std::cerr << "write failed\n";
+      ::close(address);
+      char byte = 0;
+      while (::read(control, &byte, 1) > 0) {
+      }
+      if (!gateway.verify()) std::cerr << gateway.verify() << '\n';
+    } catch (const std::exception& exception) {
+      std::cerr << "thrown: " << exception.what() << '\n';
+    }
+  }
+
+  static std::string read_all(int descriptor) {
+    std::string all;
+    char bytes[512];
+    for (ssize_t count = 0; (count = ::read(descriptor, bytes, sizeof bytes)) > 0;)
+      all.append(bytes, static_cast<std::size_t>(count));
+    return all;
+  }
+
+  pid_t process_ = -1;
+  int control_ = -1;
+  int errors_ = -1;
+  int port_ = 0;
+  std::string key_;
+};
+
+void check_turned_away(const Response& response, const std::string& reason) {
+  CHECK(response.status == 503);
+  CHECK(response.error_code() == "connection_limit");
+  CHECK(response.error_type() == "error");
+  CHECK(response.error_message().find(reason) != std::string::npos);
+  CHECK(response.header("Retry-After") == "1");
+  CHECK(response.header("Connection") == "close");
+}
+
+TEST_CASE("300 exchanges that stall or are held delay nobody") {
+  Gateway gateway;
+  Gate gate(60s);
+  gateway.chat().reply("Hello.");
+  gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
+  gateway.chat().when(user_says("hold")).reply(text("one two").hold(gate, before_event(1)));
+  const Http http(gateway);
+  std::vector<RawConnection> slow;
+  for (int i = 0; i < 150; ++i) {
+    slow.emplace_back(gateway);
+    slow.back().send(http.format_chat(stalled_stream));
+    slow.emplace_back(gateway);
+    slow.back().send(http.format_chat("hold"));
+  }
+  REQUIRE(gate.wait_until_reached(150, 30s));
+  for (std::size_t i = 0; i < slow.size(); i += 2) REQUIRE(slow[i].receive_until("\n\n").found);
+
+  const auto before = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) CHECK(http.chat().status == 200);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
+  CHECK(taken.count() < 2);
+
+  gate.open();
+  for (std::size_t i = 1; i < slow.size(); i += 2) CHECK(slow[i].receive_response().text() == "one two");
+}
+
+TEST_CASE("a connection that there is no descriptor for is answered 503 until one is free" * doctest::skip(sanitized)) {
+  GatewayProcess gateway([] { leave_descriptors(30); });
+  std::vector<RawConnection> streams;
+  int status = 0;
+  while (streams.size() < 60 && (status = gateway.begin_stream(streams)) == 200) {
+  }
+  CHECK(status == 503);
+  CHECK(streams.size() > 20);
+  streams.pop_back();
+
+  for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "(ulimit -n)");
+  check_turned_away(gateway.http().request("GET", "/v1/models"), "no descriptor left");
+  // Those that were there before go on, and what they leave is used again.
+  CHECK(streams.front().receive_until("\n\n").found);
+  streams.erase(streams.begin(), streams.begin() + 3);
+  CHECK(test_support::eventually([&] { return gateway.http().chat().status == 200; }));
+
+  const std::string said = gateway.end();
+  CHECK(said.find("a connection is answered 503 connection_limit: this process has no descriptor left") !=
+        std::string::npos);
+}
+
+TEST_CASE("a client that says nothing where there is no descriptor for it is answered too" * doctest::skip(sanitized)) {
+  GatewayProcess gateway([] { leave_descriptors(30); });
+  std::vector<RawConnection> streams;
+  while (streams.size() < 60 && gateway.begin_stream(streams) == 200) {
+  }
+  RawConnection silent = gateway.connect();
+  check_turned_away(silent.receive_response(), "no descriptor left");
+  CHECK(silent.receive_all().end == test_support::End::fin);
+}
+
+TEST_CASE("a connection that the system gives no thread for is answered 503" * doctest::skip(sanitized)) {
+  GatewayProcess gateway([] {}, [](Gateway&) { leave_no_thread(); });
+  for (int i = 0; i < 5; ++i) check_turned_away(gateway.http().chat(), "no thread");
+  CHECK(gateway.end().find("a connection is answered 503 connection_limit: the system gives no thread") !=
+        std::string::npos);
+}
+
+TEST_CASE("a fault on accept waits for a connection that the system gives a thread for" * doctest::skip(sanitized)) {
+  for (const std::size_t times : {std::size_t{1}, std::size_t{3}}) {
+    CAPTURE(times);
+    GatewayProcess gateway([] {},
+                           [times](Gateway& made) {
+                             made.next_connection(close_on_accept(), times);
+                             made.next_connection(reset_on_accept(), 2);
+                             leave_no_thread();
+                           });
+    for (int i = 0; i < 3; ++i) check_turned_away(gateway.http().chat(), "no thread");
+    const std::string said = gateway.end();
+    CAPTURE(said);
+    const std::size_t first = said.find("close on accept");
+    const std::size_t second = said.find("reset on accept");
+    CHECK((first != std::string::npos && second != std::string::npos && first < second));
+    CHECK(said.find(times == 1 ? "no connection came to it" : "3 of 3 are left") != std::string::npos);
+    CHECK(said.find("2 of 2 are left") != std::string::npos);
+  }
+}
+
+TEST_CASE("a limit that leaves a gateway hardly a descriptor is said at its start" * doctest::skip(sanitized)) {
+  GatewayProcess few([] { leave_descriptors(30); });
+  CHECK(few.end().find("descriptors (ulimit -n) and has used most") != std::string::npos);
+
+  GatewayProcess enough([] { leave_descriptors(100); });
+  CHECK(enough.end().empty());
+
+  GatewayProcess none([] { leave_descriptors(0); });
+  CHECK(none.end().find("thrown: mock_gateway: cannot listen on 127.0.0.1:0: Too many open files") !=
+        std::string::npos);
+
+  GatewayProcess no_thread(leave_no_thread);
+  CHECK(no_thread.end().find("thrown: mock_gateway: cannot accept connections: the system gives no thread") !=
+        std::string::npos);
+}
+
+TEST_CASE("connections beyond descriptor 1024 are served like any other" * doctest::skip(sanitized)) {
+  rlimit limits{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &limits) == 0);
+  if (limits.rlim_max < 1200) {
+    MESSAGE("not run: the limit of descriptors (ulimit -Hn) is below 1200");
+    return;
+  }
+  GatewayProcess gateway([] {
+    limit(RLIMIT_NOFILE, 1200);
+    while (::dup(0) < 1100) {
+    }
+  });
+  CHECK(gateway.http().chat().status == 200);
+  std::vector<RawConnection> streams;
+  for (int i = 0; i < 20; ++i) CHECK(gateway.begin_stream(streams) == 200);
+  for (RawConnection& stream : streams) CHECK(stream.receive_until("\n\n").found);
+  CHECK(gateway.http().request("GET", "/v1/models").status == 200);
+}
+
+}  // namespace scale_test

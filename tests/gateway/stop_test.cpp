@@ -1,0 +1,80 @@
+// How fast a gateway is gone, whatever its clients left open. Measured in real time, so this file runs by itself.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/timing.hpp"
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::chat_body;
+using test_support::Http;
+using test_support::RawConnection;
+
+namespace stop_test {
+
+const std::string flood(8u << 20, 'x');
+/// Time that stop takes with these connections open: the answer's, not the kernel's in closing the clients.
+std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t streams, std::size_t half_sent,
+                                              std::size_t not_reading) {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("Hello.");
+  gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
+  gateway.chat().when(user_says("flood")).reply(failure(200, "", "").body(flood, "text/plain"));
+
+  std::vector<RawConnection> connections;
+  const auto open = [&](std::size_t count, const std::string& request, auto options) {
+    const std::size_t first = connections.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      connections.emplace_back(gateway, options);
+      connections.back().send(request);
+    }
+    return first;
+  };
+  const std::string chat = http.format_chat();
+  const test_support::ConnectionOptions plain;
+  const std::size_t first_idle = open(idle, chat, plain);
+  const std::size_t first_stream =
+      open(streams, http.format_chat(Json{{"stream", true}, {"messages", {{{"role", "user"}, {"content", "stall"}}}}}),
+           plain);
+  open(half_sent, chat.substr(0, chat.size() - 5), plain);
+  test_support::ConnectionOptions small;
+  small.receive_buffer = 4096;
+  open(not_reading, http.format_chat("flood"), small);
+
+  for (std::size_t i = 0; i < idle; ++i) REQUIRE(connections[first_idle + i].receive_response().status == 200);
+  for (std::size_t i = 0; i < streams; ++i) REQUIRE(connections[first_stream + i].receive_until("\n\n").found);
+  REQUIRE(gateway.journal().wait_for(idle + streams + not_reading, 10s));
+
+  return test_support::time_of([&] { gateway.stop(); });
+}
+
+}  // namespace stop_test
+
+TEST_CASE("a gateway is gone within 50 ms, whatever its clients left open") {
+  const int runs = test_support::sanitized ? 5 : 50;
+  // The maximum of a whole series counts. Wall time is also what other processes take of the machine: a series that
+  // fails is measured again, at most twice.
+  for (int series = 1;; ++series) {
+    const auto times = test_support::measure(runs, [] { return stop_tests::stop_with(100, 100, 100, 5); });
+    MESSAGE("stop " << times);
+    if (test_support::sanitized || times.is_below(50)) break;
+    REQUIRE_MESSAGE(series < 3, "the maximum was 50 ms or more in three series");
+  }
+}
+
+TEST_CASE("a gateway that nobody used stops, and one that was just started") {
+  for (int run = 0; run < 50; ++run) {
+    Gateway gateway;
+    if (run % 2 == 0) gateway.stop();
+  }
+  Gateway stopped_twice;
+  stopped_twice.stop();
+  CHECK_NOTHROW(stopped_twice.stop());
+}

@@ -1,0 +1,363 @@
+// The life of a key as clients see it on the wire: its states, what happens when they change, and that its secret is
+// shown once and nowhere else.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/golden.hpp"
+#include "support/printing.hpp"
+#include "support/text.hpp"
+
+namespace keys_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::chat_path;
+using test_support::contains;
+using test_support::error_of;
+using test_support::eventually;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+using test_support::unauthorized_body;
+
+inline std::vector<std::string> ids(const std::vector<ApiKey>& keys) {
+  std::vector<std::string> result;
+  for (const ApiKey& key : keys) result.push_back(key.id);
+  return result;
+}
+
+TEST_CASE("a gateway has a default key from the start, and its secret can be asked for again") {
+  const Gateway gateway;
+  CHECK(gateway.api_key().substr(0, 3) == "sk-");
+  CHECK(gateway.api_key() == gateway.api_key());
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(gateway.keys().list().size() == 1);
+}
+
+TEST_CASE("a created key is accepted, and what the console shows of it is all but its secret") {
+  const ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  const CreatedKey created = gateway.keys().create("billing service");
+  CHECK(created.secret.substr(0, 3) == "sk-");
+  CHECK(created.description == "billing service");
+  CHECK(Http(gateway).with_key(created.secret).chat().status == 200);
+
+  const ApiKey shown = gateway.keys().find(created.id);
+  CHECK(shown.id == created.id);
+  CHECK(shown.description == "billing service");
+  CHECK(shown.state == KeyState::enabled);
+  CHECK(shown.models.empty());
+  CHECK(shown.operations.empty());
+  CHECK_FALSE(shown.limit.has_value());
+  CHECK(shown.created == ManualClock::default_start);
+  CHECK(ids(gateway.keys().list()) == std::vector<std::string>{"key_1", created.id});
+
+  gateway.keys().describe(created.id, "billing, new");
+  CHECK(gateway.keys().find(created.id).description == "billing, new");
+}
+
+TEST_CASE("a disabled key gets 403 until it is re-enabled") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create("billing service");
+  const Http http = Http(gateway).with_key(key.secret);
+
+  gateway.keys().disable(key.id);
+  CHECK(gateway.keys().find(key.id).state == KeyState::disabled);
+  for (const Response& response : {http.chat(), http.stream(), http.get("/v1/models"), http.get("/v1/nothing")}) {
+    CHECK(response.status == 403);
+    CHECK(response.body == unauthorized_body);
+  }
+  CHECK(Http(gateway).chat().status == 200);
+
+  gateway.keys().enable(key.id);
+  CHECK(gateway.keys().find(key.id).state == KeyState::enabled);
+  CHECK(http.chat().status == 200);
+  CHECK(http.stream().status == 200);
+  CHECK(http.get("/v1/models").status == 200);
+}
+
+TEST_CASE("a key can be created disabled and enabled later") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create("later", KeyOptions{}.disabled());
+  CHECK(Http(gateway).with_key(key.secret).chat().status == 403);
+  gateway.keys().enable(key.id);
+  CHECK(Http(gateway).with_key(key.secret).chat().status == 200);
+}
+
+TEST_CASE("disabling a disabled key and enabling an enabled one change nothing") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create();
+  const Http http = Http(gateway).with_key(key.secret);
+  gateway.keys().enable(key.id);
+  CHECK(http.chat().status == 200);
+  gateway.keys().disable(key.id);
+  gateway.keys().disable(key.id);
+  CHECK(http.chat().status == 403);
+  gateway.keys().enable(key.id);
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("a deleted key, enabled or disabled before, gets 401, leaves the list and can be looked up") {
+  const Gateway gateway;
+  const CreatedKey enabled = gateway.keys().create("enabled");
+  const CreatedKey disabled = gateway.keys().create("disabled", KeyOptions{}.disabled());
+  for (const CreatedKey& key : {enabled, disabled}) {
+    gateway.keys().remove(key.id);
+    const Response response = Http(gateway).with_key(key.secret).chat();
+    CHECK(response.status == 401);
+    CHECK(response.body == unauthorized_body);
+    CHECK(gateway.keys().find(key.id).state == KeyState::deleted);
+  }
+  CHECK(ids(gateway.keys().list()) == std::vector<std::string>{"key_1"});
+}
+
+TEST_CASE("whatever is done to a deleted key throws and says what to do instead") {
+  const Gateway gateway;
+  const Keys keys = gateway.keys();
+  const std::string id = keys.create("billing service").id;
+  keys.remove(id);
+  CHECK(error_of([&] { keys.enable(id); }) ==
+        "mock_gateway: key \"key_2\" (\"billing service\") is deleted; a deleted key cannot be enabled, create a new "
+        "one");
+  CHECK(error_of([&] { keys.remove(id); }) == "mock_gateway: key \"key_2\" (\"billing service\") is already deleted");
+  CHECK(contains(error_of([&] { keys.disable(id); }), "cannot be disabled"));
+  CHECK(contains(error_of([&] { keys.describe(id, "x"); }), "cannot be described"));
+  CHECK(contains(error_of([&] { keys.limit_models(id, {"m"}); }), "cannot be limited"));
+  CHECK(contains(error_of([&] { keys.limit_operations(id, {list_models()}); }), "cannot be limited"));
+  CHECK(contains(error_of([&] { keys.limit_rate(id, 1, 1s); }), "cannot be limited"));
+  CHECK(contains(error_of([&] { keys.unlimit_rate(id); }), "cannot be limited"));
+}
+
+TEST_CASE("an unknown id throws and says where the ids are") {
+  const Gateway gateway;
+  CHECK(error_of([&] { gateway.keys().disable("x"); }) ==
+        "mock_gateway: no key has the id \"x\"; Keys::list() shows the ids");
+  CHECK(contains(error_of([&] { gateway.keys().find(""); }), "no key has the id \"\""));
+}
+
+TEST_CASE("a secret given in place of an id is explained and not repeated") {
+  const Gateway gateway;
+  const Gateway other{Options{}.seed(2)};
+  for (const std::string& secret : {gateway.api_key(), other.api_key()}) {
+    const std::string error = error_of([&] { gateway.keys().disable(secret); });
+    CHECK(contains(error, "by its id, not by its secret"));
+    CHECK_FALSE(contains(error, secret.substr(3)));
+    const std::string scope_error = error_of([&] { for_key(secret); });
+    CHECK(contains(scope_error, "not its secret"));
+    CHECK_FALSE(contains(scope_error, secret.substr(3)));
+  }
+}
+
+TEST_CASE("generated secrets repeat from run to run, differ by seed, and never meet a chosen one") {
+  const auto secrets = [](const Options& options) {
+    const Gateway gateway{options};
+    return std::vector<std::string>{gateway.api_key(), gateway.keys().create().secret, gateway.keys().create().secret};
+  };
+  const std::vector<std::string> first = secrets(Options{});
+  CHECK(secrets(Options{}) == first);
+  CHECK(first[0].size() == 51);
+  CHECK(first[0] != first[1]);
+  CHECK(first[1] != first[2]);
+  CHECK(secrets(Options{}.seed(2)) != first);
+
+  const std::vector<std::string> beside = secrets(Options{}.api_key(first[1]));
+  CHECK(beside[0] == first[1]);
+  CHECK(beside[1] != first[1]);
+}
+
+TEST_CASE("a secret can be chosen; what cannot be one throws without being repeated") {
+  const Gateway gateway{Options{}.api_key("sk-default")};
+  CHECK(gateway.api_key() == "sk-default");
+  CHECK(Http(gateway).chat().status == 200);
+  const CreatedKey key = gateway.keys().create("mine", KeyOptions{}.secret("sk-my/own=secret"));
+  CHECK(key.secret == "sk-my/own=secret");
+  CHECK(Http(gateway).with_key("sk-my/own=secret").chat().status == 200);
+
+  for (const char* wrong : {"", "sk-", " ", "sk-hid den", "hid den", "sk-hidd\xc3\xa9n", "sk-hidden\n", "hidden\x7f"}) {
+    const std::string error = error_of([&] { gateway.keys().create("", KeyOptions{}.secret(wrong)); });
+    CHECK(contains(error, "visible ASCII without spaces, not empty, and more than \"sk-\""));
+    CHECK_FALSE(contains(error, "hid"));
+  }
+  const std::string taken = error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); });
+  CHECK(contains(taken, "belongs to key \"key_2\" (\"mine\")"));
+  CHECK_FALSE(contains(taken, "own"));
+  gateway.keys().remove(key.id);
+  CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); }),
+                 "is deleted and cannot come back"));
+}
+
+TEST_CASE("a key of any form lives as a key that begins with sk- does") {
+  const Gateway gateway{Options{}.api_key("EMPTY").key("off", KeyOptions{}.secret("hf_other=").disabled())};
+  CHECK(gateway.api_key() == "EMPTY");
+  const Http http(gateway);
+  CHECK(http.chat().status == 200);
+  CHECK(http.with_authorization("bearer  EMPTY").chat().status == 200);
+  CHECK(http.with_key("hf_other=").chat().status == 403);
+  for (const char* wrong : {"empty", "EMPT", "EMPTYY", "EMPTY EMPTY", "hf_other", "sk-EMPTY"}) {
+    CHECK(http.with_key(wrong).chat().status == 401);
+  }
+  CHECK(http.with_authorization("EMPTY").chat().status == 401);
+  CHECK(http.with_authorization("Basic EMPTY").chat().status == 401);
+
+  const Keys keys = gateway.keys();
+  const std::string id = keys.list().at(0).id;
+  keys.disable(id);
+  CHECK(http.chat().status == 403);
+  keys.enable(id);
+  CHECK(http.chat().status == 200);
+  keys.limit_rate(id, 1, 1min);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 429);
+  keys.remove(id);
+  CHECK(http.chat().status == 401);
+  CHECK(contains(error_of([&] { keys.create("", KeyOptions{}.secret("EMPTY")); }), "deleted and cannot come back"));
+  CHECK(keys.create("generated").secret.substr(0, 3) == "sk-");
+}
+
+TEST_CASE("a change of state applies to the first request that is sent after the call returned, from any thread") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create("hammered");
+  std::atomic<bool> disabled{false};
+  std::atomic<bool> finished{false};
+  std::atomic<int> accepted{0};
+  std::atomic<int> rejected{0};
+  std::atomic<int> too_late{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back([&] {
+      const Http http = Http(gateway).with_key(key.secret).keep_alive();
+      while (!finished) {
+        const bool after = disabled;
+        const int status = http.get("/v1/models").status;
+        if (status == 200) ++(after ? too_late : accepted);
+        if (status == 403 && after) ++rejected;
+      }
+    });
+  }
+  const bool served = eventually([&] { return accepted >= 30; });
+  gateway.keys().disable(key.id);
+  disabled = true;
+  const bool turned_away = eventually([&] { return rejected >= 30; });
+  finished = true;
+  for (std::thread& client : clients) client.join();
+  CHECK(served);
+  CHECK(turned_away);
+  CHECK(too_late == 0);
+}
+
+TEST_CASE("a request under way when its key is disabled or deleted completes") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(text("one two").hold(gate, before_token(2)));
+  for (const bool remove : {false, true}) {
+    CAPTURE(remove);
+    const CreatedKey key = gateway.keys().create();
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).with_key(key.secret).format_chat({{"stream", true}}));
+    REQUIRE(gate.wait_until_reached(remove ? 2 : 1, 10s));
+    remove ? gateway.keys().remove(key.id) : gateway.keys().disable(key.id);
+    CHECK(Http(gateway).with_key(key.secret).get("/v1/models").status == (remove ? 401 : 403));
+    gate.release();
+    const Response response = connection.receive_response();
+    CHECK(response.status == 200);
+    CHECK(response.joined_text() == "one two");
+    CHECK(response.done());
+  }
+}
+
+TEST_CASE("a rotated key is used no more once the client has the new one") {
+  const Gateway gateway;
+  const CreatedKey old_key = gateway.keys().create("service, old");
+  CHECK(Http(gateway).with_key(old_key.secret).chat().status == 200);
+  const CreatedKey new_key = gateway.keys().create("service, new");
+  CHECK(Http(gateway).with_key(new_key.secret).chat().status == 200);
+  gateway.keys().disable(old_key.id);
+  CHECK(Http(gateway).with_key(new_key.secret).chat().status == 200);
+  CHECK(gateway.journal().by_key(old_key.id).size() == 1);
+  CHECK(gateway.journal().by_key(new_key.id).size() == 2);
+}
+
+TEST_CASE("no secret is in the list, the journal, a log, an exception or a report") {
+  std::mutex mutex;
+  std::string log;
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed).on_exchange([&](const Exchange& exchange) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    log += exchange.summary() + "\n";
+  })};
+  const Keys keys = gateway.keys();
+  const CreatedKey created = keys.create("service");
+  const CreatedKey odd = keys.create("odd", KeyOptions{}.secret("sk-odd/\"key\\%2F"));
+  const std::string foreign = "sk-real-key-of-somebody";
+  gateway.on("POST", "/v1/echo",
+             [](const ReceivedRequest& request) { return HttpReply(200, request.body, "text/plain"); });
+  gateway.chat().when(user_says("never")).named("never").reply("x");
+
+  const std::vector<std::string> secrets = {gateway.api_key(), created.secret, odd.secret, foreign};
+  std::string shown;
+  for (const std::string& secret : secrets) {
+    const Http http = Http(gateway).with_key(secret).with_header("X-Debug", "key=" + secret);
+    http.chat({{"user", secret}, {"messages", Json::array({{{"role", "user"}, {"content", "my key is " + secret}}})}});
+    http.post("/v1/echo", Json{{"key", secret}});
+    http.get("/v1/nothing?key=" + secret);
+    http.post(chat_path, "{\"model\": " + secret);
+    http.with_authorization(secret).get("/v1/models");
+    http.without_key().with_header("x-api-key", secret).get("/v1/models");
+    Http(gateway).with_header("Authorization", "Bearer " + secret).get("/v1/models");
+    for (const auto& call : std::vector<std::function<void()>>{
+             [&] { keys.disable(secret); }, [&] { keys.find("id of " + secret); }, [&] { for_key(secret); },
+             [&] { keys.create("", KeyOptions{}.secret(secret + " ")); }, [&] { gateway.journal().last().chat(); }}) {
+      const std::string error = error_of(call);
+      CHECK(error != "");
+      shown += error;
+    }
+  }
+  shown += error_of([&] { keys.create("", KeyOptions{}.secret(created.secret)); });
+  keys.describe(odd.id, "its secret is " + created.secret);
+  // As JSON and as a percent-encoded query write it.
+  Http(gateway).get("/v1/nothing?key=sk-odd%2F%22key%5C%252F");
+
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  REQUIRE(eventually([&] {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return static_cast<std::size_t>(std::count(log.begin(), log.end(), '\n')) == gateway.journal().count();
+  }));
+  shown += log;
+  for (const ApiKey& key : keys.list()) shown += key.id + key.description;
+  for (const Exchange& exchange : gateway.journal().all()) {
+    shown += exchange.raw() + exchange.body() + exchange.method() + exchange.path() + exchange.query();
+    for (const Header& header : exchange.headers()) shown += header.name + header.value;
+    for (const Finding& finding : exchange.findings()) shown += finding.code + finding.message;
+    std::ostringstream printed;
+    printed << exchange << exchange.decision() << exchange.outcome();
+    shown += printed.str() + exchange.as_curl() + exchange.summary() + exchange.decision().detail;
+    if (exchange.status() == 200 && exchange.path() == chat_path) shown += exchange.chat().body.dump();
+  }
+  CHECK(gateway.journal().count() == 7 * secrets.size() + 1);
+  CHECK(contains(shown, "sk-***"));
+  for (const std::string& secret : secrets) {
+    CHECK_FALSE(contains(shown, secret));
+    CHECK_FALSE(contains(shown, secret.substr(3)));
+  }
+  CHECK_FALSE(contains(shown, R"(sk-odd/\"key)"));
+  CHECK_FALSE(contains(shown, "sk-odd%2F"));
+}
+
+TEST_CASE("a handle on the keys outlives its gateway") {
+  const Keys keys = Gateway{}.keys();
+  const CreatedKey key = keys.create("afterwards");
+  keys.disable(key.id);
+  CHECK(keys.find(key.id).state == KeyState::disabled);
+}
+
+}  // namespace keys_test

@@ -1,0 +1,147 @@
+// Rate limits of a key and of all: what is refused, with which Retry-After, and what counts.
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/text.hpp"
+
+namespace rate_limits_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::chat_path;
+using test_support::contains;
+using test_support::error_of;
+using test_support::Http;
+using test_support::Response;
+
+TEST_CASE("a rate limit refuses what is too much with the Retry-After that is really left") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(2, 10s));
+  const Http http = Http(gateway).with_key(key.secret);
+  CHECK(http.chat().status == 200);  // the window begins
+  clock.advance(4s);
+  CHECK(http.chat().status == 200);
+
+  const Response refused = http.chat();
+  CHECK(refused.status == 429);
+  CHECK(refused.reason == "Too Many Requests");
+  CHECK(refused.error_code() == "rate_limit_exceeded");
+  CHECK(refused.error_type() == "error");
+  CHECK(refused.error_message() != "");
+  CHECK(refused.header("Retry-After") == "6");
+  CHECK(Http(gateway).chat().status == 200);  // another key's requests are its own
+
+  clock.advance(2500ms);
+  CHECK(http.stream().header("Retry-After") == "4");  // 3.5 s, and never a moment too early
+  clock.advance(3500ms - 1ns);
+  CHECK(http.chat().header("Retry-After") == "1");
+  clock.advance(1ns);
+  CHECK(http.chat().status == 200);  // a new window begins here, not at a multiple of 10 s
+  clock.advance(9s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().header("Retry-After") == "1");
+  clock.advance(60s);
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("a client that returns after exactly the Retry-After is served") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).limit(1, 7300ms)};
+  const Http http(gateway);
+  CHECK(http.chat().status == 200);
+  for (int round = 0; round < 3; ++round) {
+    clock.advance(1100ms);
+    const Response refused = http.chat();
+    REQUIRE(refused.status == 429);
+    clock.advance(std::chrono::seconds(std::stoi(refused.header("Retry-After"))));
+    CHECK(http.chat().status == 200);
+  }
+}
+
+TEST_CASE("a limit for all keys is shared, and the longer wait is told when both are exceeded") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  gateway.keys().limit_rate_for_all(2, 60s);
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(1, 10s));
+  const Http limited = Http(gateway).with_key(key.secret);
+  CHECK(limited.chat().status == 200);
+  CHECK(limited.chat().header("Retry-After") == "10");  // refused by its own limit, so not counted by the other
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(Http(gateway).chat().header("Retry-After") == "60");
+  CHECK(limited.chat().header("Retry-After") == "60");
+  clock.advance(10s);
+  CHECK(limited.chat().header("Retry-After") == "50");  // refused by the other, so not counted by its own
+  gateway.keys().unlimit_rate_for_all();
+  CHECK(limited.chat().status == 200);
+  CHECK(limited.chat().header("Retry-After") == "10");
+}
+
+TEST_CASE("a limit that is set anew starts afresh, and one that is lifted is gone") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  const std::string id = gateway.keys().list().front().id;
+  const Http http(gateway);
+  gateway.keys().limit_rate(id, 1, 10s);
+  CHECK(gateway.keys().find(id).limit->requests == 1);
+  CHECK(gateway.keys().find(id).limit->window == 10s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 429);
+  gateway.keys().limit_rate(id, 1, 20s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().header("Retry-After") == "20");
+  gateway.keys().unlimit_rate(id);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 200);
+}
+
+TEST_CASE("a limit counts whatever got past the key, whatever comes of it") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).limit(3, 10s)};
+  const Http http(gateway);
+  CHECK(http.without_key().chat().status == 401);
+  CHECK(http.get("/v1/nothing").status == 404);
+  CHECK(http.post(chat_path, "{").status == 400);
+  CHECK(http.get("/v1/models").status == 200);
+  CHECK(http.get("/v1/models").status == 429);
+}
+
+TEST_CASE("a limit that can never be kept is refused where it is written") {
+  const Gateway gateway;
+  const std::string id = gateway.keys().list().front().id;
+  CHECK(contains(error_of([&] { gateway.keys().limit_rate(id, 0, 1s); }), "at least 1 request"));
+  CHECK(contains(error_of([&] { gateway.keys().limit_rate(id, 1, 0s); }), "longer than 0"));
+  CHECK(contains(error_of([&] { gateway.keys().limit_rate_for_all(1, -1s); }), "longer than 0"));
+  CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.limit(0, 1s)); }), "at least 1 request"));
+  CHECK_THROWS_AS(Gateway{Options{}.limit(0, 1s)}, GatewayError);
+}
+
+TEST_CASE("requests of many threads are counted against a limit one by one") {
+  const ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).limit(25, 10s)};
+  std::atomic<int> accepted{0};
+  std::atomic<int> refused{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&] {
+      const Http http = Http(gateway).keep_alive();
+      for (int request = 0; request < 10; ++request) {
+        const int status = http.get("/v1/models").status;
+        if (status == 200) ++accepted;
+        if (status == 429) ++refused;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  CHECK(accepted == 25);
+  CHECK(refused == 15);
+}
+
+}  // namespace rate_limits_test

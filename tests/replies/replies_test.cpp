@@ -1,0 +1,389 @@
+// What a test can put into a reply: tool calls, logprobs, usage, extra fields. Replies that are written by hand as a
+// whole are in raw_replies_test.cpp.
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/scripted.hpp"
+#include "support/text.hpp"
+
+namespace replies_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::all_profiles;
+using test_support::refused;
+using test_support::Response;
+using test_support::Scripted;
+using test_support::with_usage;
+
+// --- Tool calls ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a tool call has the id and the malformed arguments that the test gave it, plain and streamed") {
+  const std::pair<const char*, std::string> rows[] = {
+      {"cut short", R"({"city": )"},
+      {"no JSON at all", "Paris, please"},
+      {"not an object", "[1]"},
+      {"empty", ""},
+      {"beyond ASCII", R"({"city": "東京)"},
+      {"control characters", "\x01\n\t\"\\"},
+      {"JSON twice", R"({"a":1}{"a":1})"},
+  };
+  for (const Profile profile : all_profiles) {
+    for (const auto& [name, arguments] : rows) {
+      const auto& row_name = name;
+      CAPTURE(profile);
+      CAPTURE(row_name);
+      const Scripted on(malformed_tool_call("get_weather", arguments, "call_mine").malformed_tool_call("f", arguments),
+                        profile);
+      const Response plain = on.http.chat();
+      const Json calls = plain.message()["tool_calls"];
+      REQUIRE(calls.size() == 2);
+      CHECK(calls[0] == Json{{"id", "call_mine"},
+                             {"type", "function"},
+                             {"function", {{"name", "get_weather"}, {"arguments", arguments}}}});
+      CHECK(calls[1]["function"]["arguments"] == arguments);
+      CHECK(calls[1]["id"].get<std::string>().substr(0, 5) == "call_");
+      CHECK(plain.finish_reason() == "tool_calls");
+      CHECK(plain.json()["choices"][0]["message"]["content"].is_null());
+      const Response stream = on.http.stream();
+      CHECK(stream.joined_message() == plain.message());
+      CHECK(stream.finish_reason() == "tool_calls");
+    }
+  }
+}
+
+TEST_CASE("the id of a scripted call is the same in every choice, one that is made up differs") {
+  const Scripted on(tool_call("f", {{"a", 1}}, "call_1").tool_call("g", {}, "call_2").tool_call("h"));
+  for (const std::size_t choice : {std::size_t{0}, std::size_t{1}}) {
+    const Json calls = on.http.chat({{"n", 2}}).message(choice)["tool_calls"];
+    CHECK(calls[0]["id"] == "call_1");
+    CHECK(calls[1]["id"] == "call_2");
+    CHECK(calls[1]["function"]["arguments"] == "{}");
+  }
+  const Response both = on.http.chat({{"n", 2}});
+  CHECK(both.message(0)["tool_calls"][2]["id"] != both.message(1)["tool_calls"][2]["id"]);
+}
+
+TEST_CASE("tools can be called although finish_reason says stop, or the empty string") {
+  for (const char* const reason : {"stop", ""}) {
+    const Scripted on(tool_call("f").finish_reason(reason));
+    CHECK(on.http.chat().message()["tool_calls"].size() == 1);
+    CHECK(on.http.chat().json()["choices"][0]["finish_reason"] == reason);
+    const Json finish = on.http.stream().json_events().back();
+    CHECK(finish["choices"][0]["finish_reason"] == reason);
+  }
+}
+
+// --- Logprobs --------------------------------------------------------------------------------------------------------
+
+/// The logprobs of the first choice's tokens, joined from a stream.
+inline Json streamed_logprobs(const Response& stream, const char* part = "content") {
+  Json entries = Json::array();
+  for (const Json& event : stream.json_events()) {
+    if (event["choices"].empty() || event["choices"][0]["index"] != 0) continue;
+    const Json& choice = event["choices"][0];
+    if (!choice.contains("logprobs") || choice["logprobs"].is_null() || choice["logprobs"][part].is_null()) continue;
+    for (const Json& entry : choice["logprobs"][part]) entries.push_back(entry);
+  }
+  return entries;
+}
+
+TEST_CASE("logprobs are the numbers of the test, each with its own token, plain and streamed") {
+  const Json asked = {{"logprobs", true}, {"top_logprobs", 2}};
+  for (const Profile profile : all_profiles) {
+    CAPTURE(profile);
+    const Scripted on(
+        text("yes no maybe").logprobs({-0.25, {-1.5, {{" no", -1.5}, {" yes", -2}, {" so", -3}}}, {0, {}}}), profile);
+    const Json entries = on.http.chat(asked).json()["choices"][0]["logprobs"]["content"];
+    REQUIRE(entries.size() == 3);
+    CHECK(entries[0]["token"] == "yes");
+    CHECK(entries[0]["logprob"] == -0.25);
+    REQUIRE(entries[0]["top_logprobs"].size() == 2);  // made up, below the token itself
+    CHECK(entries[0]["top_logprobs"][0]["token"] == "yes");
+    CHECK(entries[0]["top_logprobs"][0]["logprob"] == -0.25);
+    CHECK(entries[0]["top_logprobs"][1]["logprob"] < -0.25);
+    CHECK(
+        entries[1].dump() ==
+        R"({"token":" no","logprob":-1.5,"bytes":[32,110,111],"top_logprobs":[)"
+        R"({"token":" no","logprob":-1.5,"bytes":[32,110,111]},{"token":" yes","logprob":-2.0,"bytes":[32,121,101,115]}]})");
+    CHECK(entries[2].dump() == R"({"token":" maybe","logprob":0.0,"bytes":[32,109,97,121,98,101],"top_logprobs":[]})");
+    CHECK(streamed_logprobs(on.http.stream(asked)) == entries);
+
+    CHECK(on.http.chat({{"logprobs", true}}).json()["choices"][0]["logprobs"]["content"][1]["top_logprobs"].empty());
+    const Json unasked = on.http.chat().json()["choices"][0];
+    CHECK((!unasked.contains("logprobs") || unasked["logprobs"].is_null()));
+    CHECK(streamed_logprobs(on.http.stream()).empty());
+  }
+}
+
+TEST_CASE("fewer logprobs than tokens leave the rest made up, more are not used") {
+  const Json asked = {{"logprobs", true}, {"top_logprobs", 1}};
+  const auto logprobs = [&](const Reply& reply, const Json& more = Json::object()) {
+    const Scripted on(reply);
+    Json fields = asked;
+    fields.update(more);
+    const Json entries = on.http.chat(fields).json()["choices"][0]["logprobs"]["content"];
+    CHECK(streamed_logprobs(on.http.stream(fields)) == entries);
+    return entries;
+  };
+  const Json made_up = logprobs(text("a b c"));
+  const Json fewer = logprobs(text("a b c").logprobs({-1}));
+  REQUIRE(fewer.size() == 3);
+  CHECK(fewer[0]["logprob"] == -1);
+  CHECK(fewer[1] == made_up[1]);
+  CHECK(fewer[2] == made_up[2]);
+  const Json more = logprobs(text("a b").logprobs({-1, -2, -3}));
+  REQUIRE(more.size() == 2);
+  CHECK(more[1]["logprob"] == -2);
+  const Json cut = logprobs(text("a b c").logprobs({-1, -2, -3}), {{"max_tokens", 1}});
+  REQUIRE(cut.size() == 1);
+  CHECK(cut[0]["logprob"] == -1);
+  CHECK(logprobs(text("a").logprobs({-1}).logprobs({-2}))[0]["logprob"] == -2);
+  CHECK(logprobs(text("a").logprobs({-1}).logprobs({})) == logprobs(text("a")));
+  CHECK(logprobs(text("a").logprobs({-1e300}))[0]["logprob"] == -1e300);
+}
+
+TEST_CASE("logprobs belong to a choice, and go on from its text to its refusal") {
+  const Json asked = {{"logprobs", true}, {"n", 2}};
+  const Scripted on(choices(text("a").logprobs({-1}), text("b").logprobs({-2})));
+  const Json both = on.http.chat(asked).json()["choices"];
+  CHECK(both[0]["logprobs"]["content"][0]["logprob"] == -1);
+  CHECK(both[1]["logprobs"]["content"][0]["logprob"] == -2);
+
+  const Scripted refusing(refusal("I cannot.").text("Sorry.").logprobs({-1, -2, -3}), Profile::openai);
+  const Json logprobs = refusing.http.chat(asked).json()["choices"][0]["logprobs"];
+  CHECK(logprobs["content"][0]["logprob"] == -1);
+  REQUIRE(logprobs["refusal"].size() == 2);
+  CHECK(logprobs["refusal"][1]["logprob"] == -3);
+  CHECK(streamed_logprobs(refusing.http.stream(asked), "refusal") == logprobs["refusal"]);
+}
+
+// --- Usage -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("usage is what the test says, plain and in the usage of a stream, in every profile") {
+  const std::pair<Profile, const char*> rows[] = {
+      {Profile::documented, R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":17})"},
+      {Profile::openai,
+       R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":17,"prompt_tokens_details":{"cached_tokens":0}})"},
+      {Profile::dashscope, R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":17})"},
+      {Profile::deepseek, R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":17,)"
+                          R"("prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":12})"},
+  };
+  for (const auto& row : rows) {
+    const Profile profile = row.first;
+    const std::string expected = row.second;
+    CAPTURE(expected);
+    const Scripted on(text("one two three").usage(12, 5), profile);
+    CHECK(on.http.chat().json()["usage"].dump() == expected);
+    const Response stream = on.http.stream(with_usage);
+    const Json last = stream.json_events().back();
+    CHECK(last["usage"].dump() == expected);
+    CHECK(last["choices"].empty() == (profile != Profile::deepseek));  // there it is on the finish chunk
+    CHECK(on.http.stream().usage().is_null());
+    CHECK(on.gateway.journal().last().tokens_sent() == 3);  // what is sent stays
+  }
+}
+
+TEST_CASE("usage tells reasoning and cached tokens and a total of the test's own") {
+  const TokenUsage usage = TokenUsage(12, 5).reasoning(3).cached(8).total(99);
+  const std::pair<Profile, const char*> rows[] = {
+      {Profile::documented,
+       R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":99,)"
+       R"("prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}})"},
+      {Profile::openai,
+       R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":99,)"
+       R"("prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}})"},
+      {Profile::dashscope,
+       R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":99,)"
+       R"("prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}})"},
+      {Profile::deepseek,
+       R"({"prompt_tokens":12,"completion_tokens":5,"total_tokens":99,)"
+       R"("prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3},)"
+       R"("prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":4})"},
+  };
+  for (const auto& row : rows) {
+    const Profile profile = row.first;
+    const std::string expected = row.second;
+    CAPTURE(expected);
+    const Scripted on(text("Hi").usage(usage), profile);
+    CHECK(on.http.chat().json()["usage"].dump() == expected);
+    CHECK(on.http.stream(with_usage).usage().dump() == expected);
+  }
+  // What is not given is counted, and never beyond what was given.
+  const auto reasoning = [](const Reply& reply) {
+    return Scripted(reply).http.chat().usage()["completion_tokens_details"];
+  };
+  CHECK(reasoning(thinking("one two").text("4").usage(1, 9)) == Json{{"reasoning_tokens", 2}});
+  CHECK(reasoning(thinking("one two").text("4").usage(1, 1)) == Json{{"reasoning_tokens", 1}});
+  CHECK(reasoning(thinking("one two").text("4").usage(TokenUsage(1, 9).reasoning(0))) == Json{{"reasoning_tokens", 0}});
+  CHECK(Scripted(text("a").usage(1, 1).usage(2, 2)).http.chat().usage()["total_tokens"] == 4);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  CHECK(Scripted(text("a").usage(most, most)).http.chat().usage()["total_tokens"] == most);
+}
+
+// --- Extra fields ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("extra fields are merged into the body as RFC 7396 says, and keys keep their order") {
+  const Scripted on(text("Hi")
+                        .usage(1, 1)
+                        .extra({{"object", nullptr}, {"service_tier", "flex"}, {"usage", {{"cost", 0.5}}}})
+                        .extra({{"created", 7}, {"nothing", nullptr}, {"a", {{"b", {{"c", nullptr}, {"d", 1}}}}}})
+                        .extra_message({{"annotations", Json::array()}, {"role", "model"}}));
+  Json body = on.http.chat().json();
+  CHECK(body["id"].get<std::string>().substr(0, 9) == "chatcmpl-");
+  body["id"] = "x";
+  CHECK(
+      body.dump() ==
+      R"({"id":"x","created":7,"model":"mock-model","choices":[{"index":0,"message":{"role":"model","content":"Hi",)"
+      R"("annotations":[]},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2,)"
+      R"("cost":0.5},"service_tier":"flex","a":{"b":{"d":1}}})");
+}
+
+TEST_CASE("extra fields are in every chunk of a stream, those of the message in its first delta") {
+  for (const Profile profile : all_profiles) {
+    CAPTURE(profile);
+    const Reply base = thinking("Hm.").text("one two").tool_call("f", {{"a", 1}}, "call_1");
+    const Json asked = {{"n", 2}, {"stream_options", {{"include_usage", true}}}};
+    // Ids repeat with the occurrence of a request, so the two gateways say the same.
+    const std::vector<Json> without = Scripted(base, profile).http.stream(asked).json_events();
+    const std::vector<Json> with =
+        Scripted(
+            base.extra({{"provider", "x"}, {"object", nullptr}}).extra_message({{"tags", {"t"}}, {"role", nullptr}}),
+            profile)
+            .http.stream(asked)
+            .json_events();
+    REQUIRE(with.size() == without.size());
+    std::size_t first_deltas = 0;
+    for (std::size_t index = 0; index < with.size(); ++index) {
+      CAPTURE(index);
+      Json expected = without[index];
+      expected.erase("object");
+      expected["provider"] = "x";
+      if (!expected["choices"].empty() && expected["choices"][0]["delta"].contains("role")) {
+        ++first_deltas;
+        expected["choices"][0]["delta"].erase("role");
+        expected["choices"][0]["delta"]["tags"] = {"t"};
+      }
+      CHECK(with[index].dump() == expected.dump());
+    }
+    CHECK(first_deltas == 2);
+  }
+}
+
+TEST_CASE("a reply with extra fields and usage still obeys stop, max_tokens and n, unless it is verbatim") {
+  const Reply reply = text("one two three").usage(1, 1).extra({{"tier", "flex"}}).logprobs({-1, -2, -3});
+  const Scripted on(reply);
+  CHECK(on.http.chat({{"stop", {"two"}}}).text() == "one ");
+  CHECK(on.http.chat({{"max_tokens", 2}}).finish_reason() == "length");
+  CHECK(on.http.stream({{"max_tokens", 2}}).joined_text() == "one two");
+  CHECK(on.http.chat({{"n", 3}}).json()["choices"].size() == 3);
+  const Scripted verbatim(reply.verbatim());
+  CHECK(verbatim.http.chat({{"stop", {"two"}}, {"max_tokens", 1}}).text() == "one two three");
+  CHECK(verbatim.http.stream({{"stop", {"two"}}, {"n", 2}}).joined_text() == "one two three");
+  CHECK(verbatim.http.chat({{"n", 3}}).json()["choices"].size() == 1);
+  const Scripted call(malformed_tool_call("f", "{\"a_long_name\": ").extra({{"tier", "flex"}}));
+  CHECK(call.http.chat({{"max_tokens", 1}}).finish_reason() == "length");
+}
+
+// --- What is refused -------------------------------------------------------------------------------------------------
+
+TEST_CASE("what makes up a completion is refused on a failure, a raw reply and chunks, with what to do") {
+  using Setter = Reply (*)(const Reply&);
+  const std::pair<const char*, Setter> setters[] = {
+      {"thinking", [](const Reply& reply) { return reply.thinking("a"); }},
+      {"text", [](const Reply& reply) { return reply.text("a"); }},
+      {"tool call", [](const Reply& reply) { return reply.tool_call("f"); }},
+      {"tool call", [](const Reply& reply) { return reply.malformed_tool_call("f", "{"); }},
+      {"logprobs", [](const Reply& reply) { return reply.logprobs({-1}); }},
+      {"finish_reason", [](const Reply& reply) { return reply.finish_reason("stop"); }},
+      {"model", [](const Reply& reply) { return reply.model("m"); }},
+      {"usage", [](const Reply& reply) { return reply.usage(1, 1); }},
+      {"extra fields",
+       [](const Reply& reply) {
+         return reply.extra({{"a", 1}});
+       }},
+      {"extra fields",
+       [](const Reply& reply) {
+         return reply.extra_message({{"a", 1}});
+       }},
+      {"verbatim text", [](const Reply& reply) { return reply.verbatim(); }},
+  };
+  for (const auto& [what, setter] : setters) {
+    const std::string name = what;
+    CAPTURE(name);
+    CHECK(refused([&, set = setter] { return set(rate_limited()); }) ==
+          "a failure carries no " + name + "; its body is set with Failure::body");
+    CHECK(refused([&, set = setter] { return set(raw_reply(200, "")); }) ==
+          "a raw reply carries no " + name + "; its body is sent as it is: write it there");
+    CHECK(refused([&, set = setter] { return set(chunks({})); }) ==
+          "chunks carry no " + name + "; they are sent as they are: write it into them");
+  }
+}
+
+TEST_CASE("numbers and fields that no reply can have are refused, with what to do") {
+  CHECK(refused([&] { return text("a").usage(-1, 0); }) ==
+        "prompt_tokens of a usage must not be negative, but is -1; extra({{\"usage\", …}}) sends "
+        "whatever it holds");
+  CHECK_THROWS_AS(text("a").usage(0, -1), GatewayError);
+  CHECK_THROWS_AS(TokenUsage(0, 0).total(-1), GatewayError);
+  CHECK_THROWS_AS(TokenUsage(0, 0).reasoning(-1), GatewayError);
+  CHECK_THROWS_AS(TokenUsage(0, 0).cached(-1), GatewayError);
+  CHECK(refused([&] {
+          return text("a").logprobs({-0.1, 0.9});
+        }) ==
+        "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not "
+        "0.900000");
+  CHECK_THROWS_AS(TokenLogprob(std::nan("")), GatewayError);
+  CHECK_THROWS_AS(TokenLogprob(-std::numeric_limits<double>::infinity()), GatewayError);
+  CHECK_THROWS_AS(TokenLogprob(-1, {{"a", 1}}), GatewayError);
+  CHECK_THROWS_AS(TokenLogprob(-1, {{"\xff", -1}}), GatewayError);
+  CHECK(refused([&] { return text("a").extra("flex"); }) ==
+        "extra merges the fields of a JSON object such as {{\"service_tier\", \"flex\"}}, not string");
+  CHECK_THROWS_AS(text("a").extra_message({1, 2}), GatewayError);
+  CHECK_THROWS_AS(text("a").extra({{"a", "\xff"}}), GatewayError);
+  CHECK_THROWS_AS(malformed_tool_call("f", "\xff"), GatewayError);
+  CHECK_THROWS_AS(tool_call("f", {}, "\xff"), GatewayError);
+}
+
+TEST_CASE("what belongs to the whole is refused on one of several choices, and taken on the whole") {
+  const std::string message =
+      "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra fields, "
+      "verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: choices(…).every(…)";
+  const Reply a = text("a");
+  for (const Reply& part : {a.usage(1, 1), a.extra({{"a", 1}}), a.extra_message({{"a", 1}}), a.model("m"), a.verbatim(),
+                            a.header("a", "b"), a.every(1ms), a.sse(SseDialect{"\r"})}) {
+    CHECK(refused([&] { return choices(a, part); }) == message);
+  }
+  CHECK(refused([&] { return choices(a, raw_reply(200, "")); }) ==
+        "a raw reply cannot be one of several choices; it is a reply of its own");
+  CHECK(refused([&] { return choices(chunks({}), a); }) ==
+        "a list of chunks cannot be one of several choices; it is a reply of its own");
+  CHECK(refused([&] { return choices(a, server_error()); }) ==
+        "a failure cannot be one of several choices; it is a reply of its own");
+
+  const Scripted on(choices(text("a"), malformed_tool_call("f", "{", "call_1").finish_reason("stop"))
+                        .usage(5, 2)
+                        .extra({{"tier", "flex"}})
+                        .extra_message({{"name", "x"}})
+                        .model("m"));
+  const Json body = on.http.chat({{"n", 2}}).json();
+  CHECK(body["choices"][1]["message"]["tool_calls"][0]["function"]["arguments"] == "{");
+  CHECK(body["choices"][1]["finish_reason"] == "stop");
+  CHECK(body["choices"][0]["message"]["name"] == "x");
+  CHECK(body["choices"][1]["message"]["name"] == "x");
+  CHECK(body["usage"]["total_tokens"] == 7);
+  CHECK(body["tier"] == "flex");
+  CHECK(body["model"] == "m");
+}
+
+}  // namespace replies_test

@@ -1,0 +1,147 @@
+// Instances of schemas: what users' libraries generate is served, no request takes long, and stopping ends the work.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "support/printing.hpp"
+#include "support/timing.hpp"
+
+// A namespace per file, because several files are compiled as one.
+namespace schemas_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::Response;
+
+Json format_of(const Json& schema) {
+  return {{"response_format", {{"type", "json_schema"}, {"json_schema", {{"name", "case"}, {"schema", schema}}}}}};
+}
+
+Response ask(const Http& http, const Json& schema, Json fields = Json::object()) {
+  fields.update(format_of(schema));
+  return http.chat(fields);
+}
+
+/// What tests/schemas holds: {"name", "schema"} each.
+std::vector<Json> sdk_schemas() {
+  const std::string here = __FILE__;
+  std::ifstream file(here.substr(0, here.rfind("replies/schemas_test.cpp")) + "schemas/sdk_schemas.jsonl");
+  REQUIRE(file.is_open());
+  std::vector<Json> schemas;
+  for (std::string line; std::getline(file, line);) schemas.push_back(Json::parse(line));
+  return schemas;
+}
+
+/// Of a few hundred bytes each, and of more work than a request may take.
+const Json costly[] = {
+    {{"pattern", "(a?){900}a{900}"}},
+    {{"pattern", "1(?<0e9|name(>\\d{53})-soso<\\w+"}, {"maxLength", 40}},
+    {{"type", "array"}, {"minItems", 9000}, {"uniqueItems", true}, {"items", {{"type", "integer"}}}},
+    {{"type", "string"}, {"minLength", 100000}, {"pattern", "^[a-z]+$"}},
+};
+
+TEST_CASE("a schema that pydantic, zod or an SDK's helper generated gets an instance") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const std::vector<Json> cases = sdk_schemas();
+  CHECK(cases.size() >= 60);
+  for (const Json& one : cases) {
+    CAPTURE(one["name"]);
+    const Response response = ask(http, one["schema"]);
+    CHECK(response.status == 200);
+    if (response.status == 200) {
+      CHECK(Json::accept(response.text()));
+    } else {
+      CHECK(response.error_message() == "");
+    }
+  }
+}
+
+TEST_CASE("a schema that asks for too much work is refused soon, however many choices are asked for") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  for (const Json& schema : costly) {
+    CAPTURE(schema.dump());
+    const auto time = test_support::time_of([&] {
+      const Response response = ask(http, schema, {{"n", 128}});
+      CHECK(response.status == 400);
+      CHECK(response.error_code() == "unsupported_schema");
+    });
+    CHECK(time < 1500ms);
+  }
+}
+
+TEST_CASE("many choices of a large schema are all instances, and answered soon") {
+  Gateway gateway;
+  Json schema = {{"type", "object"}, {"properties", Json::object()}, {"required", Json::array()}};
+  for (int place = 0; place < 40; ++place) {
+    const std::string name = "field_" + std::to_string(place);
+    schema["properties"][name] = {{"type", "string"}, {"format", place % 2 == 0 ? "email" : "date-time"}};
+    schema["required"].push_back(name);
+  }
+  Response response;
+  CHECK(test_support::time_of([&] { response = ask(Http(gateway), schema, {{"n", 128}}); }) < 2500ms);
+  REQUIRE(response.status == 200);
+  const Json choices = response.json()["choices"];
+  CHECK(choices.size() == 128);
+  CHECK(choices[0]["message"] != choices[1]["message"]);
+  for (const Json& choice : choices) {
+    const Json instance = Json::parse(choice["message"]["content"].get<std::string>());
+    CHECK(instance.size() == 40);
+    CHECK(instance["field_38"].get<std::string>().find('@') != std::string::npos);
+  }
+}
+
+TEST_CASE("stopping the gateway ends the work on schemas") {
+  Gateway gateway;
+  const Http http(gateway);
+  constexpr std::size_t clients = 60;
+  std::list<test_support::RawConnection> connections;
+  for (std::size_t client = 0; client < clients; ++client) {
+    connections.emplace_back(gateway);
+    REQUIRE(connections.back().send(http.format_chat()));
+    REQUIRE(connections.back().receive_response().status == 200);
+  }
+  for (auto& connection : connections) REQUIRE(connection.send(http.format_chat(format_of(costly[0]))));
+  REQUIRE(gateway.journal().wait_for(clients + 1, 10s));  // the others are being worked on, which takes seconds
+  CHECK(test_support::time_of([&] { gateway.stop(); }) < 500ms);
+}
+
+TEST_CASE("a text for a pattern obeys its lookaheads") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const auto is_capital = [](char character) { return character >= 'A' && character <= 'Z'; };
+  const auto is_digit = [](char character) { return character >= '0' && character <= '9'; };
+  for (int seed = 0; seed < 10; ++seed) {
+    const Json schema = {{"type", "string"}, {"pattern", "^(?=.*[A-Z])(?=.*\\d)(?!.*[aeiou]).{8,12}$"}};
+    const Response response = ask(http, schema, {{"seed", seed}});
+    REQUIRE(response.status == 200);
+    const std::string text = Json::parse(response.text());
+    CHECK(text.size() >= 8);
+    CHECK(std::any_of(text.begin(), text.end(), is_capital));
+    CHECK(std::any_of(text.begin(), text.end(), is_digit));
+    CHECK(text.find_first_of("aeiou") == std::string::npos);
+  }
+}
+
+TEST_CASE("a schema that leads back to itself without reading a value is refused") {
+  Gateway gateway;
+  const Json endless[] = {
+      {{"$ref", "#"}},
+      {{"anyOf", {{{"$ref", "#"}}, {{"type", "null"}}}}},
+      {{"allOf", {{{"$ref", "#"}}}}, {"type", "object"}},
+      {{"type", "object"}, {"required", {"next"}}, {"properties", {{"next", {{"$ref", "#"}}}}}},
+  };
+  for (const Json& schema : endless) {
+    CAPTURE(schema.dump());
+    CHECK(ask(Http(gateway), schema).error_code() == "unsupported_schema");
+  }
+}
+
+}  // namespace schemas_test

@@ -1,0 +1,194 @@
+// What Acceptance and the other options change of what a chat request may hold: each extension switched on and off,
+// strict and lenient.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/chat_wire.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace acceptance_test {
+
+using mock_gateway::Acceptance;
+using mock_gateway::ChatRequest;
+using mock_gateway::Options;
+using mock_gateway::Profile;
+using mock_gateway::ToolChoice;
+using test_support::ChatWire;
+using test_support::check_refused;
+using test_support::check_refused_at;
+using test_support::check_taken;
+using test_support::json_values;
+using test_support::JsonValue;
+using test_support::one_call;
+using test_support::Response;
+using test_support::said;
+using test_support::weather_tool;
+using test_support::with;
+
+TEST_CASE("each extension of the request can be switched on and off by itself") {
+  struct Case {
+    bool Acceptance::*extension;
+    bool on_by_default;
+    std::string body;
+    const char* code;  // when it is off
+    std::string message;
+  };
+  const std::string other_part = R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]})";
+  const std::vector<Case> cases = {
+      {&Acceptance::unknown_fields, true, with(R"("user":"u")"), "unknown_parameter",
+       "user: not a documented field; leave it out"},
+      {&Acceptance::unknown_fields, true, with(R"("frequency_penalty":1)"), "unknown_parameter",
+       "frequency_penalty: not a documented field; use repetition_penalty instead"},
+      {&Acceptance::unknown_fields, true, with(R"("stream":true,"stream_options":{"chunk":1})"), "unknown_parameter",
+       "stream_options.chunk: not a documented field; leave it out"},
+      {&Acceptance::tool_role, true, said(R"({"role":"tool","tool_call_id":"c","content":"21"})"), "invalid_value",
+       R"(messages[0].role: expected one of "system", "user", "assistant", got "tool")"},
+      {&Acceptance::developer_role, false, said(R"({"role":"developer","content":"Hi"})"), "invalid_value",
+       R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer")"},
+      {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant","content":null,)" + one_call + "}"),
+       "invalid_type", "messages[0].content: expected a string or an array of parts, got null"},
+      {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant",)" + one_call + "}"),
+       "missing_required_parameter", "messages[0].content: expected a string or an array of parts, got nothing"},
+      {&Acceptance::text_parts, true, said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
+       "invalid_type", "messages[0].content: expected a string, got an array"},
+      {&Acceptance::other_parts, false, said(other_part), "invalid_value",
+       "messages[0].content[0].type: expected \"text\", got \"image_url\""},
+      {&Acceptance::tool_calls_in_messages, true, said(R"({"role":"assistant","content":"",)" + one_call + "}"),
+       "unknown_parameter", "messages[0].tool_calls: not a documented field; leave it out"},
+      {&Acceptance::stop_as_string, true, with(R"("stop":"x")"), "invalid_type",
+       "stop: expected an array of strings, got a string (\"x\")"},
+      {&Acceptance::tool_choice_required, true, with(weather_tool + R"(,"tool_choice":"required")"), "invalid_value",
+       R"(tool_choice: expected one of "none", "auto" or an object that names a function, got "required")"},
+      {&Acceptance::null_as_absent, true, with(R"("stop":null)"), "invalid_type",
+       "stop: expected an array of strings or a string, got null"},
+      {&Acceptance::stream_options_without_stream, true, with(R"("stream_options":{})"), "invalid_value",
+       "stream_options: expected nothing unless stream is true, got an object"},
+  };
+  for (const Case& extension : cases) {
+    INFO(extension.message);
+    CHECK(Acceptance{}.*extension.extension == extension.on_by_default);
+    Acceptance acceptance;
+    acceptance.*extension.extension = true;
+    check_taken(ChatWire(acceptance), extension.body);
+    acceptance.*extension.extension = false;
+    check_refused(ChatWire(acceptance), extension.body, extension.code, extension.message);
+    // The rest goes on as before.
+    check_taken(ChatWire(acceptance), with(""));
+  }
+}
+
+TEST_CASE("without the logprobs extension its fields are unknown ones") {
+  Acceptance acceptance;
+  acceptance.logprobs = false;
+  const ChatWire wire(acceptance);
+  const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
+  CHECK(wire.findings(body) == "unknown_field unknown_field");
+  CHECK_FALSE(wire.understood(body).logprobs);
+  acceptance.unknown_fields = false;
+  check_refused(ChatWire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
+}
+
+TEST_CASE("other parts need a type, and their texts are not the message's") {
+  Acceptance acceptance;
+  acceptance.other_parts = true;
+  const ChatWire wire(acceptance);
+  const ChatRequest request =
+      wire.understood(said(R"({"role":"user","content":[{"type":"image_url"},{"type":"text","text":"Hi"}]})"));
+  CHECK(request.last_user_text() == "Hi");
+  CHECK(request.messages[0].content.size() == 2);
+  check_refused(wire, said(R"({"role":"user","content":[{"image_url":{}}]})"), "missing_required_parameter",
+                "messages[0].content[0].type: expected a string, got nothing");
+  acceptance.text_parts = false;
+  check_refused(ChatWire(acceptance), said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
+                "invalid_value", "messages[0].content[0].type: expected another type than \"text\", got \"text\"");
+}
+
+TEST_CASE("strict takes all that is documented and no null") {
+  const ChatWire wire(Acceptance::strict());
+  check_taken(wire, with(""));
+  check_taken(wire, with(R"("stream":true,"stream_options":{"include_usage":true},"temperature":0.5,"max_tokens":5,)"
+                         R"("presence_penalty":1,"n":1,"seed":1,"stop":["x"],"parallel_tool_calls":true,)"
+                         R"("response_format":{"type":"json_object"},"enable_thinking":false,"repetition_penalty":1)"));
+  check_taken(wire, with(R"("top_p":0.5,"tool_choice":"auto",)" + weather_tool));
+  check_taken(wire, said(R"({"role":"system","content":"a"},{"role":"user","content":"b"},)"
+                         R"({"role":"assistant","content":"c"},{"role":"user","content":"d"})"));
+  for (const char* field :
+       {"stream", "stream_options", "temperature", "top_p", "max_tokens", "presence_penalty", "n", "seed", "stop",
+        "tools", "tool_choice", "parallel_tool_calls", "response_format", "enable_thinking", "repetition_penalty"}) {
+    check_refused_at(wire, with("\"" + std::string(field) + "\":null"), "invalid_type",
+                     std::string(field) + ": expected ");
+  }
+  for (const char* field : {"logprobs", "top_logprobs", "frequency_penalty", "user"}) {
+    check_refused_at(wire, with("\"" + std::string(field) + "\":null"), "unknown_parameter",
+                     std::string(field) + ": not a documented field");
+  }
+}
+
+TEST_CASE("lenient takes any JSON with model and messages, and understands what has the right shape") {
+  const ChatWire wire(Acceptance::lenient());
+  for (const JsonValue& value : json_values()) {
+    for (const char* field : {"stream_options", "temperature", "top_p", "max_tokens", "presence_penalty", "n", "seed",
+                              "stop", "tools", "tool_choice", "parallel_tool_calls", "response_format",
+                              "enable_thinking", "repetition_penalty", "logprobs", "top_logprobs", "anything"}) {
+      check_taken(wire, with("\"" + std::string(field) + "\":" + value.json));
+    }
+    check_taken(wire, said(value.json));
+    check_taken(wire, said(R"({"role":)" + std::string(value.json) + R"(,"content":)" + value.json +
+                           R"(,"tool_calls":)" + value.json + "}"));
+  }
+  check_taken(wire, said(""));
+  const ChatRequest request = wire.understood(
+      R"({"model":"mock-model","messages":[7,{"role":"robot","content":"Hi"},{"role":"user","content":"Ho"}],)"
+      R"("temperature":"hot","top_p":7,"n":0,"max_tokens":5,"seed":1.5,"tool_choice":"required","stop":["a",1]})");
+  REQUIRE(request.messages.size() == 2);
+  CHECK(request.messages[0].role == "robot");
+  CHECK(request.last_user_text() == "Ho");
+  CHECK(request.temperature == std::nullopt);
+  CHECK(request.top_p == std::nullopt);
+  CHECK(request.n == 1);
+  CHECK(request.max_tokens == 5);
+  CHECK(request.seed == std::nullopt);
+  CHECK(request.stop.empty());
+  CHECK(request.tool_choice.mode == ToolChoice::Mode::none);
+
+  check_refused(wire, "{}", "missing_required_parameter", "model: expected a string, got nothing");
+  check_refused(wire, R"({"model":"mock-model"})", "missing_required_parameter",
+                "messages: expected an array, got nothing");
+  check_refused(wire, R"({"model":1,"messages":[]})", "invalid_type", "model: expected a string, got a number (1)");
+  check_refused(wire, R"({"model":"mock-model","messages":{}})", "invalid_type",
+                "messages: expected an array, got an object");
+  check_refused_at(wire, "[", "invalid_json", "invalid JSON at line 1, column 2: ");
+  check_refused_at(wire, "[1]", "invalid_type", "body: expected an object");
+}
+
+TEST_CASE("lenient stays lenient when single extensions are switched off") {
+  Acceptance acceptance = Acceptance::strict();
+  acceptance.anything_with_model_and_messages = true;
+  check_taken(ChatWire(acceptance), with(R"("user":"u","stop":"x","temperature":null,"n":1,"n":2)"));
+}
+
+TEST_CASE("the largest n is an option") {
+  const ChatWire wire(Options{}.max_n(2));
+  check_taken(wire, with(R"("n":2)"));
+  check_refused(wire, with(R"("n":3)"), "value_above_maximum", "n: expected at most 2, got 3");
+}
+
+TEST_CASE("the openai profile refuses a temperature outside 0 to 2 and names the param") {
+  const ChatWire wire(Options{}.profile(Profile::openai));
+  check_taken(wire, with(R"("temperature":0)"));
+  check_taken(wire, with(R"("temperature":2)"));
+  for (const char* temperature : {"-0.1", "2.1"}) {
+    const Response response = wire.post(with("\"temperature\":" + std::string(temperature)));
+    CHECK(response.status == 400);
+    CHECK(response.json()["error"]["param"] == "temperature");
+  }
+  const Response response = wire.post(said(R"({"role":"robot","content":"Hi"})"));
+  CHECK(response.status == 400);
+  CHECK(response.json()["error"]["param"] == "messages[0].role");
+}
+
+}  // namespace acceptance_test

@@ -1,0 +1,239 @@
+// What each matcher of texts lets through, patterns and tests of one's own included, and what a report then says about
+// the text, word for word.
+
+#include <string>
+#include <string_view>
+
+#include "mock_gateway.hpp"
+#include "support/internals.hpp"
+#include "support/matching.hpp"
+#include "support/printing.hpp"
+#include "support/text.hpp"
+
+namespace text_matchers_test {
+
+using namespace mock_gateway;
+using matching_support::check;
+using matching_support::explain_lines;
+using matching_support::matches;
+using matching_support::message;
+using matching_support::result_of;
+using matching_support::said;
+using matching_support::Sent;
+using matching_support::user;
+using matching_support::weather_call;
+using matching_support::with;
+using test_support::error_of;
+using test_support::repeated;
+
+/// The report on a user's text.
+inline std::string explain_text(const TextMatcher& matcher, const std::string& text) {
+  CHECK_FALSE(matcher.matches(text));
+  return matcher.explain(text);
+}
+
+// --- Texts -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a bare string means contains, and equals, starts_with and ends_with say where a text belongs") {
+  check({
+      {user_says("weather"), user("The weather?"), user("wether in Paris?"),
+       "✘ user text contains \"weather\"    actual \"wether in Paris?\""},
+      {user_says(std::string("weather")), user("weather"), user("Weather"),
+       "✘ user text contains \"weather\"    actual \"Weather\""},
+      {user_says(contains("a")), user("a"), user("b"), "✘ user text contains \"a\"    actual \"b\""},
+      {user_says(equals("weather")), user("weather"), user("weather?"),
+       "✘ user text is \"weather\"    actual \"weather?\""},
+      {user_says(starts_with("We")), user("Weather"), user("The weather"),
+       "✘ user text starts with \"We\"    actual \"The weather\""},
+      {user_says(starts_with("Weather")), user("Weather"), user("We"),
+       "✘ user text starts with \"Weather\"    actual \"We\""},
+      {user_says(ends_with("?")), user("Weather?"), user("Weather."),
+       "✘ user text ends with \"?\"    actual \"Weather.\""},
+      {user_says(ends_with("weather?")), user("weather?"), user("r?"),
+       "✘ user text ends with \"weather?\"    actual \"r?\""},
+      {user_says(matches_regex("^w[ea]+ther$")), user("weather"), user("the weather"),
+       "✘ user text matches the pattern \"^w[ea]+ther$\"    actual \"the weather\""},
+      {user_says(any_text()), user(""), said(message("system", "Hi")),
+       "✘ user text is anything    actual no user message"},
+  });
+}
+
+TEST_CASE("a difference in a long text is shown around its place") {
+  const std::string dog = repeated("0123456789", 30) + "the lazy dog sleeps" + repeated("abcdefghij", 30);
+  const std::string cat = repeated("0123456789", 30) + "the lazy cat sleeps" + repeated("abcdefghij", 30);
+  CHECK(explain_text(equals(dog), cat) ==
+        "\"…567890123456789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdef…\" instead of "
+        "\"…567890123456789the lazy dog sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdef…\" from byte 310 on");
+  CHECK(explain_text(starts_with(dog.substr(0, 314)), cat) ==
+        "\"…567890123456789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdef…\" instead of "
+        "\"…567890123456789the lazy dog s\" from byte 310 on");
+  CHECK(explain_text(ends_with(dog.substr(200)), cat) ==
+        "\"…567890123456789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdef…\" instead of "
+        "\"…567890123456789the lazy dog sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdef…\" from byte 310 on");
+  CHECK(explain_text(equals("short"), cat) ==
+        "\"01234567890123456789012345678901234567890123456789012345678901234567890123456789…\" instead of \"short\" "
+        "from byte 1 on");
+  CHECK(explain_text(equals(cat), cat.substr(0, 320)) ==
+        "\"…6789the lazy cat sleepsa\" instead of "
+        "\"…6789the lazy cat sleepsabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefg…\" from byte 321 on");
+  // The beginning and the end are short, so they speak for themselves.
+  CHECK(explain_text(starts_with("1"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
+  CHECK(explain_text(ends_with("!"), cat) == "\"…" + repeated("abcdefghij", 12) + "\"");
+  CHECK(explain_text(contains("!"), cat) == "\"" + repeated("0123456789", 12) + "…\"");
+  CHECK(equals(cat).explain(cat) == "\"" + repeated("0123456789", 12) + "…\"");
+}
+
+TEST_CASE("excerpts are cut between characters, never within one") {
+  const std::string umlauts = repeated("ä", 100);
+  CHECK(explain_text(contains("x"), umlauts) == "\"" + repeated("ä", 60) + "…\"");
+  CHECK(explain_text(contains("x"), "y" + umlauts) == "\"y" + repeated("ä", 59) + "…\"");
+  // ä and ö share their first byte: the difference is the character.
+  const std::string differing = umlauts + "ö" + umlauts;
+  CHECK(explain_text(equals(umlauts + "ä" + umlauts), differing) == "\"…" + repeated("ä", 12) + "ö" +
+                                                                        repeated("ä", 27) + "…\" instead of \"…" +
+                                                                        repeated("ä", 40) + "…\" from byte 201 on");
+  CHECK(explain_text(ends_with("y"), umlauts + "x") == "\"…" + repeated("ä", 60) + "x\"");
+}
+
+TEST_CASE("a report keeps to one line and to text, whatever was sent") {
+  CHECK(explain_text("x", "a\nb\r\n\tc\"d\\e") == R"("a\nb\r\n\tc\"d\\e")");
+  CHECK(explain_text("x", std::string("\x1b[31m\0\x7f", 7)) == R"("\u001b[31m\u0000\u007f")");
+  CHECK(explain_text("x", "\xff\xfe a \xc3") == "\"\xef\xbf\xbd\xef\xbf\xbd a \xef\xbf\xbd\"");
+  CHECK(explain_text("x", "a\u202eb\u2028c\u0085d\ufeff") == R"("a\u202eb\u2028c\u0085d\ufeff")");
+  CHECK(contains("a\nb").describe() == R"(contains "a\nb")");
+  CHECK(explain_lines(has_header("x-test", "7"), with("").header("X-Test", "\xff\x01")) ==
+        "✘ header x-test contains \"7\"    actual \"\xef\xbf\xbd\\u0001\"");
+  CHECK(explain_lines(json_at("/stop", 1), with(R"("stop":["a\nb\u2028"])")) ==
+        R"(✘ json at /stop is 1    actual ["a\nb\u2028"])");
+  CHECK(explain_lines(has_tool("f"), with(R"("tools":[{"type":"function","function":{"name":"g\nh"}}])")) ==
+        R"(✘ has tool "f"    actual tools: g\nh)");
+  CHECK(explain_lines(has_field("f"), with(R"("a\u001b[31m":1)")) ==
+        R"(✘ has field "f"    actual fields: model, messages, a\u001b[31m)");
+}
+
+TEST_CASE("texts of a megabyte are matched whole and shown in part") {
+  const std::string megabyte(1u << 20u, 'a');
+  CHECK(matches(user_says("b"), user(megabyte + "b")));
+  CHECK(explain_lines(user_says("b"), user(megabyte)) ==
+        "✘ user text contains \"b\"    actual \"" + std::string(120, 'a') + "…\"");
+  CHECK(explain_lines(user_says(equals(megabyte + "b")), user(megabyte + "c")) ==
+        "✘ user text is \"" + std::string(120, 'a') + "…\"    actual \"…" + std::string(24, 'a') +
+            "c\" instead of \"…" + std::string(24, 'a') + "b\" from byte 1,048,577 on");
+  CHECK(explain_lines(body_includes({{"model", megabyte}}), user("")) ==
+        "✘ body includes {\"model\":\"" + std::string(110, 'a') +
+            "…    actual at /model: \"mock-model\" instead of \"" + std::string(80, 'a') + "…\" from byte 1 on");
+}
+
+// --- Patterns --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a pattern is searched for anywhere in the text, character by character") {
+  const auto finds = [](const char* pattern, std::string_view text) { return matches_regex(pattern).matches(text); };
+  CHECK(finds("b+", "abbc"));
+  CHECK(finds("^.$", "ä"));
+  CHECK(finds("", ""));
+  CHECK(finds("(?:a|b){2,3}c$", "xabac"));
+  CHECK(finds("\\d{4}-\\d\\d", "on 2024-05-01"));
+  CHECK(finds("[^\\s]+@[a-z]+\\.com", "mail me@example.com now"));
+  CHECK_FALSE(finds("^b", "ab"));
+  CHECK_FALSE(finds("^b", "a\nb"));
+  CHECK_FALSE(finds("a.b", "a\nb"));
+  CHECK(finds("a\\sb", "a\nb"));
+}
+
+TEST_CASE("a pattern costs no more than its text is long, however it is nested, and no stack") {
+  const std::string text = repeated("ab", 2048);
+  for (const char* pattern : {"(a|b)*c", "(.|\\n)*x", "[a-z ]*\\d", "((a|b)*)*c", "(a+)+$x", "(a?){20}c",
+                              "(((((((a|b)|c)|d)|e)|f)|g)|h)*x"}) {
+    INFO(pattern);
+    CHECK_FALSE(matches_regex(pattern).matches(text));
+    CHECK(matches_regex(pattern).explain(text) == "\"" + repeated("ab", 60) + "…\"");
+  }
+}
+
+TEST_CASE("a text beyond 65,536 bytes is not searched for a pattern, and the report says so") {
+  const std::string at_limit(65536, 'a');
+  CHECK(matches_regex("a$").matches(at_limit));
+  CHECK_FALSE(matches_regex("a$").matches(at_limit + "a"));
+  CHECK(explain_lines(user_says(matches_regex("a$")), user(at_limit + "a")) ==
+        "✘ user text matches the pattern \"a$\"    actual not searched: it has 65,537 bytes, more than 65,536");
+  CHECK(matches(user_says(!matches_regex("a$")), user(at_limit + "a")));
+}
+
+TEST_CASE("a search that takes too many steps is given up, and the report says so") {
+  CHECK(matches_regex("(a?){1000}b").explain(std::string(20000, 'a')) == "given up after 5,000,000 steps");
+}
+
+TEST_CASE("what is no pattern, or asks for too much, is refused with the place") {
+  const std::string advice = " TextMatcher(description, function) takes any other test of a text.";
+  const auto error = [](const char* pattern) { return error_of([pattern] { matches_regex(pattern); }); };
+  CHECK(error("(a") ==
+        "mock_gateway: matches_regex(\"(a\"): The pattern has a '(' without a ')' (at character 3)." + advice);
+  CHECK(
+      error("a(?=b)") ==
+      "mock_gateway: matches_regex(\"a(?=b)\"): The pattern uses lookahead, which is not supported (at character 4)." +
+          advice);
+  CHECK(error("(a)\\1") ==
+        "mock_gateway: matches_regex(\"(a)\\\\1\"): The pattern uses a backreference, which is not supported (at "
+        "character 6)." +
+            advice);
+  CHECK(error("*") != "");
+  CHECK(error("[z-a]") != "");
+  CHECK(error("\xff") != "");
+}
+
+// --- Composed texts --------------------------------------------------------------------------------------------------
+
+TEST_CASE("text matchers compose, and a report shows the part that failed") {
+  const TextMatcher both = contains("a") && starts_with("b");
+  CHECK(both.describe() == "(contains \"a\" and starts with \"b\")");
+  CHECK(both.matches("ba"));
+  CHECK_FALSE(both.matches("ab"));
+  const TextMatcher either = contains("a") || contains("b");
+  CHECK(either.describe() == "(contains \"a\" or contains \"b\")");
+  CHECK(either.matches("b"));
+  CHECK_FALSE(either.matches("c"));
+  CHECK((!contains("a")).describe() == "not (contains \"a\")");
+  CHECK((!contains("a")).matches("b"));
+  const std::string text(200, 'a');
+  CHECK(explain_text(contains("a") && equals(text + "b"), text).find("from byte 201 on") != std::string::npos);
+  CHECK(explain_text(contains("b") && equals(text + "b"), text) == "\"" + std::string(120, 'a') + "…\"");
+  CHECK(explain_lines(user_says(!contains("a") || (contains("b") && contains("c"))), user("ab")) ==
+        "✘ user text (not (contains \"a\") or (contains \"b\" and contains \"c\"))    actual \"ab\"");
+}
+
+TEST_CASE("a test of one's own on a text is asked while deciding, never for a report") {
+  int asked = 0;
+  const TextMatcher postcode("is a postcode", [&asked](std::string_view text) {
+    ++asked;
+    return text.size() == 5;
+  });
+  CHECK_FALSE(postcode.built_in());
+  CHECK_FALSE((contains("1") && postcode).built_in());
+  CHECK_FALSE((contains("1") || postcode).built_in());
+  CHECK_FALSE((!postcode).built_in());
+  const auto asked_once = [&asked](const Matcher& matcher, const Sent& sent, const std::string& report) {
+    asked = 0;
+    CHECK(explain_lines(matcher, sent) == report);
+    CHECK(asked == 1);
+  };
+  asked_once(user_says(postcode), user("123"), "✘ user text is a postcode    actual \"123\"");
+  asked_once(user_says(postcode), user("12345"), "✔ user text is a postcode");
+  asked_once(!user_says(postcode), user("12345"), "✘ not (user text is a postcode)    actual \"12345\"");
+  asked_once(system_says(postcode), said(message("system", "1")), "✘ system text is a postcode    actual \"1\"");
+  asked_once(any_message_says(postcode), user("1"), "✘ text of some message is a postcode    actual \"1\"");
+  asked_once(message_is(0, "user", postcode), user("1"),
+             "✘ message 0 is of role user and its text is a postcode    actual role user: \"1\"");
+  asked_once(tool_result("get_weather", postcode), said(weather_call + "," + result_of("call_1", "21")),
+             "✘ ends with a tool result of \"get_weather\" and its text is a postcode    "
+             "actual call \"call_1\" of get_weather: \"21\"");
+  asked_once(tool_result_of("call_1", postcode), said(weather_call + "," + result_of("call_1", "21")),
+             "✘ ends with a tool result of call \"call_1\" and its text is a postcode    "
+             "actual call \"call_1\" of get_weather: \"21\"");
+  asked_once(json_text_at("/model", postcode), user(""), "✘ text at /model is a postcode    actual \"mock-model\"");
+  asked_once(has_header("x-zip", postcode), with("").header("x-zip", "1"),
+             "✘ header x-zip is a postcode    actual \"1\"");
+  asked_once(has_query("zip", postcode), with("").query("zip=1"),
+             "✘ query parameter zip is a postcode    actual \"1\"");
+}
+
+}  // namespace text_matchers_test

@@ -1,0 +1,338 @@
+#pragma once
+
+// A scenario of the catalogue as a client sees it, byte by byte, in shorthand.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client.hpp"
+#include "mock_gateway.hpp"
+#include "printing.hpp"
+
+namespace catalogue_transcript {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::End;
+using test_support::Http;
+using test_support::RawConnection;
+
+/// Stands around what was noted between bytes; it is none of them.
+constexpr char mark = '\x1e';
+
+/// The usual chunks and body, as they are spelled here and nowhere in the library.
+struct Shorthand {
+  std::string spelled;
+  std::string name;
+};
+
+inline std::string usual_chunk(const std::string& delta, const std::string& finish_reason) {
+  return R"({@chunk,"choices":[{"index":0,"delta":)" + delta + R"(,"finish_reason":)" + finish_reason + "}]}";
+}
+
+inline std::string usual_call(const std::string& fields) {
+  return usual_chunk(R"({"tool_calls":[{"index":0,)" + fields + "}]}", "null");
+}
+
+inline std::vector<Shorthand> shorthands() {
+  const std::string made = R"(,"created":1767225600,"model":"mock-model")";
+  std::vector<Shorthand> all = {
+      {R"("id":"chatcmpl-catalogue","object":"chat.completion.chunk")" + made, "@chunk"},
+      {R"("id":"chatcmpl-catalogue","object":"chat.completion")" + made, "@completion"},
+      {R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})", "@usage"},
+      {R"({@completion,"choices":[{"index":0,"message":{"role":"assistant","content":"Zürich 21 °C, 東京 9 °C."},)"
+       R"("finish_reason":"stop"}],@usage})",
+       "<answer>"},
+      {usual_chunk(R"({"role":"assistant","content":""})", "null"), "<role>"},
+      {usual_chunk(R"({"role":"assistant","content":null})", "null"), "<calls>"},
+      {usual_chunk("{}", R"("stop")"), "<stop>"},
+      {usual_chunk("{}", R"("tool_calls")"), "<called>"},
+      {usual_call(R"("id":"call_1","type":"function","function":{"name":"get_weather","arguments":""})"), "<call>"},
+      {usual_call(R"("function":{"arguments":"{\"city\":"})"), "<city>"},
+      {usual_call(R"("function":{"arguments":"\"Zürich\"}"})"), "<Zürich>"},
+      {R"("message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",)"
+       R"("function":{"name":"get_weather","arguments":"{\"city\":\"Zürich\"}"}}]})",
+       "@weather"},
+      {R"({"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again later.",)"
+       R"("type":"error"}})",
+       "<limited>"},
+      {R"({"error":{"code":"rate_limit_exceeded",)"
+       R"("message":"The rate limit is exceeded. Try again after the time in Retry-After.","type":"error"}})",
+       "<limited: Retry-After>"},
+      {R"({"error":{"code":"internal_error","message":"The server failed to process the request. Try again later.",)"
+       R"("type":"error"}})",
+       "<internal error>"},
+  };
+  int number = 0;
+  for (const char* const piece : {"Zürich ", "21 °C, ", "東京 ", "9 °C."})
+    all.push_back(
+        {usual_chunk(R"({"content":")" + std::string(piece) + "\"}", "null"), "<" + std::to_string(++number) + ">"});
+  for (const char* const name : {"<role>", "<1>", "<2>", "<3>", "<4>", "<stop>", "<calls>", "<call>", "<city>",
+                                 "<Zürich>", "<called>", "[DONE]"})
+    all.push_back({"data: " + std::string(name) + "\n\n", name});
+  return all;
+}
+
+/// The bytes of the character at the front, if it is whole and can be seen; else 0.
+inline std::size_t shown_character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  if (size == 0 || text.size() < size || text.substr(0, 3) == "\xEF\xBB\xBF") return 0;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; };
+  return std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(size), continues) ? size : 0;
+}
+
+inline std::string in_shorthand(std::string text) {
+  static const std::vector<Shorthand> all = shorthands();
+  for (const Shorthand& one : all) {
+    for (std::size_t at = 0; (at = text.find(one.spelled, at)) != std::string::npos; at += one.name.size())
+      text.replace(at, one.spelled.size(), one.name);
+  }
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::size_t run = std::min(text.find_first_not_of(c, i), text.size()) - i;
+    if (run >= 1000) {
+      shown += c + std::string("*") + std::to_string(run);
+      i += run - 1;
+    } else if (c == mark) {
+      shown += '~';
+    } else if (c == '\n') {
+      shown += "\\n";
+    } else if (c == '\r') {
+      shown += "\\r";
+    } else if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) >= 0x80) {
+      const std::size_t character = shown_character(std::string_view(text).substr(i));
+      if (character > 0) {
+        shown += text.substr(i, character);
+        i += character - 1;
+        continue;
+      }
+      char digits[8];
+      std::snprintf(digits, sizeof digits, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      shown += digits;
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
+/// Reads bytes among which notes stand.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  std::string_view rest() const { return rest_; }
+  /// The notes that stand here.
+  std::string notes() {
+    std::string taken;
+    while (!rest_.empty() && rest_[0] == mark) taken += skip(rest_.find(mark, 1) + 1);
+    return taken;
+  }
+  /// So many bytes, or what there is, with the notes among them; says whether there were as many.
+  bool take(std::size_t size, std::string& out) {
+    for (; !rest_.empty(); --size) {
+      out += notes();
+      if (size == 0 || rest_.empty()) break;
+      out += skip(1);
+    }
+    return size == 0;
+  }
+  /// A line up to CRLF, which is taken too; nothing is taken when there is none.
+  bool line(std::string& out) {
+    const std::size_t end = rest_.find("\r\n");
+    if (end == std::string_view::npos) return false;
+    out = skip(end);
+    skip(2);
+    return true;
+  }
+
+ private:
+  std::string skip(std::size_t size) {
+    std::string taken(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return taken;
+  }
+
+  std::string_view rest_;
+};
+
+/// What stored blocks of gzip hold.
+inline std::string unzipped(std::string_view bytes) {
+  std::string text;
+  for (std::size_t at = 10; at + 5 <= bytes.size();) {
+    const std::size_t size =
+        static_cast<unsigned char>(bytes[at + 1]) + 256U * static_cast<unsigned char>(bytes[at + 2]);
+    const bool last = bytes[at] == 1;
+    text += bytes.substr(at + 5, size);
+    at += 5 + size;
+    if (last) break;
+  }
+  return text;
+}
+
+struct Transcript {
+  std::string text;
+  /// A whole response has come.
+  bool complete = false;
+  /// The response says that the connection ends with it.
+  bool closes = false;
+};
+
+/// A response in shorthand: what its head has that is not usual, then the body, HTTP's chunks taken off.
+inline Transcript transcript(std::string_view bytes, bool streamed) {
+  Transcript seen;
+  Reader reader(bytes);
+  const auto rest_as_it_is = [&] {
+    seen.text += in_shorthand(std::string(reader.rest()));
+    return seen;
+  };
+  for (;;) {
+    seen.text += in_shorthand(reader.notes());
+    if (reader.rest().empty()) seen.text += "(nothing)";
+    if (reader.rest().substr(0, 5) != "HTTP/") return rest_as_it_is();
+    std::string status;
+    std::map<std::string, std::string> headers;
+    if (!reader.line(status)) return rest_as_it_is();
+    for (std::string line; reader.line(line) && !line.empty();)
+      headers[test_support::detail::lower(line.substr(0, line.find(':')))] = line.substr(line.find(':') + 2);
+    if (status.substr(9, 1) == "1") {
+      seen.text += "(" + status.substr(9);
+      for (const auto& [name, value] : headers) seen.text += ", " + name + ": " + value;
+      seen.text += ") ";
+      continue;
+    }
+    if (status != "HTTP/1.1 200 OK") seen.text += "(" + status.substr(9) + ") ";
+    if (headers["content-type"] !=
+        (streamed && status == "HTTP/1.1 200 OK" ? "text/event-stream; charset=utf-8" : "application/json"))
+      seen.text += "(content-type: " + headers["content-type"] + ") ";
+    for (const char* const name : {"retry-after", "retry-after-ms", "x-should-retry", "content-encoding"}) {
+      if (headers.count(name) != 0) seen.text += "(" + std::string(name) + ": " + headers[name] + ") ";
+    }
+    seen.closes = headers["connection"] == "close";
+    std::string body;
+    int chunks = 0;
+    if (headers["transfer-encoding"] == "chunked") {
+      for (;;) {
+        body += reader.notes();
+        const Reader before = reader;
+        std::string size;
+        if (!reader.line(size)) break;
+        if (size.find_first_not_of("0123456789abcdef") != std::string::npos) {
+          reader = before;
+          break;
+        }
+        if (size == "0") {
+          seen.complete = reader.line(size);
+          break;
+        }
+        ++chunks;
+        if (!reader.take(std::stoul(size, nullptr, 16), body)) {
+          body += "{cut}";
+          break;
+        }
+        if (!reader.line(size)) break;
+      }
+    } else if (headers.count("content-length") != 0) {
+      seen.complete = reader.take(std::stoul(headers["content-length"]), body);
+    } else {
+      seen.text += "(until close) ";
+    }
+    if (headers["content-encoding"] == "gzip") body = unzipped(body);
+    seen.text += body.empty() ? "(no body)" : in_shorthand(body);
+    if (chunks == 1 && body.find("data: ") != body.rfind("data: ")) seen.text += " (in one chunk)";
+    if (seen.complete && !reader.rest().empty()) seen.text += " (then) ";
+    return rest_as_it_is();
+  }
+}
+
+/// What was sent before a wait and is still on its way.
+inline std::string sent_before_wait(const Gateway& gateway, RawConnection& connection, const std::string& notes) {
+  if (gateway.journal().count() == 0) return "";
+  std::size_t received = 0;
+  bool noted = false;
+  for (const char c : notes) {
+    if (c == mark) noted = !noted;
+    received += c != mark && !noted;
+  }
+  const Exchange exchange = gateway.journal().last();
+  return connection
+      .receive_until([&](std::string_view more) { return received + more.size() >= exchange.bytes_sent(); })
+      .bytes;
+}
+
+/// Asks for a chat and notes what comes, how long the gateway's clock lets it wait in between, and how it ends: open
+/// (the next request is answered), fin, reset, refused, or stalled. An endless reply is taken for stalled when it is
+/// as expected so far, and in its absence after a while of real time.
+inline std::string observe_request(Gateway& gateway, ManualClock& clock, const Scenario& scenario, bool streamed,
+                                   const std::string& expected) {
+  const bool on_accept = scenario.name().find("accept") != std::string::npos;
+  const Http http(gateway);
+  std::unique_ptr<RawConnection> connection;
+  try {
+    connection = std::make_unique<RawConnection>(gateway);
+  } catch (const std::runtime_error& error) {
+    return std::string(error.what()).find("refused") != std::string::npos ? "refused" : "reset";
+  }
+  if (!on_accept) connection->send(http.format_chat(streamed ? Json{{"stream", true}} : Json{}));
+  std::string bytes;
+  int advances = 0;
+  test_support::detail::Deadline patience(5s);
+  while (!patience.over()) {
+    const auto waits = clock.waits();
+    const std::string received = connection->receive_all(waits.empty() ? 1ms : 0ms).bytes;
+    bytes += received;
+    const Transcript seen = transcript(bytes, streamed);
+    if (connection->end() != End::open) return seen.text + " " + to_string(connection->end());
+    if (seen.complete && seen.closes) {
+      connection->receive_all();
+      return seen.text + " " + to_string(connection->end());
+    }
+    if (seen.complete) break;
+    if (scenario.needs_timeout() && seen.text + " stalled" == expected) {
+      CHECK(connection->receive_all(5ms).bytes == "");
+      CHECK(connection->end() == End::open);
+      return expected;
+    }
+    if (!waits.empty() && !(scenario.needs_timeout() && advances >= 3)) {
+      bytes += sent_before_wait(gateway, *connection, bytes);
+      const auto step = std::chrono::duration_cast<std::chrono::milliseconds>(clock.advance_to_next_event());
+      bytes += mark + std::to_string(step.count()) + "ms" + mark;
+      ++advances;
+    }
+    if (!received.empty() || !waits.empty()) patience = test_support::detail::Deadline(5s);
+  }
+  if (!transcript(bytes, streamed).complete) return transcript(bytes, streamed).text + " stalled";
+  connection->send(http.format("GET", "/v1/models"));
+  const auto next = connection->receive_until("HTTP/1.1 ");
+  const std::string left = next.found ? next.bytes.substr(0, next.bytes.size() - 9) : next.bytes;
+  bytes += left;
+  const std::string end = next.found ? "open" : to_string(connection->end()) + " when reused";
+  return transcript(bytes, streamed).text + " " + end;
+}
+
+inline std::string observe(const Scenario& scenario, bool streamed, const std::string& expected) {
+  ManualClock clock;
+  Gateway gateway{scenario.options(Options{}.clock(clock))};
+  scenario.mount(gateway);
+  std::string all = observe_request(gateway, clock, scenario, streamed, expected);
+  if (scenario.group() == "retries" || scenario.name() == "reset-on-first-accept") {
+    const bool accept = scenario.group() != "retries";
+    all += " / " + (accept ? std::to_string(Http(gateway).chat().status)
+                           : observe_request(gateway, clock, scenario, streamed, expected));
+  }
+  return all;
+}
+
+}  // namespace catalogue_transcript

@@ -1,0 +1,111 @@
+#pragma once
+
+// Bodies of chat requests, and what a gateway takes of them and what it refuses.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "client.hpp"
+#include "mock_gateway.hpp"
+#include "printing.hpp"
+
+namespace test_support {
+
+/// A request with these fields beside model and one user message: `"n":2`.
+inline std::string with(const std::string& fields) {
+  return R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}])" + (fields.empty() ? "" : "," + fields) +
+         "}";
+}
+
+/// A request with this for its messages, without brackets.
+inline std::string said(const std::string& messages) {
+  return R"({"model":"mock-model","messages":[)" + messages + "]}";
+}
+
+/// A gateway and a connection to it.
+struct ChatWire {
+  explicit ChatWire(const mock_gateway::Options& options = {}) : gateway(options), http(Http(gateway).keep_alive()) {}
+  explicit ChatWire(const mock_gateway::Acceptance& acceptance)
+      : ChatWire(mock_gateway::Options{}.acceptance(acceptance)) {}
+
+  Response post(const std::string& body) const { return http.post(chat_path, body); }
+  /// What the gateway understood of a body that it takes.
+  mock_gateway::ChatRequest understood(const std::string& body) const {
+    const Response response = post(body);
+    INFO(body.substr(0, 300));
+    REQUIRE_MESSAGE(response.status == 200, response.body);
+    return gateway.journal().last().chat();
+  }
+  /// The codes of the findings on a body that the gateway takes, separated by spaces.
+  std::string findings(const std::string& body) const {
+    const Response response = post(body);
+    INFO(body.substr(0, 300));
+    REQUIRE_MESSAGE(response.status == 200, response.body);
+    std::string codes;
+    for (const mock_gateway::Finding& finding : gateway.journal().last().findings()) {
+      codes += (codes.empty() ? "" : " ") + finding.code;
+    }
+    return codes;
+  }
+
+  mock_gateway::Gateway gateway;
+  Http http;
+};
+
+inline void check_taken(const ChatWire& wire, const std::string& body) {
+  const Response response = wire.post(body);
+  INFO(body.substr(0, 300));
+  CHECK_MESSAGE(response.status == 200, response.body);
+}
+
+/// 400 with this code and exactly this message.
+inline void check_refused(const ChatWire& wire, const std::string& body, const std::string& code,
+                          const std::string& message) {
+  const Response response = wire.post(body);
+  INFO(body.substr(0, 300));
+  CHECK(response.status == 400);
+  CHECK(response.header("Content-Type").compare(0, 16, "application/json") == 0);
+  CHECK(response.error_code() == code);
+  CHECK(response.error_message() == message);
+  CHECK(response.error_type() == "error");
+}
+
+/// 400 with this code and a message that begins like this: a path and what was expected there.
+inline void check_refused_at(const ChatWire& wire, const std::string& body, const std::string& code,
+                             const std::string& beginning) {
+  const Response response = wire.post(body);
+  INFO(body.substr(0, 300));
+  CHECK(response.status == 400);
+  CHECK(response.error_code() == code);
+  CHECK(response.error_message().substr(0, beginning.size()) == beginning);
+}
+
+struct JsonValue {
+  const char* type;  // what a field must allow to take it
+  const char* json;
+  const char* got;
+};
+
+/// One of each JSON type.
+inline const std::vector<JsonValue>& json_values() {
+  static const std::vector<JsonValue> all = {
+      {"string", "\"hot\"", "a string (\"hot\")"},
+      {"boolean", "true", "a boolean (true)"},
+      {"integer", "1", "a number (1)"},
+      {"fraction", "0.5", "a number (0.5)"},
+      {"array", "[]", "an empty array"},
+      {"object", "{}", "an object"},
+      {"null", "null", "null"},
+  };
+  return all;
+}
+
+inline const std::string weather_tool =
+    R"("tools":[{"type":"function","function":{"name":"get_weather","description":"Weather of a city",)"
+    R"("parameters":{"type":"object","properties":{"city":{"type":"string"}}},"strict":true}}])";
+inline const std::string one_call =
+    R"("tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}])";
+
+}  // namespace test_support

@@ -1,0 +1,50 @@
+#pragma once
+
+// What tests of replies have in common: one reply, each profile, and fields of requests.
+
+#include <string>
+
+#include "client.hpp"
+#include "mock_gateway.hpp"
+
+namespace test_support {
+
+constexpr mock_gateway::Profile all_profiles[] = {mock_gateway::Profile::documented, mock_gateway::Profile::openai,
+                                                  mock_gateway::Profile::dashscope, mock_gateway::Profile::deepseek};
+
+/// The field by which a stream request asks for usage.
+inline const Json with_usage = {{"stream_options", {{"include_usage", true}}}};
+
+/// These fields, with more, which come before those of the same name.
+inline Json merged(Json fields, const Json& more) {
+  for (const auto& [name, value] : more.items()) fields[name] = value;
+  return fields;
+}
+
+inline Json function_tool(const std::string& name, const Json& parameters) {
+  return {{"type", "function"}, {"function", {{"name", name}, {"parameters", parameters}}}};
+}
+
+/// A tool whose arguments have bounds.
+inline Json weather_function() {
+  return function_tool("get_weather", {{"type", "object"},
+                                       {"properties",
+                                        {{"city", {{"type", "string"}, {"minLength", 2}}},
+                                         {"days", {{"type", "integer"}, {"minimum", 1}, {"maximum", 7}}}}},
+                                       {"required", {"city", "days"}},
+                                       {"additionalProperties", false}});
+}
+
+/// A gateway with one reply, whose clock stands at 2024-01-01T00:00:00Z.
+struct Scripted {
+  explicit Scripted(const mock_gateway::Reply& reply, mock_gateway::Profile profile = mock_gateway::Profile::documented)
+      : gateway(mock_gateway::Options{}.clock(clock).profile(profile)), http(gateway) {
+    gateway.chat().reply(reply);
+  }
+
+  mock_gateway::ManualClock clock;
+  mock_gateway::Gateway gateway;
+  Http http;
+};
+
+}  // namespace test_support

@@ -1,0 +1,17 @@
+#pragma once
+
+// What verify() found, for comparing.
+
+#include <vector>
+
+#include "mock_gateway.hpp"
+
+namespace test_support {
+
+inline std::vector<mock_gateway::VerificationIssue::Kind> kinds(const mock_gateway::Verification& verification) {
+  std::vector<mock_gateway::VerificationIssue::Kind> kinds;
+  for (const mock_gateway::VerificationIssue& issue : verification.issues()) kinds.push_back(issue.kind);
+  return kinds;
+}
+
+}  // namespace test_support

@@ -1,0 +1,487 @@
+// Connections as clients use and break them: many requests over one, requests that stall, clients that close, reset or
+// never read, and random bytes. The gateway lives on, and leaves no descriptor open.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/raw_requests.hpp"
+#include "support/text.hpp"
+
+#ifdef __linux__
+#include <dirent.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace connections_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::answer_to;
+using test_support::as_chunk;
+using test_support::chat_body;
+using test_support::chat_head;
+using test_support::ConnectionOptions;
+using test_support::contains;
+using test_support::End;
+using test_support::eventually;
+using test_support::head;
+using test_support::Http;
+using test_support::last_answer_to;
+using test_support::RawConnection;
+using test_support::Response;
+
+// --- Connections -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("a hundred requests go over one connection") {
+  Gateway gateway;
+  gateway.chat().reply([](const ChatRequest& request) { return text("re: " + request.last_user_text()); });
+  RawConnection connection(gateway);
+  const Http http(gateway);
+  for (int i = 1; i <= 100; ++i) {
+    connection.send(http.format_chat(std::to_string(i)));
+    const Response response = connection.receive_response();
+    CHECK(response.text() == "re: " + std::to_string(i));
+    CHECK_FALSE(response.has("Connection"));
+  }
+  const auto exchanges = gateway.journal().all();
+  REQUIRE(exchanges.size() == 100);
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    CHECK(exchanges[i].connection_id() == exchanges[0].connection_id());
+    CHECK(exchanges[i].position() == i + 1);
+  }
+}
+
+TEST_CASE("requests pipelined in one write are answered in order, and each is in the journal") {
+  Gateway gateway;
+  gateway.chat().reply([](const ChatRequest& request) { return text("re: " + request.last_user_text()); });
+  const Http http(gateway);
+  RawConnection connection(gateway);
+  connection.send(http.format_chat("1") + http.format_chat({{"stream", true}}) + http.format("GET", "/v1/models") +
+                  http.format("GET", "/v1/nothing") + http.format_chat("5"));
+  CHECK(connection.receive_response().text() == "re: 1");
+  CHECK(connection.receive_response().joined_text() == "re: Hi");
+  CHECK(connection.receive_response().json()["object"] == "list");
+  CHECK(connection.receive_response().status == 404);
+  CHECK(connection.receive_response().text() == "re: 5");
+  const auto exchanges = gateway.journal().all();
+  REQUIRE(exchanges.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(exchanges[i].position() == i + 1);
+    CHECK(exchanges[i].connection_id() == exchanges[0].connection_id());
+  }
+}
+
+TEST_CASE("Connection: close is honoured, and what follows on the connection is not served") {
+  Gateway gateway;
+  const Http http(gateway);
+  for (const std::string value : {"close", "Close", "keep-alive, close"}) {
+    CAPTURE(value);
+    const Http closing = http.with_header("Connection", value);
+    CHECK(last_answer_to(gateway, closing.format_chat()).status == 200);
+    CHECK(last_answer_to(gateway, closing.format_chat({{"stream", true}})).done());
+    CHECK(last_answer_to(gateway, closing.format("GET", "/v1/nothing")).status == 404);
+  }
+  gateway.reset();
+  CHECK(last_answer_to(gateway, http.with_header("Connection", "close").format("GET", "/v1/models") +
+                                    http.format("GET", "/v1/nothing"))
+            .status == 200);
+  const auto exchanges = gateway.journal().all();
+  REQUIRE(exchanges.size() == 2);  // the second is the good request of last_answer_to
+  CHECK(exchanges[1].connection_id() != exchanges[0].connection_id());
+}
+
+TEST_CASE("an answer that is scripted to say Connection: close is followed by the close") {
+  Gateway gateway;
+  gateway.chat().reply(text("bye").header("Connection", "close"));
+  const Http http(gateway);
+  CHECK(last_answer_to(gateway, http.format_chat()).text() == "bye");
+  CHECK(last_answer_to(gateway, http.format_chat({{"stream", true}})).joined_text() == "bye");
+  gateway.fail_next(service_unavailable().header("connection", "Close"));
+  RawConnection connection(gateway);
+  connection.send(http.format_chat());
+  CHECK(connection.receive_response().status == 503);
+  CHECK(connection.receive_all().end == End::fin);
+}
+
+TEST_CASE("empty lines before a request are skipped") {
+  Gateway gateway;
+  RawConnection connection(gateway);
+  for (int i = 0; i < 3; ++i) {
+    connection.send("\r\n\r\n\n" + Http(gateway).format("GET", "/v1/models") + "\r\n");
+    CHECK(connection.receive_response().status == 200);
+  }
+  CHECK(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().count() == 3);
+}
+
+TEST_CASE("a request may come byte by byte") {
+  Gateway gateway;
+  RawConnection connection(gateway);
+  for (const char byte : Http(gateway).format_chat()) connection.send({&byte, 1});
+  CHECK(connection.receive_response().status == 200);
+}
+
+TEST_CASE("an HTTP/1.0 client gets its answer and the end of the connection, unless it asks to keep it") {
+  Gateway gateway;
+  const Response once = last_answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.0"));
+  CHECK(once.status == 200);
+  CHECK(once.has("Content-Length"));
+
+  RawConnection connection(gateway);
+  for (int i = 0; i < 3; ++i) {
+    connection.send(head(gateway, "GET /v1/models HTTP/1.0", {"Connection: Keep-Alive"}));
+    const Response kept = connection.receive_response();
+    CHECK(kept.status == 200);
+    CHECK(kept.header("Connection") == "keep-alive");
+  }
+  connection.send(head(gateway, "GET /v1/models HTTP/1.0"));
+  CHECK(connection.receive_response().header("Connection") == "close");
+  CHECK(connection.receive_all().end == End::fin);
+}
+
+TEST_CASE("a stream to an HTTP/1.0 client is not chunked, and ends with the connection") {
+  Gateway gateway;
+  gateway.chat().reply("one two three");
+  const std::string body = chat_body({{"stream", true}}).dump();
+  const std::string length = "Content-Length: " + std::to_string(body.size());
+  for (const std::string line : {"x-nothing: 1", "Connection: keep-alive"}) {
+    CAPTURE(line);
+    const Response response =
+        answer_to(gateway, head(gateway, "POST /v1/chat/completions HTTP/1.0", {length, line}) + body);
+    CHECK(response.complete);
+    CHECK(response.end == End::fin);
+    CHECK(response.header("Connection") == "close");
+    CHECK_FALSE(response.has("Transfer-Encoding"));
+    CHECK_FALSE(response.has("Content-Length"));
+    CHECK(response.joined_text() == "one two three");
+    CHECK(response.done());
+  }
+}
+
+TEST_CASE("a client that closes in mid-request is no exchange, and nothing stays under way") {
+  Gateway gateway;
+  const std::string request = Http(gateway).format_chat();
+  const std::size_t body = request.find("\r\n\r\n") + 4;
+  for (const std::size_t size : {std::size_t{1}, std::size_t{10}, body - 1, body, body + 1, request.size() - 1}) {
+    CAPTURE(size);
+    RawConnection closing(gateway);
+    closing.send(request.substr(0, size));
+    closing.close();
+    RawConnection half_closing(gateway);
+    half_closing.send(request.substr(0, size));
+    half_closing.shutdown_write();
+    const auto rest = half_closing.receive_all();
+    CHECK(rest.end == End::fin);
+    CHECK(rest.bytes.empty());
+    RawConnection resetting(gateway);
+    resetting.send(request.substr(0, size));
+    resetting.abort();
+  }
+  CHECK(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().count() == 0);
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("a client that closes its side after its request still gets its answer") {
+  Gateway gateway;
+  gateway.chat().reply(text("one two three").every(5ms));
+  for (const bool stream : {false, true}) {
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", stream}}));
+    connection.shutdown_write();
+    const Response response = connection.receive_response();
+    CHECK((stream ? response.joined_text() : response.text()) == "one two three");
+    CHECK(connection.receive_all().end == End::fin);
+    CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
+  }
+}
+
+TEST_CASE("a request that stalls halfway is a 408 after the read timeout, and holds nobody else up") {
+  Gateway gateway{Options{}.read_timeout(200ms)};
+  const Http http(gateway);
+  const std::string request = http.format_chat();
+  const std::string chunked = chat_head(gateway, {"Transfer-Encoding: chunked"});
+  for (const std::string& part : {request.substr(0, 1), request.substr(0, 30), request.substr(0, request.size() - 1),
+                                  chunked, chunked + "5", chunked + "5\r\nhel", chunked + "0\r\n"}) {
+    CAPTURE(part);
+    RawConnection connection(gateway);
+    connection.send(part);
+    CHECK(http.chat().status == 200);
+    const Response response = connection.receive_response();
+    CHECK(response.status == 408);
+    CHECK(response.error_code() == "request_timeout");
+    CHECK(response.header("Connection") == "close");
+    CHECK(connection.receive_all().end == End::fin);
+    CHECK(http.chat().status == 200);
+  }
+  CHECK(gateway.journal().wait_until_idle(5s));
+}
+
+TEST_CASE("an idle connection is closed after the idle timeout, used or not, without an answer") {
+  Gateway gateway{Options{}.idle_timeout(100ms)};
+  RawConnection unused(gateway);
+  const auto nothing = unused.receive_all();
+  CHECK(nothing.end == End::fin);
+  CHECK(nothing.bytes.empty());
+  RawConnection used(gateway);
+  used.send(Http(gateway).format_chat());
+  CHECK(used.receive_response().status == 200);
+  const auto rest = used.receive_all();
+  CHECK(rest.end == End::fin);
+  CHECK(rest.bytes.empty());
+  CHECK(gateway.journal().count() == 1);
+}
+
+TEST_CASE("a client that does not read what precedes a fault is ended after the write timeout") {
+  Gateway gateway{Options{}.write_timeout(200ms)};
+  // It fits the buffer for sending, so that only the wait for its acknowledgement shows that nobody reads.
+  gateway.chat().reply(text(std::string(300'000, 'x')).fail(after_bytes(200'000), close_connection()));
+  ConnectionOptions small;
+  small.receive_buffer = 4096;
+  RawConnection connection(gateway, small);
+  connection.send(Http(gateway).format_chat());
+  REQUIRE(gateway.journal().wait_for(1, 5s));
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_stalled);
+  CHECK(connection.receive_all().end == End::reset);
+}
+
+TEST_CASE("a client that never reads a big reply is ended after the write timeout") {
+  Gateway gateway{Options{}.write_timeout(200ms)};
+  gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));
+  ConnectionOptions small;
+  small.receive_buffer = 4096;
+  for (const bool stream : {false, true}) {
+    RawConnection connection(gateway, small);
+    connection.send(Http(gateway).format_chat({{"stream", stream}}));
+    REQUIRE(gateway.journal().wait_for(stream ? 2 : 1, 5s));
+    const Exchange exchange = gateway.journal().last();
+    CHECK(exchange.outcome() == Outcome::Kind::client_stalled);
+    CHECK(exchange.bytes_sent() > 0);
+    CHECK(exchange.bytes_sent() < std::size_t{8} << 20);
+    CHECK(connection.receive_all().end == End::reset);
+  }
+}
+
+#ifdef __linux__
+
+/// Sends a signal that is handled, and does nothing, to every thread of the process.
+class HarmlessSignal {
+ public:
+  HarmlessSignal() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGUSR1, &action, &before_);
+  }
+  ~HarmlessSignal() { ::sigaction(SIGUSR1, &before_, nullptr); }
+  HarmlessSignal(const HarmlessSignal&) = delete;
+  HarmlessSignal& operator=(const HarmlessSignal&) = delete;
+
+  static void send_to_all_threads() {
+    DIR* const folder = ::opendir("/proc/self/task");
+    REQUIRE(folder != nullptr);
+    while (const dirent* const entry = ::readdir(folder)) {
+      if (entry->d_name[0] != '.') ::syscall(SYS_tgkill, ::getpid(), std::stoi(entry->d_name), SIGUSR1);
+    }
+    ::closedir(folder);
+  }
+
+ private:
+  struct sigaction before_ {};
+};
+
+TEST_CASE("signals that the process handles end no transfer and no wait") {
+  Gateway gateway;
+  const std::string big(std::size_t{8} << 20, 'x');
+  Gate gate;
+  gateway.chat().reply(text(big));
+  gateway.chat().when(user_says("hold")).reply(text("a b").hold(gate, before_token(2)));
+  const HarmlessSignal signal;
+  ConnectionOptions small;
+  small.receive_buffer = 4096;
+  RawConnection writing(gateway, small);
+  writing.send(Http(gateway).format_chat());
+  REQUIRE(gateway.journal().wait_for(1, 5s));
+  REQUIRE(eventually([&] { return gateway.journal().last().bytes_sent() > 0; }));
+  RawConnection holding(gateway);
+  holding.send(Http(gateway).format_chat({{"stream", true}, {"messages", {{{"role", "user"}, {"content", "hold"}}}}}));
+  REQUIRE(gate.wait_until_reached(5s));
+  RawConnection reading(gateway);
+  const std::string request = Http(gateway).format_chat("hold");
+  reading.send(request.substr(0, 100));
+
+  for (int i = 0; i < 50; ++i) {
+    HarmlessSignal::send_to_all_threads();
+    test_support::detail::pause();
+  }
+  gate.open();
+  CHECK(writing.receive_response().text() == big);
+  CHECK(holding.receive_response().joined_text() == "a b");
+  reading.send(request.substr(100));
+  CHECK(reading.receive_response().text() == "a b");
+  CHECK(Http(gateway).get("/v1/models").status == 200);
+}
+
+#endif
+
+TEST_CASE("a client that resets in mid-stream has left, and the stream ends") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(5s));
+  const Exchange exchange = gateway.journal().last();
+  CHECK(connection.receive_until("\"content\":\"a\"").found);
+  connection.abort();
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(exchange.tokens_sent() == 1);
+  CHECK(exchange.wait_for_client_to_leave(5s));
+  CHECK(gateway.journal().wait_until_idle(5s));
+}
+
+TEST_CASE("a client that resets while a big reply is on its way has left") {
+  Gateway gateway;
+  gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));
+  ConnectionOptions small;
+  small.receive_buffer = 4096;
+  RawConnection connection(gateway, small);
+  connection.send(Http(gateway).format_chat());
+  REQUIRE(gateway.journal().wait_for(1, 5s));
+  REQUIRE(eventually([&] { return gateway.journal().last().bytes_sent() > 0; }));
+  connection.abort();
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
+}
+
+// --- Anything --------------------------------------------------------------------------------------------------------
+
+#ifdef __linux__
+inline int open_descriptors() {
+  DIR* const folder = ::opendir("/proc/self/fd");
+  REQUIRE(folder != nullptr);
+  int count = 0;
+  while (::readdir(folder) != nullptr) ++count;
+  ::closedir(folder);
+  return count;
+}
+#endif
+
+/// Bytes that are no request, or nearly one.
+class Fuzz {
+ public:
+  Fuzz(std::uint32_t seed, std::string valid) : random_(seed), valid_(std::move(valid)) {}
+
+  std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_()) % end; }
+  std::string bytes() {
+    switch (below(4)) {
+      case 0: return noise(below(2000));
+      case 1: return valid_.substr(0, below(static_cast<std::uint32_t>(valid_.size())));
+      case 2: return "GET /" + noise(below(100)) + " HTTP/1.1\r\n" + noise(below(100)) + "\r\n\r\n";
+      default: break;
+    }
+    std::string changed = valid_;
+    for (std::uint32_t edits = 1 + below(8); edits > 0; --edits) {
+      const std::size_t at = below(static_cast<std::uint32_t>(changed.size()));
+      switch (below(3)) {
+        case 0: changed[at] = static_cast<char>(below(256)); break;
+        case 1: changed.erase(at, 1 + below(10)); break;
+        default: changed.insert(at, noise(1 + below(10))); break;
+      }
+      if (changed.empty()) break;
+    }
+    return changed;
+  }
+
+ private:
+  std::string noise(std::uint32_t size) {
+    constexpr std::string_view telling = "\r\n\t :/?%;,\"{}[]\0";
+    std::string result;
+    for (; size > 0; --size) {
+      const bool any = below(3) != 0;
+      result += any ? static_cast<char>(below(256)) : telling[below(static_cast<std::uint32_t>(telling.size()))];
+    }
+    return result;
+  }
+
+  std::mt19937 random_;
+  std::string valid_;
+};
+
+TEST_CASE("random bytes on 2,000 connections crash nothing, hang nothing and leave nothing behind") {
+#ifdef __linux__
+  const int descriptors = open_descriptors();
+#endif
+  {
+    Gateway gateway;
+    const Http http(gateway);
+    const std::string chunked =
+        chat_head(gateway, {"Transfer-Encoding: chunked"}) + as_chunk(chat_body().dump()) + "0\r\n\r\n";
+    Fuzz fuzz(20240101, http.format_chat({{"stream", true}}) + chunked);
+    int answers = 0;
+    for (int i = 0; i < 2000; ++i) {
+      CAPTURE(i);
+      RawConnection connection(gateway);
+      connection.send(fuzz.bytes());
+      switch (fuzz.below(4)) {
+        case 0: connection.abort(); break;
+        case 1: connection.close(); break;
+        default:
+          connection.shutdown_write();
+          // Whatever is answered is HTTP, and then comes the end.
+          const auto received = connection.receive_all();
+          CHECK(received.end != End::open);
+          if (received.bytes.empty()) break;
+          CHECK(contains(received.bytes.substr(0, 10), "HTTP/1.1 "));
+          ++answers;
+          break;
+      }
+    }
+    CHECK(answers > 200);
+    CHECK(gateway.journal().wait_until_idle(10s));
+    CHECK(http.chat().status == 200);
+    CHECK(http.stream().done());
+  }
+#ifdef __linux__
+  CHECK(open_descriptors() == descriptors);
+#endif
+}
+
+#ifdef __linux__
+TEST_CASE("a gateway leaves no descriptor open, whatever its clients did") {
+  const int descriptors = open_descriptors();
+  {
+    Gateway gateway{Options{}.read_timeout(200ms)};
+    Gate gate;
+    gateway.chat().reply(text("a b").hold(gate, before_token(2)));
+    gateway.chat().when(user_says("plain")).reply("plain");
+    const Http http(gateway);
+    std::vector<RawConnection> connections;
+    for (int i = 0; i < 20; ++i) {
+      for (const std::string& bytes :
+           {std::string(), http.format_chat("plain"), http.format_chat({{"stream", true}}), std::string("GET /"),
+            std::string("nonsense\r\n\r\n"), chat_head(gateway, {"Content-Length: 100000000"})}) {
+        connections.emplace_back(gateway);
+        connections.back().send(bytes);
+        if (i % 3 == 0) connections.back().abort();
+        if (i % 3 == 1) connections.back().shutdown_write();
+      }
+    }
+    REQUIRE(gate.wait_until_reached(1, 5s));
+    CHECK(http.ask("plain") == "plain");
+    CHECK(open_descriptors() > descriptors);
+  }
+  CHECK(open_descriptors() == descriptors);
+}
+#endif
+
+}  // namespace connections_test

@@ -1,0 +1,358 @@
+// What a request's head must and may not say (RFC 9112): its fields, how large it may be, and what is no HTTP at all.
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/raw_requests.hpp"
+#include "support/text.hpp"
+
+namespace http_head_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::answer_to;
+using test_support::chat_body;
+using test_support::chat_head;
+using test_support::contains;
+using test_support::End;
+using test_support::head;
+using test_support::Http;
+using test_support::last_answer_to;
+using test_support::RawConnection;
+using test_support::Response;
+
+/// The bytes of GET /v1/models with the gateway's key and these lines, each with its line end.
+inline std::string list_models(const Gateway& gateway, const std::string& lines,
+                               const std::string& version = "HTTP/1.1") {
+  return "GET /v1/models " + version + "\r\n" + lines + "Authorization: Bearer " + gateway.api_key() + "\r\n\r\n";
+}
+
+/// The answer to these bytes, after which the gateway is to close the connection. Asks for nothing more, so that it is
+/// the last in the journal.
+inline Response closing_answer_to(const Gateway& gateway, const std::string& bytes) {
+  RawConnection connection(gateway);
+  connection.send(bytes);
+  Response response = connection.receive_response();
+  CHECK(response.header("Connection") == "close");
+  const auto rest = connection.receive_all();
+  CHECK(rest.end == End::fin);
+  CHECK(rest.bytes.empty());
+  return response;
+}
+
+inline void check_refused(const Response& response, const std::string& why) {
+  CHECK(response.status == 400);
+  CHECK(response.error_code() == "malformed_request");
+  CHECK(response.error_message() == "malformed HTTP request: " + why);
+}
+
+// --- Host, Transfer-Encoding, Connection -----------------------------------------------------------------------------
+
+TEST_CASE("a request of HTTP/1.1 without Host is a 400, one of HTTP/1.0 is served") {
+  Gateway gateway;
+  check_refused(closing_answer_to(gateway, list_models(gateway, "")), "no Host field");
+  CHECK(gateway.journal().last().decision() == Decision::Kind::malformed);
+  CHECK(closing_answer_to(gateway, list_models(gateway, "", "HTTP/1.0")).status == 200);
+}
+
+TEST_CASE("two Host fields are a 400, also when they are the same") {
+  Gateway gateway;
+  for (const std::string version : {"HTTP/1.1", "HTTP/1.0"}) {
+    CAPTURE(version);
+    check_refused(closing_answer_to(gateway, list_models(gateway, "Host: a\r\nHost: b\r\n", version)),
+                  "two Host fields");
+    check_refused(closing_answer_to(gateway, list_models(gateway, "Host: a\r\nhost: a\r\n", version)),
+                  "two Host fields");
+  }
+}
+
+TEST_CASE("a Host that is no host is a 400; a name, an address, with a port or empty is served") {
+  Gateway gateway;
+  for (const std::string host : {"a b", "a/b", "user@a", "http://a/", "a?", "a#b", "a\"", "caf\xc3\xa9", "a\tb"}) {
+    CAPTURE(host);
+    check_refused(closing_answer_to(gateway, list_models(gateway, "Host: " + host + "\r\n")),
+                  "the Host field is not \"host:port\"");
+  }
+  for (const std::string host : {"gateway", "127.0.0.1:8080", "[::1]:8080", "api.example.com", "a_b", "%7Eme", ""}) {
+    CAPTURE(host);
+    RawConnection connection(gateway);
+    connection.send(list_models(gateway, "Host: " + host + "\r\n"));
+    CHECK(connection.receive_response().status == 200);
+  }
+}
+
+TEST_CASE("Transfer-Encoding in HTTP/1.0 is a 400, and what follows is not served") {
+  Gateway gateway;
+  const std::string body = chat_body().dump();
+  for (const std::string lines : {"Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip\r\n",
+                                  "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n"}) {
+    CAPTURE(lines);
+    check_refused(closing_answer_to(gateway, "POST /v1/chat/completions HTTP/1.0\r\nHost: gateway\r\n" + lines +
+                                                 "Authorization: Bearer " + gateway.api_key() + "\r\n\r\n0\r\n\r\n" +
+                                                 list_models(gateway, "Host: gateway\r\n")),
+                  "Transfer-Encoding in HTTP/1.0");
+  }
+  CHECK(gateway.journal().count() == 3);
+}
+
+TEST_CASE("close counts in any Connection field, and anywhere in it") {
+  Gateway gateway;
+  for (const std::string lines :
+       {"Connection: close\r\n", "Connection: keep-alive\r\nConnection: close\r\n",
+        "Connection: x\r\nConnection: y\r\nconnection: Close\r\n", "Connection: x, close\r\n",
+        "Connection: x\r\nConnection: y , CLOSE , z\r\n", "Connection:\r\nConnection: close\r\n"}) {
+    CAPTURE(lines);
+    const std::string request = list_models(gateway, "Host: gateway\r\n" + lines);
+    CHECK(closing_answer_to(gateway, request + request).status == 200);
+  }
+  RawConnection connection(gateway);
+  const std::string kept = list_models(gateway, "Host: gateway\r\nConnection: x-close\r\nConnection: not close\r\n");
+  connection.send(kept + kept);
+  CHECK(connection.receive_response().status == 200);
+  CHECK(connection.receive_response().status == 200);
+}
+
+TEST_CASE("keep-alive of HTTP/1.0 counts in any Connection field, unless another says close") {
+  Gateway gateway;
+  RawConnection connection(gateway);
+  const std::string kept =
+      list_models(gateway, "Host: gateway\r\nConnection: x\r\nConnection: keep-alive\r\n", "HTTP/1.0");
+  connection.send(kept + kept);
+  CHECK(connection.receive_response().status == 200);
+  CHECK(connection.receive_response().status == 200);
+  const std::string closed =
+      list_models(gateway, "Host: gateway\r\nConnection: keep-alive\r\nConnection: close\r\n", "HTTP/1.0");
+  CHECK(closing_answer_to(gateway, closed + closed).status == 200);
+}
+
+// --- Sizes -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a header of 100 KB is a 431 that the client can read") {
+  Gateway gateway;
+  const Response response =
+      last_answer_to(gateway, chat_head(gateway, {"x-large: " + std::string(100'000, 'x'), "Content-Length: 0"}));
+  CHECK(response.status == 431);
+  CHECK(response.reason == "Request Header Fields Too Large");
+  CHECK(response.error_code() == "headers_too_large");
+}
+
+TEST_CASE("a thousand headers are a 431; a hundred are accepted, one more is not") {
+  Gateway gateway;
+  const auto with_headers = [&](int count) {
+    std::string text =
+        "GET /v1/models HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n";
+    for (int i = 2; i < count; ++i) text += "x-" + std::to_string(i) + ": y\r\n";
+    return text + "\r\n";
+  };
+  CHECK(answer_to(gateway, with_headers(100)).status == 200);
+  CHECK(gateway.journal().last().headers().size() == 100);
+  CHECK(last_answer_to(gateway, with_headers(101)).status == 431);
+  CHECK(last_answer_to(gateway, with_headers(1000)).status == 431);
+}
+
+TEST_CASE("a header line of 8,000 bytes is accepted, one byte more is a 431") {
+  Gateway gateway;
+  const std::string name = "x-long: ";
+  const auto with_line_of = [&](std::size_t size) {
+    return head(gateway, "GET /v1/models HTTP/1.1", {name + std::string(size - name.size(), 'x')});
+  };
+  CHECK(answer_to(gateway, with_line_of(8000)).status == 200);
+  const Response refused = last_answer_to(gateway, with_line_of(8001));
+  CHECK(refused.status == 431);
+  CHECK(contains(refused.error_message(), "8001"));
+}
+
+TEST_CASE("the head's size limit can be chosen, and counts to the byte") {
+  Gateway gateway{Options{}.max_head(1024)};
+  const auto with_size = [&](std::size_t size) {
+    const std::string empty = head(gateway, "GET /v1/models HTTP/1.1", {"x: "});
+    return head(gateway, "GET /v1/models HTTP/1.1", {"x: " + std::string(size - empty.size(), 'x')});
+  };
+  REQUIRE(with_size(1024).size() == 1024);
+  CHECK(answer_to(gateway, with_size(1024)).status == 200);
+  CHECK(last_answer_to(gateway, with_size(1025)).status == 431);
+}
+
+// --- Headers ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("two Authorization headers are a 401, even when each is valid") {
+  Gateway gateway;
+  const Http http(gateway);
+  const std::string valid = "Bearer " + gateway.api_key();
+  for (const std::string& second : {valid, std::string("Bearer sk-other"), std::string()}) {
+    CHECK(http.with_header("Authorization", second).get("/v1/models").status == 401);
+    CHECK(http.with_authorization(second).with_header("authorization", valid).get("/v1/models").status == 401);
+  }
+}
+
+TEST_CASE("a scripted header with CR, LF or NUL is refused where it is written") {
+  Gateway gateway;
+  for (const std::string& value :
+       {std::string("a\r\nSet-Cookie: b"), std::string("a\nb"), std::string("a\rb"), std::string("a\0b", 3)}) {
+    CHECK_THROWS_AS(static_cast<void>(text("Hi").header("x-name", value)), GatewayError);
+    CHECK_THROWS_AS(static_cast<void>(server_error().header("x-name", value)), GatewayError);
+    CHECK_THROWS_AS(static_cast<void>(rate_limited().retry_after(value)), GatewayError);
+    CHECK_THROWS_AS(static_cast<void>(server_error().body("b", value)), GatewayError);
+    CHECK_THROWS_AS(HttpReply(200, "b", value), GatewayError);
+    CHECK_THROWS_AS(static_cast<void>(HttpReply(Json::object()).header("x-name", value)), GatewayError);
+    CHECK_THROWS_AS(static_cast<void>(text("Hi").header("x-" + value, "a")), GatewayError);
+  }
+}
+
+TEST_CASE("headers on which servers act by themselves change nothing") {
+  Gateway gateway{Options{}.clock(ManualClock{})};
+  const Http http = Http(gateway).keep_alive();
+  const std::string expected = http.get("/v1/models").raw;
+  const auto same_with = [&](const std::string& name, const std::string& value) {
+    CAPTURE(name);
+    CAPTURE(value);
+    CHECK(http.with_header(name, value).get("/v1/models").raw == expected);
+  };
+  SUBCASE("Range is no 206 and no 416") {
+    for (const char* value : {"bytes=0-3", "bytes=5-1", "bytes=99999-", "lines=1-2", "nonsense", ""})
+      same_with("Range", value);
+  }
+  SUBCASE("Accept is not looked at, however malformed") {
+    for (const char* value : {"text/html", "text/event-stream", ";;;", "a/b;q=7", ",", "/", "q=", "*/*;q=nonsense"})
+      same_with("Accept", value);
+  }
+  SUBCASE("nothing is compressed") {
+    for (const char* value : {"gzip", "br", "gzip, deflate, br, zstd", "*", "identity;q=0"})
+      same_with("Accept-Encoding", value);
+  }
+  SUBCASE("names that servers use for themselves") {
+    for (const char* name : {"REMOTE_ADDR", "REMOTE_PORT", "LOCAL_ADDR", "LOCAL_PORT", "X-Forwarded-For", "Location",
+                             "Content-Encoding", "If-None-Match", "Sec-WebSocket-Key"})
+      same_with(name, "1");
+  }
+  SUBCASE("an upgrade is not taken up") {
+    same_with("Upgrade", "websocket");
+    same_with("Upgrade", "h2c");
+    same_with("Connection", "Upgrade, HTTP2-Settings");
+  }
+}
+
+TEST_CASE("a stream is not compressed, and comes event by event, whatever the client accepts") {
+  Gateway gateway;
+  gateway.chat().reply("one two three");
+  const Response response = Http(gateway).with_header("Accept-Encoding", "gzip, br").stream();
+  CHECK_FALSE(response.has("Content-Encoding"));
+  CHECK(response.joined_text() == "one two three");
+  CHECK(response.chunks.size() == response.events().size());
+}
+
+TEST_CASE("a Range on a chat request does not cut its answer") {
+  Gateway gateway;
+  gateway.chat().reply("whole");
+  const Response response = Http(gateway).with_header("Range", "bytes=0-9").chat();
+  CHECK(response.status == 200);
+  CHECK(response.text() == "whole");
+}
+
+TEST_CASE("a header's value may be empty, and hold tabs and bytes beyond ASCII; white space around it is dropped") {
+  Gateway gateway;
+  const Response response = answer_to(
+      gateway, head(gateway, "GET /v1/models HTTP/1.1", {"x-empty:", "x-tab: \t a\tb \t", "x-bytes: \xC3\xA8\xFF"}));
+  CHECK(response.status == 200);
+  const Headers headers = gateway.journal().last().headers();
+  CHECK(headers.find("x-empty") == "");
+  CHECK(headers.find("x-tab") == "a\tb");
+  CHECK(headers.find("x-bytes") == "\xC3\xA8\xFF");
+}
+
+// --- What is no HTTP -------------------------------------------------------------------------------------------------
+
+TEST_CASE("a malformed request line is a 400 at once") {
+  Gateway gateway;
+  for (const std::string line :
+       {"GET", "GET /v1/models", "GET  /v1/models HTTP/1.1", "GET /v1/models  HTTP/1.1", "GET /v1/models HTTP/1.1 ",
+        " GET /v1/models HTTP/1.1", "GET /v1/mo dels HTTP/1.1", "GET /v1/mo\tdels HTTP/1.1", "GET /v1/models http/1.1",
+        "GET /v1/models FTP/1.1", "GET /v1/models 1.1", "G(T /v1/models HTTP/1.1", "G\xC3\xA8T /v1/models HTTP/1.1",
+        "/v1/models HTTP/1.1", "GET ?limit=1 HTTP/1.1", ": : :", "hello"}) {
+    CAPTURE(line);
+    const Response response = last_answer_to(gateway, head(gateway, line));
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "malformed_request");
+  }
+}
+
+TEST_CASE("an HTTP version that the gateway does not speak is a 505 at once") {
+  Gateway gateway;
+  for (const std::string version : {"HTTP/0.9", "HTTP/1.2", "HTTP/2", "HTTP/2.0", "HTTP/3.0", "HTTP/1.10", "HTTP/x"}) {
+    CAPTURE(version);
+    const Response response = last_answer_to(gateway, head(gateway, "GET /v1/models " + version));
+    CHECK(response.status == 505);
+    CHECK(response.error_code() == "http_version_not_supported");
+  }
+}
+
+TEST_CASE("a malformed header line is a 400 at once") {
+  Gateway gateway;
+  for (const std::string& line :
+       {std::string("x-folded: one\r\n two"), std::string("x-folded: one\r\n\ttwo"), std::string(" x-first: 1"),
+        std::string("x-space : 1"), std::string("x-tab\t: 1"), std::string("x space: 1"), std::string("no colon"),
+        std::string(": no name"), std::string("x(bad): 1"), std::string("x-\xC3\xA8: 1"),
+        std::string("x-nul: a\0b", 10), std::string("x-\0nul: ab", 10), std::string("x-control: a\x01"),
+        std::string("x-delete: \x7F"), std::string("x-lf: a\nb"), std::string("x-cr: a\rb")}) {
+    CAPTURE(line);
+    const Response response = last_answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.1", {line}));
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "malformed_request");
+  }
+}
+
+TEST_CASE("lines that end in a bare LF or CR are a 400 at once, not a wait for more") {
+  Gateway gateway;
+  const std::string key = "Authorization: Bearer " + gateway.api_key();
+  for (const std::string& bytes :
+       {"GET /v1/models HTTP/1.1\n" + key + "\n\n", "GET /v1/models HTTP/1.1\r" + key + "\r\r",
+        "GET /v1/models HTTP/1.1\r\n" + key + "\n\r\n", "GET /v1/models HTTP/1.1\r\n" + key + "\r\n\n",
+        "GET /v1/models HTTP/1.1\r\n" + key + "\r\r\n\r\n", std::string("GET /\n")}) {
+    CAPTURE(bytes);
+    const Response response = last_answer_to(gateway, bytes);
+    CHECK(response.status == 400);
+    CHECK(contains(response.error_message(), "CR LF"));
+  }
+}
+
+TEST_CASE("NUL bytes in the target or for a request are a 400 at once") {
+  Gateway gateway;
+  CHECK(last_answer_to(gateway, head(gateway, std::string("GET /v1/models\0x HTTP/1.1", 25))).status == 400);
+  CHECK(last_answer_to(gateway, std::string("\0", 1)).status == 400);
+  CHECK(last_answer_to(gateway, std::string(5000, '\0')).status == 400);
+}
+
+TEST_CASE("HTTP/2, TLS and other protocols are told so at once") {
+  Gateway gateway;
+  const std::string http2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9);
+  CHECK(last_answer_to(gateway, http2).status == 505);
+  const std::string client_hello =
+      std::string("\x16\x03\x01\x00\xC8\x01\x00\x00\xC4\x03\x03", 11) + std::string(194, 'r');
+  CHECK(last_answer_to(gateway, client_hello).status == 400);
+  CHECK(last_answer_to(gateway, std::string("\x05\x01\x00", 3)).status == 400);  // SOCKS
+  CHECK(last_answer_to(gateway, std::string("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n\r\n")).status == 400);
+  CHECK(last_answer_to(gateway, std::string("EHLO client.example\r\n\r\n")).status == 400);
+}
+
+TEST_CASE("what is malformed is answered before anything else is looked at, and changes nothing") {
+  Gateway gateway{Options{}.limit(1, 1h).max_body(10)};
+  gateway.fail_next(service_unavailable());
+  const Http http(gateway);
+  CHECK(answer_to(gateway, "GET /v1/models\r\n\r\n").status == 400);
+  CHECK(answer_to(gateway, "GET /v1/models HTTP/3.0\r\n\r\n").status == 505);
+  CHECK(http.without_key().get("/v1/" + std::string(9000, 'x')).status == 414);
+  CHECK(answer_to(gateway, chat_head(gateway, {"x: " + std::string(9000, 'x')})).status == 431);
+  CHECK(answer_to(gateway, chat_head(gateway, {"Content-Length: x"})).status == 400);
+  CHECK(answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + "x\r\n").status == 400);
+  for (const Exchange& exchange : gateway.journal().all()) CHECK(exchange.decision().kind == Decision::Kind::malformed);
+  CHECK(gateway.journal().count() == 6);
+  CHECK(http.get("/v1/models").status == 503);  // still queued
+  CHECK(http.get("/v1/models").status == 200);  // still allowed, once
+  CHECK(http.get("/v1/models").status == 429);
+}
+
+}  // namespace http_head_test

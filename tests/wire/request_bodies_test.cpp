@@ -1,0 +1,306 @@
+// The body of a request: how large it may be, how its length is said, in chunks or not, and when the client sends it.
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/raw_requests.hpp"
+#include "support/text.hpp"
+
+namespace request_bodies_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::answer_to;
+using test_support::as_chunk;
+using test_support::chat_body;
+using test_support::chat_head;
+using test_support::chat_path;
+using test_support::contains;
+using test_support::End;
+using test_support::head;
+using test_support::Http;
+using test_support::last_answer_to;
+using test_support::RawConnection;
+using test_support::Response;
+
+// --- Sizes -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a client that sends 20 MB reads its 413 although it is still sending") {
+  Gateway gateway;
+  const std::size_t size = std::size_t{20} << 20;
+  RawConnection connection(gateway);
+  CHECK(connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(size)})));
+  CHECK(connection.send(std::string(size / 2, 'x')));
+  const Response response = connection.receive_response();
+  CHECK(response.status == 413);
+  CHECK(response.error_code() == "body_too_large");
+  CHECK(contains(response.error_message(), std::to_string(std::size_t{16} << 20)));
+  CHECK(response.header("Connection") == "close");
+  CHECK(connection.send(std::string(size / 2, 'x')));
+  CHECK(connection.receive_all().end == End::fin);
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.status() == 413);
+  CHECK(exchange.body().empty());
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("a client that never looks before all of 20 MB is sent still finds its 413") {
+  Gateway gateway;
+  const std::size_t size = std::size_t{20} << 20;
+  RawConnection connection(gateway);
+  CHECK(connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(size)}) + std::string(size, 'x')));
+  const Response response = connection.receive_response();
+  CHECK(response.status == 413);
+  CHECK(response.complete);
+  CHECK(connection.receive_all().end == End::fin);
+}
+
+TEST_CASE("a body that is announced too large is refused before it is sent: no 100 comes first") {
+  Gateway gateway;
+  const Response response = last_answer_to(
+      gateway,
+      chat_head(gateway, {"Content-Length: " + std::to_string(std::size_t{20} << 20), "Expect: 100-continue"}));
+  CHECK(response.status == 413);
+}
+
+TEST_CASE("a body of exactly the size limit is accepted, one byte more is not") {
+  const std::string body = chat_body().dump();
+  Gateway gateway{Options{}.max_body(body.size())};
+  const Http http(gateway);
+  CHECK(http.post(chat_path, body).status == 200);
+  CHECK(http.post(chat_path, body + " ").status == 413);
+  const std::string chunked = chat_head(gateway, {"Transfer-Encoding: chunked"}) + as_chunk(body.substr(0, 20));
+  CHECK(answer_to(gateway, chunked + as_chunk(body.substr(20)) + "0\r\n\r\n").status == 200);
+  CHECK(last_answer_to(gateway, chunked + as_chunk(body.substr(20) + " ") + "0\r\n\r\n").status == 413);
+}
+
+TEST_CASE("a body of 16 MiB is accepted") {
+  Gateway gateway;
+  std::string body = chat_body().dump();
+  body.resize(std::size_t{16} << 20, ' ');
+  // Instrumented, and beside other work, it takes longer than anything else here.
+  CHECK(Http(gateway).with_timeout(60s).post(chat_path, body).status == 200);
+  CHECK(gateway.journal().last().body().size() == body.size());
+}
+
+TEST_CASE("a body too large is a 413 only where its request would have been served") {
+  Gateway gateway{Options{}.max_body(10)};
+  const std::string body(11, 'x');
+  const Http http(gateway);
+  const auto key = gateway.keys().create("lister", KeyOptions{}.operations({list_models()}));
+  CHECK(http.without_key().post(chat_path, body).status == 401);
+  CHECK(http.with_key(key.secret).post(chat_path, body).status == 403);
+  CHECK(http.post("/v1/nothing", body).status == 404);
+  CHECK(http.post("/v1/models", body).status == 405);
+  CHECK(http.with_content_type("text/plain").post(chat_path, body).status == 413);
+}
+
+// --- Chunked bodies --------------------------------------------------------------------------------------------------
+
+TEST_CASE("a chunked body is taken, with extensions and trailers, and recorded both ways") {
+  Gateway gateway;
+  const std::string body = chat_body("in chunks").dump();
+  const std::string framed = as_chunk(body.substr(0, 7), ";name=value") + as_chunk(body.substr(7, 1), " ; flag") +
+                             as_chunk(body.substr(8), ";quoted=\"a b\"") +
+                             "0;last\r\nx-trailer: 1\r\nx-other: 2\r\n\r\n";
+  RawConnection connection(gateway);
+  connection.send(chat_head(gateway, {"transfer-encoding: Chunked"}) + framed);
+  CHECK(connection.receive_response().status == 200);
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.body() == body);
+  CHECK(exchange.chat().last_user_text() == "in chunks");
+  CHECK(contains(exchange.raw(), framed));
+  // The trailer belongs to the body: the connection is in step.
+  connection.send(Http(gateway).format("GET", "/v1/models"));
+  CHECK(connection.receive_response().status == 200);
+}
+
+TEST_CASE("a chunked body may come in single bytes, each a chunk and each a write") {
+  Gateway gateway;
+  const std::string body = chat_body().dump();
+  RawConnection connection(gateway);
+  connection.send(chat_head(gateway, {"Transfer-Encoding: chunked"}));
+  for (const char byte : body) {
+    for (const char piece : as_chunk({&byte, 1})) connection.send({&piece, 1});
+  }
+  for (const char piece : std::string("0\r\n\r\n")) connection.send({&piece, 1});
+  CHECK(connection.receive_response().status == 200);
+  CHECK(gateway.journal().last().body() == body);
+}
+
+TEST_CASE("a chunk's size that is none is a 400") {
+  Gateway gateway;
+  for (const std::string size : {"xyz", "", " 5", "-5", "+5", "0x5", "5g", ";a=b", "1FFFFFFFFFFFFFFFF"}) {
+    CAPTURE(size);
+    const Response response =
+        last_answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + size + "\r\nhello\r\n0\r\n\r\n");
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "malformed_request");
+    CHECK(contains(response.error_message(), "chunk"));
+  }
+}
+
+TEST_CASE("chunks that are too large, alone or in total, are a 413") {
+  Gateway gateway{Options{}.max_body(100)};
+  for (const std::string& chunks :
+       {as_chunk(std::string(101, 'x')), as_chunk(std::string(60, 'x')) + as_chunk(std::string(60, 'x')),
+        std::string("7fffffffffffffff\r\nx"), std::string("FFFFFFFFFFFFFFFF\r\nx")}) {
+    CAPTURE(chunks);
+    const Response response = last_answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks);
+    CHECK(response.status == 413);
+    CHECK(response.error_code() == "body_too_large");
+  }
+}
+
+TEST_CASE("a chunk without its line end, an endless size line and an endless trailer are a 400") {
+  Gateway gateway;
+  std::string trailer = "0\r\n";
+  for (int i = 0; i < 1000; ++i) trailer += "x-" + std::to_string(i) + ": y\r\n";
+  for (const std::string& chunks : {std::string("5\r\nhello0\r\n\r\n"), std::string("5\r\nhelloworld\r\n"),
+                                    "5;" + std::string(5000, 'x'), trailer, "0\r\nx: " + std::string(5000, 'y')}) {
+    CAPTURE(chunks.substr(0, 40));
+    const Response response = last_answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks);
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "malformed_request");
+  }
+}
+
+TEST_CASE("a chunked body that ends too early is no exchange") {
+  Gateway gateway;
+  for (const std::string chunks :
+       {"", "5", "5\r\nhel", "5\r\nhello", "5\r\nhello\r\n", "5\r\nhello\r\n0\r\n", "0\r\nx-trailer: 1\r\n"}) {
+    CAPTURE(chunks);
+    RawConnection connection(gateway);
+    connection.send(chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks);
+    connection.shutdown_write();
+    const auto rest = connection.receive_all();
+    CHECK(rest.end == End::fin);
+    CHECK(rest.bytes.empty());
+  }
+  CHECK(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().count() == 0);
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+// --- Lengths ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a body whose length is said twice, differently or not at all in numbers is a 400") {
+  Gateway gateway;
+  const std::vector<std::vector<std::string>> heads = {
+      {"Content-Length: 5", "Transfer-Encoding: chunked"},
+      {"Transfer-Encoding: chunked", "Content-Length: 5"},
+      {"Content-Length: 0", "Transfer-Encoding: chunked"},
+      {"Content-Length: 5", "Content-Length: 6"},
+      {"Content-Length: five"},
+      {"Content-Length: -5"},
+      {"Content-Length: +5"},
+      {"Content-Length: 0x5"},
+      {"Content-Length: 5.0"},
+      {"Content-Length: 5 5"},
+      {"Content-Length: 5, 5"},
+      {"Content-Length:"},
+      {"Content-Length: 99999999999999999999999"},
+  };
+  for (const std::vector<std::string>& lines : heads) {
+    CAPTURE(lines);
+    std::string request =
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n";
+    for (const std::string& line : lines) request += line + "\r\n";
+    const Response response = last_answer_to(gateway, request + "\r\n5\r\nhello\r\n0\r\n\r\n");
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "malformed_request");
+  }
+}
+
+TEST_CASE("the same Content-Length twice is one") {
+  Gateway gateway;
+  const std::string body = chat_body().dump();
+  const std::string length = "Content-Length: " + std::to_string(body.size());
+  CHECK(answer_to(gateway, chat_head(gateway, {length, length}) + body).status == 200);
+}
+
+TEST_CASE("a transfer coding other than chunked is a 501") {
+  Gateway gateway;
+  for (const std::string coding : {"gzip", "gzip, chunked", "identity", "chunked, chunked", ""}) {
+    CAPTURE(coding);
+    const Response response =
+        last_answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: " + coding}) + "0\r\n\r\n");
+    CHECK(response.status == 501);
+    CHECK(response.error_code() == "unsupported_transfer_encoding");
+  }
+  CHECK(last_answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked", "Transfer-Encoding: chunked"}))
+            .status == 501);
+}
+
+TEST_CASE("a POST without Content-Length has an empty body, which is no JSON") {
+  Gateway gateway;
+  RawConnection connection(gateway);
+  for (int i = 0; i < 2; ++i) {
+    connection.send(chat_head(gateway, {}));
+    const Response response = connection.receive_response();
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "invalid_json");
+    CHECK_FALSE(response.has("Connection"));  // it is good HTTP: the connection goes on
+  }
+}
+
+TEST_CASE("a GET with a body is served, and the connection is in step afterwards") {
+  Gateway gateway;
+  RawConnection connection(gateway);
+  for (int i = 0; i < 3; ++i) {
+    connection.send(Http(gateway).format("GET", "/v1/models", "GET /v1/nothing HTTP/1.1\r\n\r\n"));
+    CHECK(connection.receive_response().status == 200);
+  }
+}
+
+// --- Expect ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a client that asks for it gets 100 first, then sends its body and gets its answer") {
+  Gateway gateway;
+  const std::string body = chat_body().dump();
+  for (const std::string& framing :
+       {"Content-Length: " + std::to_string(body.size()), std::string("Transfer-Encoding: chunked")}) {
+    CAPTURE(framing);
+    RawConnection connection(gateway);
+    for (int i = 0; i < 2; ++i) {
+      connection.send(chat_head(gateway, {framing, "Expect: 100-Continue"}));
+      const Response interim = connection.receive_response();
+      CHECK(interim.raw == "HTTP/1.1 100 Continue\r\n\r\n");
+      connection.send(framing[0] == 'C' ? body : as_chunk(body) + "0\r\n\r\n");
+      CHECK(connection.receive_response().status == 200);
+    }
+  }
+}
+
+TEST_CASE("no 100 comes when the body is there already, or none is announced, or the client speaks HTTP/1.0") {
+  Gateway gateway;
+  const std::string body = chat_body().dump();
+  const std::string length = "Content-Length: " + std::to_string(body.size());
+  CHECK(answer_to(gateway, chat_head(gateway, {length, "Expect: 100-continue"}) + body).status == 200);
+  CHECK(answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.1", {"Expect: 100-continue"})).status == 200);
+
+  RawConnection old_client(gateway);
+  old_client.send(head(gateway, "POST /v1/chat/completions HTTP/1.0", {length, "Expect: 100-continue"}));
+  old_client.send(body);
+  CHECK(old_client.receive_response().status == 200);
+}
+
+TEST_CASE("100 is never sent to a client that did not ask for it") {
+  Gateway gateway;
+  const std::string body = chat_body().dump();
+  const std::string length = "Content-Length: " + std::to_string(body.size());
+  for (const std::string line : {"x-nothing: 1", "Expect:", "Expect: 200-ok", "x-expect: 100-continue"}) {
+    CAPTURE(line);
+    RawConnection connection(gateway);
+    connection.send(chat_head(gateway, {length, line}));
+    connection.send(body);
+    CHECK(connection.receive_response().status == 200);
+  }
+}
+
+}  // namespace request_bodies_test

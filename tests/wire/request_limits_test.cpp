@@ -1,0 +1,316 @@
+// What one request may take: memory, which the limits of body and head bound however it is framed, and time, however
+// steadily its bytes come. What the journal keeps of it counts against the journal's own bound.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/internals.hpp"
+#include "support/raw_requests.hpp"
+#include "support/timing.hpp"
+
+namespace request_limits_test {
+
+/// Of this program's allocations, the largest, and how many were at least as large as `counted_from`.
+std::atomic<std::size_t> largest{0};
+std::atomic<std::size_t> counted_from{std::size_t(-1)};
+std::atomic<std::size_t> counted{0};
+
+void note(std::size_t size) {
+  std::size_t before = largest;
+  while (size > before && !largest.compare_exchange_weak(before, size)) {
+  }
+  if (size >= counted_from) ++counted;
+}
+
+}  // namespace request_limits_test
+
+// The address sanitizer has operators of its own and compares them: there nothing is noted.
+#ifndef __SANITIZE_ADDRESS__
+void* operator new(std::size_t size) {
+  request_limits_test::note(size);
+  if (void* const memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
+
+namespace request_limits_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::answer_to;
+using test_support::chat_body;
+using test_support::chat_head;
+using test_support::End;
+using test_support::eventually;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+
+std::string hexadecimal(std::size_t size) {
+  std::string digits;
+  for (; size > 0; size /= 16) digits.insert(digits.begin(), "0123456789abcdef"[size % 16]);
+  return digits;
+}
+
+std::size_t held(const Exchange& exchange) { return exchange.raw().size() + exchange.body().size(); }
+
+// --- Memory ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("extensions of chunks count: beyond what one request may hold it is a 413") {
+  const std::size_t max_body = 64 << 10;
+  const std::size_t bound = (64 << 10) + 2 * max_body + (64 << 10);
+  Gateway gateway{Options{}.max_body(max_body)};
+  std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"});
+  for (int i = 0; i < 500; ++i) request += "1;" + std::string(4000, 'x') + "\r\n \r\n";
+  const Response response = answer_to(gateway, request + "0\r\n\r\n");
+  CHECK(response.status == 413);
+  CHECK(response.error_code() == "body_too_large");
+  CHECK(response.header("Connection") == "close");
+  CHECK(held(gateway.journal().last()) <= bound);
+  CHECK(mock_gateway::detail::Access::record(gateway.journal().last()).weight() <= bound);
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("trailers count: beyond what one request may hold it is a 413") {
+  Gateway gateway{Options{}.max_body(1024)};
+  std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"}) + "0\r\n";
+  for (int i = 0; i < 90; ++i) request += "x: " + std::string(4000, 'y') + "\r\n";
+  const Response response = answer_to(gateway, request + "\r\n");
+  CHECK(response.status == 413);
+  CHECK(response.error_code() == "body_too_large");
+  CHECK(held(gateway.journal().last()) <= (64 << 10) + 2 * 1024 + (64 << 10));
+}
+
+TEST_CASE("a chunked body may be 32 KiB longer with its framing, and not a byte more") {
+  const std::size_t max_body = 8192;
+  Gateway gateway{Options{}.max_body(max_body)};
+  std::string body = chat_body().dump();
+  body += std::string(max_body - body.size(), ' ');
+  for (const std::size_t excess : {std::size_t{0}, std::size_t{1}}) {
+    CAPTURE(excess);
+    // One chunk, and then a trailer that fills what is left.
+    std::string framed = hexadecimal(body.size()) + "\r\n" + body + "\r\n0\r\n";
+    std::size_t left = max_body + 32768 + excess - framed.size() - 2;
+    for (; left > 4000; left -= 4000) framed += "x: " + std::string(4000 - 5, 'y') + "\r\n";
+    framed += "x: " + std::string(left - 5, 'y') + "\r\n\r\n";
+    REQUIRE(framed.size() == max_body + 32768 + excess);
+    const Response response = answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + framed);
+    CHECK(response.status == (excess == 0 ? 200 : 413));
+    if (excess == 1) CHECK(response.error_message().find("40960") != std::string::npos);
+  }
+}
+
+TEST_CASE("the largest chunked body is held in as much memory as it has bytes, and is not held thrice on its way") {
+  const std::size_t max_body = 3 << 20;
+  Gateway gateway{Options{}.max_body(max_body)};
+  // Of many short texts: what the parser of JSON needs for a long one is not counted here.
+  Json messages = Json::array();
+  for (int i = 0; i < 2900; ++i) messages.push_back({{"role", "user"}, {"content", std::string(1000, 'x')}});
+  std::string body = chat_body({{"messages", messages}}).dump();
+  REQUIRE(body.size() <= max_body);
+  body += std::string(max_body - body.size(), ' ');
+  std::string framed;
+  for (std::size_t at = 0; at < body.size(); at += 16384) framed += "4000\r\n" + body.substr(at, 16384) + "\r\n";
+  framed += "0\r\n\r\n";
+  REQUIRE(framed.size() < max_body + 32768);
+  const std::string request = chat_head(gateway, {"Transfer-Encoding: chunked"}) + framed;
+  RawConnection connection(gateway);
+  largest = 0;
+  connection.send(request);
+  CHECK(connection.receive_response().status == 200);
+  CHECK(largest.load() <= max_body + 32768 + 1);
+  CHECK((gateway.journal().last().body() == body));
+  const std::string raw = gateway.journal().last().raw();
+  CHECK((raw.size() > framed.size() && raw.substr(raw.size() - framed.size()) == framed));
+  CHECK(mock_gateway::detail::Access::record(gateway.journal().last()).weight() < 2 * max_body + (64 << 10));
+}
+
+TEST_CASE("a chunked body of any size is held, and counted, in as much memory as it has bytes") {
+  Gateway gateway;
+  for (const std::size_t size : {std::size_t{200'000}, std::size_t{300'000}, std::size_t{500'000}}) {
+    CAPTURE(size);
+    std::string body = chat_body().dump();
+    body += std::string(size - body.size(), ' ');
+    std::string framed;
+    for (std::size_t at = 0; at < body.size(); at += 1000) framed += "3e8\r\n" + body.substr(at, 1000) + "\r\n";
+    const std::string head = chat_head(gateway, {"Transfer-Encoding: chunked"});
+    CHECK(answer_to(gateway, head + framed + "0\r\n\r\n").status == 200);
+    const std::size_t weight = mock_gateway::detail::Access::record(gateway.journal().last()).weight();
+    CHECK(weight < body.size() + framed.size() + 8192);
+    CHECK(weight > body.size() + framed.size());
+  }
+}
+
+TEST_CASE("a chunk of any size that a number can have is a 413 where there is no limit for bodies") {
+  Gateway gateway{Options{}.max_body(std::size_t(-1))};
+  RawConnection connection(gateway);
+  connection.send(chat_head(gateway, {"Transfer-Encoding: chunked"}) + "FFFFFFFFFFFFFFFF\r\nx\r\n");
+  CHECK(connection.receive_response().status == 413);
+}
+
+TEST_CASE("a client that sends ahead of its answers does not make the gateway's memory grow") {
+  Gateway gateway{Options{}.journal_limits(10, 1 << 20)};
+  // Of a size that shares no factor with what is read at once: hardly a read ends where a request does.
+  const Http http = Http(gateway).with_header("x", std::string(4000, 'x'));
+  const std::size_t rest = 8191 - http.with_header("y", "").format("GET", "/v1/models").size();
+  const std::string request = http.with_header("y", std::string(rest, 'y')).format("GET", "/v1/models");
+  REQUIRE(request.size() == 8191);
+  constexpr int count = 500;
+  std::string ahead;
+  for (int i = 0; i < count; ++i) ahead += request;
+  RawConnection connection(gateway);
+  largest = 0;
+  std::thread sender([&] { connection.send(ahead); });
+  CHECK(gateway.journal().wait_for(count, 30s));
+  sender.join();
+  CHECK(largest.load() < (256 << 10));
+  for (int i = 0; i < count; ++i) REQUIRE(connection.receive_response().status == 200);
+}
+
+TEST_CASE("what the journal notes for verify() of a request holds no copy of its body") {
+  const std::size_t size = 4 << 20;
+  const auto copies = [&](Unmatched policy) {
+    Gateway gateway{Options{}.unmatched(policy).verify_on_destruction(false)};
+    gateway.chat().when(user_says("something else")).reply("yes");
+    const std::string request = Http(gateway).format_chat({{"x", std::string(size, 'x')}});
+    RawConnection connection(gateway);
+    counted_from = size;
+    counted = 0;
+    connection.send(request);
+    CHECK(connection.receive_response().status == 422);
+    CHECK(gateway.journal().wait_until_idle(5s));
+    counted_from = std::size_t(-1);
+    CHECK(static_cast<bool>(gateway.verify()) == (policy == Unmatched::allowed));
+    return counted.load();
+  };
+  CHECK(copies(Unmatched::fails_verification) == copies(Unmatched::allowed));
+}
+
+TEST_CASE("the journal's bytes are all that it holds of a request: a key's description and a fault's reply too") {
+  const std::string large(100'000, 'x');
+  SUBCASE("the description of its key") {
+    Gateway gateway{Options{}.journal_limits(1000, 1 << 20)};
+    const Http http = Http(gateway).with_key(gateway.keys().create(large).secret);
+    for (int i = 0; i < 20; ++i) CHECK(http.chat().status == 200);
+    CHECK(gateway.journal().evicted() >= 9);
+  }
+  SUBCASE("the reply of the fault that struck its connection") {
+    Gateway gateway{Options{}.journal_limits(1000, 1 << 20)};
+    for (int i = 0; i < 20; ++i) {
+      gateway.next_connection(reply_before_body(failure(413, "no", large)));
+      CHECK(Http(gateway).chat().status == 413);
+    }
+    CHECK(gateway.journal().evicted() >= 9);
+  }
+}
+
+// --- Time ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a head whose bytes keep coming is a 408 when it takes too long in all") {
+  Gateway gateway{Options{}.head_timeout(300ms)};
+  RawConnection connection(gateway);
+  connection.send("GET /v1/models HTTP/1.1\r\nHost: gateway\r\nx: ");
+  bool answered = false;
+  for (int i = 0; i < 1000 && !answered; ++i) {
+    connection.send("y");
+    answered = connection.receive_until([](std::string_view text) { return text.size() >= 12; }, 20ms).found;
+  }
+  CHECK(answered);
+  CHECK(gateway.journal().wait_for(1, 5s));
+  CHECK(gateway.journal().last().status() == 408);
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("the time of a head begins with its first byte, not with the connection or the request before it") {
+  Gateway gateway{Options{}.head_timeout(3s)};
+  const std::string request = Http(gateway).format("GET", "/v1/models");
+  RawConnection connection(gateway);
+  connection.send(request);
+  CHECK(connection.receive_response().status == 200);
+  CHECK_FALSE(connection.receive_until("x", 3200ms).found);
+  // In two parts, so that the gateway has to wait for the second.
+  connection.send(request.substr(0, 20));
+  CHECK_FALSE(connection.receive_until("x", 100ms).found);
+  connection.send(request.substr(20));
+  CHECK(connection.receive_response().status == 200);
+}
+
+TEST_CASE("a body whose bytes keep coming is a 408 when it takes too long in all, plain or in chunks") {
+  Gateway gateway{Options{}.body_timeout(300ms)};
+  for (const bool chunked : {false, true}) {
+    CAPTURE(chunked);
+    RawConnection connection(gateway);
+    connection.send(chat_head(gateway, {chunked ? "Transfer-Encoding: chunked" : "Content-Length: 100000"}));
+    bool answered = false;
+    for (int i = 0; i < 1000 && !answered; ++i) {
+      connection.send(chunked ? "1\r\n \r\n" : " ");
+      answered = connection.receive_until([](std::string_view text) { return text.size() >= 12; }, 20ms).found;
+    }
+    CHECK(answered);
+    CHECK(gateway.journal().last().status() == 408);
+    CHECK(gateway.journal().last().raw().find("POST /v1") == 0);
+  }
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+TEST_CASE("a body has a second more for each 10 KiB of it that have been received") {
+  Gateway gateway{Options{}.body_timeout(1ms)};
+  const std::string body = chat_body(std::string(102'400, 'x')).dump();
+  RawConnection connection(gateway);
+  // With its head: bytes that were received before the body was asked for count as well.
+  connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(body.size())}) + body.substr(0, 102'400));
+  const auto nothing = connection.receive_until("x", 2s);
+  CHECK_FALSE(nothing.found);
+  CHECK(nothing.end == End::open);
+  connection.send(body.substr(102'400));
+  CHECK(connection.receive_response().status == 200);
+}
+
+TEST_CASE("a body that slow_body() reads may take any time") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock).body_timeout(1ms)};
+  gateway.next_connection(slow_body(100, 1h));
+  const std::string body = chat_body().dump();
+  REQUIRE(body.size() < 100);
+  RawConnection connection(gateway);
+  connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(body.size())}) + body.substr(0, 50));
+  REQUIRE(clock.wait_for_waits(1, 5s));
+  clock.advance(1h);
+  const auto nothing = connection.receive_until("x", 100ms);
+  CHECK_FALSE(nothing.found);
+  CHECK(nothing.end == End::open);
+  connection.send(body.substr(50));
+  CHECK(connection.receive_response().status == 200);
+}
+
+TEST_CASE("empty lines before a request do not keep an idle connection open") {
+  Gateway gateway{Options{}.idle_timeout(300ms)};
+  RawConnection connection(gateway);
+  const bool ended = eventually([&] {
+    connection.send("\r\n");
+    connection.receive_until("x", 10ms);
+    return connection.end() != End::open;
+  });
+  CHECK(ended);
+  CHECK(gateway.journal().count() == 0);
+}
+
+TEST_CASE("the times of head and body are positive, and may be without end") {
+  CHECK_THROWS_AS(Gateway{Options{}.head_timeout(0s)}, GatewayError);
+  CHECK_THROWS_AS(Gateway{Options{}.body_timeout(-1s)}, GatewayError);
+  Gateway gateway{Options{}.head_timeout(Duration::max()).body_timeout(Duration::max())};
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+}  // namespace request_limits_test
