@@ -683,7 +683,7 @@ TEST_CASE("absent optional fields are empty, and null means absent") {
 
 TEST_CASE("each extension of the request can be switched on and off by itself") {
   struct Case {
-    bool Acceptance::*extension;
+    Acceptance (Acceptance::*set)(bool) const;
     bool on_by_default;
     std::string body;
     const char* code;  // when it is off
@@ -722,31 +722,29 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
   };
   for (const Case& extension : cases) {
     INFO(extension.message);
-    CHECK(Acceptance{}.*extension.extension == extension.on_by_default);
-    Acceptance acceptance;
-    acceptance.*extension.extension = true;
-    check_taken(Wire(acceptance), extension.body);
-    acceptance.*extension.extension = false;
-    check_refused(Wire(acceptance), extension.body, extension.code, extension.message);
+    const Wire by_default{Acceptance()};
+    extension.on_by_default ? check_taken(by_default, extension.body)
+                            : check_refused(by_default, extension.body, extension.code, extension.message);
+    check_taken(Wire((Acceptance().*extension.set)(true)), extension.body);
+    const Wire without((Acceptance().*extension.set)(false));
+    check_refused(without, extension.body, extension.code, extension.message);
     // The rest goes on as before.
-    check_taken(Wire(acceptance), with(""));
+    check_taken(without, with(""));
   }
 }
 
 TEST_CASE("without the logprobs extension its fields are unknown ones") {
-  Acceptance acceptance;
-  acceptance.logprobs = false;
+  const Acceptance acceptance = Acceptance().logprobs(false);
   const Wire wire(acceptance);
   const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
   CHECK(wire.findings(body) == "unknown_field unknown_field");
   CHECK_FALSE(wire.understood(body).logprobs);
-  acceptance.unknown_fields = false;
-  check_refused(Wire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
+  check_refused(Wire(acceptance.unknown_fields(false)), body, "unknown_parameter",
+                "logprobs: not a documented field; leave it out");
 }
 
 TEST_CASE("other parts need a type, and their texts are not the message's") {
-  Acceptance acceptance;
-  acceptance.other_parts = true;
+  const Acceptance acceptance = Acceptance().other_parts(true);
   const Wire wire(acceptance);
   const ChatRequest request =
       wire.understood(said(R"({"role":"user","content":[{"type":"image_url"},{"type":"text","text":"Hi"}]})"));
@@ -754,9 +752,8 @@ TEST_CASE("other parts need a type, and their texts are not the message's") {
   CHECK(request.messages[0].content.size() == 2);
   check_refused(wire, said(R"({"role":"user","content":[{"image_url":{}}]})"), "missing_required_parameter",
                 "messages[0].content[0].type: expected a string, got nothing");
-  acceptance.text_parts = false;
-  check_refused(Wire(acceptance), said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"), "invalid_value",
-                "messages[0].content[0].type: expected another type than \"text\", got \"text\"");
+  check_refused(Wire(acceptance.text_parts(false)), said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
+                "invalid_value", "messages[0].content[0].type: expected another type than \"text\", got \"text\"");
 }
 
 TEST_CASE("strict takes all that is documented and no null") {
@@ -819,7 +816,7 @@ TEST_CASE("lenient takes any JSON with model and messages, and understands what 
 
 TEST_CASE("lenient stays lenient when single extensions are switched off") {
   Acceptance acceptance = Acceptance::strict();
-  acceptance.anything_with_model_and_messages = true;
+  acceptance = acceptance.anything_with_model_and_messages(true);
   check_taken(Wire(acceptance), with(R"("user":"u","stop":"x","temperature":null,"n":1,"n":2)"));
 }
 

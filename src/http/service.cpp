@@ -121,12 +121,12 @@ std::string shown(std::string_view sent) {
 
 bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& request) {
   const std::optional<std::string> sent = request.headers.find("Content-Type");
-  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages) return true;
+  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return true;
   const std::size_t semicolon = sent->find(';');
   const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
   if (text::equals_ignoring_case(type, "application/json"))
-    return semicolon == std::string::npos || acceptance.content_type_parameters;
-  return acceptance.json_as_form && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
+    return semicolon == std::string::npos || acceptance.content_type_parameters();
+  return acceptance.json_as_form() && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
          !read_json_if_valid(request.body).is_discarded();
 }
 
@@ -155,7 +155,7 @@ Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore
       journal_(std::move(journal)),
       connection_faults_(std::move(connection_faults)),
       chaos_(std::move(chaos)),
-      operations_(settings_.acceptance.model_by_id),
+      operations_(settings_.acceptance.model_by_id()),
       tokens_(service::telling(settings_.tokenizer)),
       started_(service::unix_seconds(clock_.now())) {}
 
@@ -201,7 +201,7 @@ void Service::answer_and_record(Connection& connection, IncomingRequest& incomin
   if (!incoming.timeline) incoming.timeline = std::make_unique<Timeline>(Access::state(clock_), connection.waker());
   Timeline& timeline = *incoming.timeline;
   const KeyStore::Presented presented =
-      keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
+      keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case());
 
   const auto record = std::make_shared<ExchangeRecord>();
   record->connection_id = connection.id();
