@@ -126,7 +126,7 @@ void force(Gateway& gateway, const std::string& spec) {
   }
 }
 
-void add_keys(Options& options, const std::vector<std::string>& keys) {
+Options with_keys(Options options, const std::vector<std::string>& keys) {
   bool has_default = false;
   for (const std::string& spec : keys) {
     // A key may hold '=' itself.
@@ -137,12 +137,13 @@ void add_keys(Options& options, const std::vector<std::string>& keys) {
     // The message does not repeat the value, which may be a key elsewhere.
     if (secret.empty() || secret == "sk-") throw BadValue("--key: a key is not empty, and more than sk-");
     if (!disabled && !has_default) {
-      options.api_key(secret);
+      options = options.api_key(secret);
       has_default = true;
     } else {
-      options.key("--key", KeyOptions{}.secret(secret).disabled(disabled));
+      options = options.key("--key", KeyOptions{}.secret(secret).disabled(disabled));
     }
   }
+  return options;
 }
 
 std::optional<Scenario> scenario_from(const Flags& flags) {
@@ -280,26 +281,25 @@ class Log {
 };
 
 Options options_from(const Flags& flags) {
-  Options options;
-  options.verify_on_destruction(false);  // nobody tests anything here
-  options.stall_guard(std::nullopt);     // a client may be looked at in a debugger for as long as that takes
-  options.host(flags.host).port(flags.port).seed(flags.seed).profile(profile_named(flags.profile));
+  // Nobody tests anything here. A client may be looked at in a debugger for as long as that takes.
+  Options options = Options().verify_on_destruction(false).stall_guard(std::nullopt);
+  options = options.host(flags.host).port(flags.port).seed(flags.seed).profile(profile_named(flags.profile));
   const std::string acceptance = flags.strict ? "strict" : flags.acceptance.value_or("");
-  if (acceptance == "strict") options.acceptance(Acceptance::strict());
-  if (acceptance == "default") options.acceptance(Acceptance());
-  if (acceptance == "lenient") options.acceptance(Acceptance::lenient());
+  if (acceptance == "strict") options = options.acceptance(Acceptance::strict());
+  if (acceptance == "default") options = options.acceptance(Acceptance());
+  if (acceptance == "lenient") options = options.acceptance(Acceptance::lenient());
   for (const std::string& spec : flags.models) {
     const auto [id, owner] = split(spec, '=');
     if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);
-    owner ? options.model(id, *owner) : options.model(id);
+    options = owner ? options.model(id, *owner) : options.model(id);
   }
-  add_keys(options, flags.keys);
+  options = with_keys(std::move(options), flags.keys);
   if (!flags.limit.empty()) {
     const auto [requests_text, window_text] = split(flags.limit, '/');
     const auto requests = positive(requests_text);
     const auto window = duration(window_text.value_or(""));
     if (!requests || !window) throw BadValue("--limit: not REQUESTS/WINDOW, such as 60/1m: " + flags.limit);
-    options.limit(*requests, *window);
+    options = options.limit(*requests, *window);
   }
   return options;
 }
@@ -421,9 +421,9 @@ void serve(const Flags& flags) {
   raise_descriptor_limit();
   const std::optional<Scenario> chosen = scenario_from(flags);
   Log log(chosen);
-  Options options = options_from(flags);
-  options.on_exchange([&log](const Exchange& exchange) { log.note(exchange); });
-  options.on_connection_hit([&log](const ConnectionHit& hit) { log.note(hit); });
+  const Options options = options_from(flags)
+                              .on_exchange([&log](const Exchange& exchange) { log.note(exchange); })
+                              .on_connection_hit([&log](const ConnectionHit& hit) { log.note(hit); });
   std::optional<Gateway> running(std::in_place, chosen ? chosen->options(options) : options);
   Gateway& gateway = *running;
   for (const std::string& spec : flags.failures) force(gateway, spec);

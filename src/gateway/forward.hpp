@@ -6,7 +6,7 @@
 
 namespace mock_gateway {
 
-struct Acceptance;
+class Acceptance;
 class Chaos;
 class Clock;
 class ConnectionFault;

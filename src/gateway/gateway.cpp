@@ -247,6 +247,14 @@ void Gateway::next_connection(const ConnectionFault& fault, std::size_t times, S
   if (Impl* const impl = here()) impl->connection_faults->add(fault, times, where);
 }
 
+void Gateway::every_connection(const ConnectionFault& fault) {
+  if (Impl* const impl = here()) impl->connection_faults->add_to_every(fault);
+}
+
+void Gateway::clear_connection_faults() {
+  if (Impl* const impl = here()) impl->connection_faults->clear();
+}
+
 void Gateway::refuse_connections() {
   if (Impl* const impl = here()) impl->server->refuse();
 }

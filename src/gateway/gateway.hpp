@@ -94,6 +94,12 @@ class Gateway {
   /// is told by verify(). Journal::connection_hits has those that were struck. `times` at least 1, or GatewayError.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
+  /// Strikes every connection that comes to the fault's moment, until clear_connection_faults or reset, in place of an
+  /// earlier fault of that moment. A fault that next_connection queued comes before it. That none came is no failure of
+  /// verify().
+  void every_connection(const ConnectionFault& fault);
+  /// Drops the faults of next_connection that no connection came to, and those of every_connection.
+  void clear_connection_faults();
   /// Closes the port, so that connecting to it fails with ECONNREFUSED, until accept_connections or reset; how often
   /// clients tried cannot be known. Open connections go on; those that wait to be accepted at that very moment are
   /// reset. Nothing happens the second time, or once the gateway is stopped.

@@ -38,82 +38,82 @@ class Options {
   Options();
 
   /// Address or name to listen on. Loopback unless changed: cpp-httplib is not meant for a hostile network.
-  Options& host(std::string host);
+  [[nodiscard]] Options host(std::string host) const;
   /// 0, the default: a free port.
-  Options& port(int port);
+  [[nodiscard]] Options port(int port) const;
 
   /// Serves this model too. Without any: `mock-model`. Id and owner are UTF-8.
-  Options& model(std::string id, std::string owner = "mock_gateway");
+  [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// The secret of the default key, which api_key() gives; unless set, one that follows from the seed and starts
   /// with `sk-`. What may be set is said at KeyOptions::secret.
-  Options& api_key(std::string secret);
+  [[nodiscard]] Options api_key(std::string secret) const;
   /// A further key that exists from the start; its secret is the caller's.
-  Options& key(std::string description, KeyOptions key);
+  [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// A limit that all keys share: `requests` per `window` on the gateway's clock.
-  Options& limit(std::size_t requests, Duration window);
+  [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
 
   /// Decides everything generated: ids, secrets, default replies. The same seed repeats the same run.
-  Options& seed(std::uint64_t seed);
-  Options& clock(Clock clock);
+  [[nodiscard]] Options seed(std::uint64_t seed) const;
+  [[nodiscard]] Options clock(Clock clock) const;
   /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
-  Options& profile(Profile profile);
+  [[nodiscard]] Options profile(Profile profile) const;
   /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
   /// else a default Acceptance.
-  Options& acceptance(Acceptance acceptance);
+  [[nodiscard]] Options acceptance(Acceptance acceptance) const;
   /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
   /// Unless set, words.
-  Options& tokenizer(Tokenizer tokenizer);
+  [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It is that of every
   /// completion and of chunks(), scripted or not, in what they do not set themselves: `every(0s)` is at once. Failures,
   /// raw replies and other operations have none but their own. by_pieces() fits one reply, so GatewayError for it.
-  Options& pace(Pace pace);
+  [[nodiscard]] Options pace(Pace pace) const;
   /// Largest `n` accepted; 128 unless set.
-  Options& max_n(std::int64_t n);
+  [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Largest request body in bytes; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB longer with its
   /// sizes, extensions and trailer, beyond which it is 413 too. So what the gateway and its journal hold of one
   /// request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
-  Options& max_body(std::size_t bytes);
+  [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Largest request line and header section in bytes; beyond it 431. 64 KiB unless set.
-  Options& max_head(std::size_t bytes);
+  [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// How many exchanges the journal keeps, and how many bytes of requests. 10,000 and 64 MiB unless set.
-  Options& journal_limits(std::size_t entries, std::size_t bytes);
+  [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
 
   /// Real time without a byte of an unfinished request, after which it is answered 408 and closed. 30 s unless set.
-  Options& read_timeout(Duration timeout);
+  [[nodiscard]] Options read_timeout(Duration timeout) const;
   /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
   /// is answered 408 and closed. 30 s unless set.
-  Options& head_timeout(Duration timeout);
+  [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Real time that a request's body may take in all, from the end of its head on; a second more for each 10 KiB of it
   /// that have been received. Then it is answered 408 and closed. A body that slow_body() strikes may take any time.
   /// 60 s unless set.
-  Options& body_timeout(Duration timeout);
+  [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
-  Options& write_timeout(Duration timeout);
+  [[nodiscard]] Options write_timeout(Duration timeout) const;
   /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
-  Options& idle_timeout(Duration timeout);
+  [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
   /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
   /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
   /// verify() tells it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
   /// longer than the timeouts of clients, so that those end it first. std::nullopt: no guard.
-  Options& stall_guard(std::optional<Duration> guard);
+  [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
   /// What becomes of requests that no stub answers. Unless set, they fail the verification.
-  Options& unmatched(Unmatched policy);
+  [[nodiscard]] Options unmatched(Unmatched policy) const;
   /// Whether the destructor reports what verify() would have found wrong and nobody has looked at: to the test
   /// framework whose adapter is in use, else to stderr, and then it aborts the program. True unless set.
-  Options& verify_on_destruction(bool verify);
+  [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
   /// constructor, when there is no such code.
-  Options& without_finding(std::string code);
+  [[nodiscard]] Options without_finding(std::string code) const;
 
   /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
-  Options& on_exchange(std::function<void(const Exchange&)> callback);
+  [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
   /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
   /// client can see it: for logs. What it throws is reported on stderr.
-  Options& on_connection_hit(std::function<void(const ConnectionHit&)> callback);
+  [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
   friend struct detail::Access;

@@ -1,6 +1,7 @@
 #include "api_key.hpp"
 
 #include <ostream>
+#include <utility>
 
 namespace mock_gateway {
 
@@ -21,5 +22,31 @@ ApiKey::ApiKey(ApiKey&&) noexcept = default;
 ApiKey& ApiKey::operator=(const ApiKey&) = default;
 ApiKey& ApiKey::operator=(ApiKey&&) noexcept = default;
 ApiKey::~ApiKey() = default;
+
+KeyOptions KeyOptions::secret(std::string secret) const {
+  KeyOptions copy = *this;
+  copy.secret_ = std::move(secret);
+  return copy;
+}
+KeyOptions KeyOptions::disabled(bool disabled) const {
+  KeyOptions copy = *this;
+  copy.disabled_ = disabled;
+  return copy;
+}
+KeyOptions KeyOptions::models(std::vector<std::string> ids) const {
+  KeyOptions copy = *this;
+  copy.models_ = std::move(ids);
+  return copy;
+}
+KeyOptions KeyOptions::operations(std::vector<Operation> operations) const {
+  KeyOptions copy = *this;
+  copy.operations_ = std::move(operations);
+  return copy;
+}
+KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
+  KeyOptions copy = *this;
+  copy.limit_ = RateLimit{requests, window};
+  return copy;
+}
 
 }  // namespace mock_gateway

@@ -52,21 +52,21 @@ struct CreatedKey {
   std::string description;
 };
 
-/// How a key is created: chained setters, each optional.
+/// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
   /// A secret of the caller's choice instead of a generated one. The documented service has only keys that start with
   /// `sk-`; this takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-`
   /// alone, or a secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer
   /// than 16 characters is masked in fields that carry credentials only, since it may be a word of a prompt.
-  KeyOptions& secret(std::string secret) { return secret_ = std::move(secret), *this; }
+  [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Created disabled.
-  KeyOptions& disabled(bool disabled = true) { return disabled_ = disabled, *this; }
+  [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
   /// Only these models: others get 403, and the models list omits them.
-  KeyOptions& models(std::vector<std::string> ids) { return models_ = std::move(ids), *this; }
+  [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// Only these operations: others get 403.
-  KeyOptions& operations(std::vector<Operation> operations) { return operations_ = std::move(operations), *this; }
-  KeyOptions& limit(std::size_t requests, Duration window) { return limit_ = RateLimit{requests, window}, *this; }
+  [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
+  [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
 
  private:
   friend class Keys;

@@ -1,62 +1,47 @@
 #include "acceptance.hpp"
 
+#include <initializer_list>
+
 namespace mock_gateway {
 
+Acceptance Acceptance::with(bool Acceptance::*extension, bool accepted) const {
+  Acceptance copy = *this;
+  copy.*extension = accepted;
+  return copy;
+}
+
+Acceptance Acceptance::with_every(bool accepted) {
+  Acceptance all;
+  for (bool Acceptance::*extension : {
+           &Acceptance::bearer_in_any_case_,
+           &Acceptance::unknown_fields_,
+           &Acceptance::tool_role_,
+           &Acceptance::developer_role_,
+           &Acceptance::null_content_with_tool_calls_,
+           &Acceptance::text_parts_,
+           &Acceptance::other_parts_,
+           &Acceptance::tool_calls_in_messages_,
+           &Acceptance::stop_as_string_,
+           &Acceptance::tool_choice_required_,
+           &Acceptance::custom_tools_,
+           &Acceptance::max_completion_tokens_,
+           &Acceptance::logprobs_,
+           &Acceptance::null_as_absent_,
+           &Acceptance::stream_options_without_stream_,
+           &Acceptance::model_by_id_,
+           &Acceptance::content_type_parameters_,
+           &Acceptance::json_as_form_,
+           &Acceptance::anything_with_model_and_messages_,
+       }) {
+    all.*extension = accepted;
+  }
+  return all;
+}
+
 Acceptance Acceptance::openai() {
-  Acceptance acceptance;
-  acceptance.developer_role = true;
-  acceptance.other_parts = true;
-  acceptance.custom_tools = true;
-  acceptance.max_completion_tokens = true;
-  return acceptance;
+  return Acceptance().developer_role(true).other_parts(true).custom_tools(true).max_completion_tokens(true);
 }
-
-Acceptance Acceptance::strict() {
-  Acceptance acceptance;
-  acceptance.bearer_in_any_case = false;
-  acceptance.unknown_fields = false;
-  acceptance.tool_role = false;
-  acceptance.developer_role = false;
-  acceptance.null_content_with_tool_calls = false;
-  acceptance.text_parts = false;
-  acceptance.other_parts = false;
-  acceptance.tool_calls_in_messages = false;
-  acceptance.stop_as_string = false;
-  acceptance.tool_choice_required = false;
-  acceptance.custom_tools = false;
-  acceptance.max_completion_tokens = false;
-  acceptance.logprobs = false;
-  acceptance.null_as_absent = false;
-  acceptance.stream_options_without_stream = false;
-  acceptance.model_by_id = false;
-  acceptance.content_type_parameters = false;
-  acceptance.json_as_form = false;
-  acceptance.anything_with_model_and_messages = false;
-  return acceptance;
-}
-
-Acceptance Acceptance::lenient() {
-  Acceptance acceptance;
-  acceptance.bearer_in_any_case = true;
-  acceptance.unknown_fields = true;
-  acceptance.tool_role = true;
-  acceptance.developer_role = true;
-  acceptance.null_content_with_tool_calls = true;
-  acceptance.text_parts = true;
-  acceptance.other_parts = true;
-  acceptance.tool_calls_in_messages = true;
-  acceptance.stop_as_string = true;
-  acceptance.tool_choice_required = true;
-  acceptance.custom_tools = true;
-  acceptance.max_completion_tokens = true;
-  acceptance.logprobs = true;
-  acceptance.null_as_absent = true;
-  acceptance.stream_options_without_stream = true;
-  acceptance.model_by_id = true;
-  acceptance.content_type_parameters = true;
-  acceptance.json_as_form = true;
-  acceptance.anything_with_model_and_messages = true;
-  return acceptance;
-}
+Acceptance Acceptance::strict() { return with_every(false); }
+Acceptance Acceptance::lenient() { return with_every(true); }
 
 }  // namespace mock_gateway

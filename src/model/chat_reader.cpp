@@ -41,7 +41,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
-  if (acceptance_.anything_with_model_and_messages) {
+  if (acceptance_.anything_with_model_and_messages()) {
     read_what_fits();
   } else {
     read_all();
@@ -57,7 +57,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
 
 const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
   const Json* value = member(object, name);
-  return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
+  return value != nullptr && value->is_null() && acceptance_.null_as_absent() ? nullptr : value;
 }
 
 void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
@@ -68,7 +68,7 @@ void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
   for (const JsonDuplicate& duplicate : duplicates) {
     const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
     const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
-    if (!acceptance_.unknown_fields) {
+    if (!acceptance_.unknown_fields()) {
       throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
     }
     add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
@@ -79,17 +79,17 @@ void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
-    if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
+    if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.max_completion_tokens() && field == max_completion_tokens)) {
       if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
-    } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
+    } else if (!value.is_null() || !acceptance_.null_as_absent() || field == model || field == messages) {
       fields_[field] = &value;
     }
   }
 }
 
 bool Reader::is_documented_by_service(std::string_view name) const {
-  return acceptance_.unknown_fields && profile_.further_fields.has(name);
+  return acceptance_.unknown_fields() && profile_.further_fields.has(name);
 }
 
 void Reader::unknown_field(const std::string& path, std::string_view name) {
@@ -97,7 +97,7 @@ void Reader::unknown_field(const std::string& path, std::string_view name) {
                              : name == "max_completion_tokens" ? "use max_tokens instead"
                                                                : "leave it out";
   const std::string message = path + ": not a documented field; " + advice;
-  if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
+  if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
   add_finding(finding_kinds::unknown_field, message + ".");
 }
 
@@ -176,7 +176,7 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
     }
   }
   if (!request_.stream) {
-    if (!acceptance_.stream_options_without_stream) {
+    if (!acceptance_.stream_options_without_stream()) {
       fail("invalid_value", path, "nothing unless stream is true", "an object");
     }
     add_finding(finding_kinds::stream_options_without_stream,
@@ -197,14 +197,14 @@ void Reader::read_temperature(const Json& value, const Path& path) {
 }
 
 void Reader::read_stop(const Json& value, const Path& path) {
-  if (value.is_string() && acceptance_.stop_as_string) {
+  if (value.is_string() && acceptance_.stop_as_string()) {
     request_.stop.push_back(require_filled_string(value, path));
     if (!profile_.documents_stop_as_string)
       add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
   if (!value.is_array()) {
-    fail_type(path, acceptance_.stop_as_string ? "an array of strings or a string" : "an array of strings", value);
+    fail_type(path, acceptance_.stop_as_string() ? "an array of strings or a string" : "an array of strings", value);
   }
   const Json::array_t& array = value.get_ref<const Json::array_t&>();
   std::vector<std::string> sequences;
@@ -216,7 +216,7 @@ void Reader::read_stop(const Json& value, const Path& path) {
 }
 
 std::string Reader::expected_tool_type() const {
-  return acceptance_.custom_tools ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+  return acceptance_.custom_tools() ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
 }
 
 bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
@@ -224,7 +224,7 @@ bool Reader::read_tool_type(const Json::object_t& object, const Path& path) cons
   const Json* type = member(object, "type");
   if (type == nullptr) fail_missing(type_path, expected_tool_type());
   const std::string& kind = require_string(*type, type_path);
-  const bool custom = acceptance_.custom_tools && kind == "custom";
+  const bool custom = acceptance_.custom_tools() && kind == "custom";
   if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
   return custom;
 }
@@ -273,12 +273,12 @@ void Reader::read_tool_choice(const Json& value, const Path& path) {
       choice.mode = ToolChoice::Mode::none;
     } else if (mode == "auto") {
       choice.mode = ToolChoice::Mode::automatic;
-    } else if (mode == "required" && acceptance_.tool_choice_required) {
+    } else if (mode == "required" && acceptance_.tool_choice_required()) {
       choice.mode = ToolChoice::Mode::required;
       if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
     } else {
       fail_value(path,
-                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required ? "required" : ""}) +
+                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required() ? "required" : ""}) +
                      " or an object that names a function",
                  value);
     }

@@ -1,5 +1,7 @@
 #include "connection_faults.hpp"
 
+#include <algorithm>  // find_if
+
 #include "../core/error.hpp"
 
 namespace mock_gateway {
@@ -13,9 +15,20 @@ void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, Sour
   ++changes_;
 }
 
+void ConnectionFaults::add_to_every(const ConnectionFault& fault) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto same = std::find_if(every_.begin(), every_.end(),
+                                 [&](const ConnectionFault& other) { return other.place() == fault.place(); });
+  if (same != every_.end()) every_.erase(same);
+  every_.push_back(fault);
+  any_ = true;
+  ++changes_;
+}
+
 void ConnectionFaults::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.clear();
+  every_.clear();
   cleared_ = serial_;
   any_ = false;
   ++changes_;
@@ -25,11 +38,17 @@ template <class Fits>
 std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits) {
   if (!any_) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (queue_.empty() || !fits(queue_.front().fault.place())) return std::nullopt;
-  Queued taken = queue_.front();
-  if (--queue_.front().left == 0) queue_.pop_front();
-  any_ = !queue_.empty();
-  return taken;
+  if (!queue_.empty() && fits(queue_.front().fault.place())) {
+    Queued taken = queue_.front();
+    if (--queue_.front().left == 0) queue_.pop_front();
+    any_ = !queue_.empty() || !every_.empty();
+    return taken;
+  }
+  // The newest first: of a reused connection's request both moments have come.
+  for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
+    if (fits(fault->place())) return Queued{*fault, 1, 1, {}, 0};
+  }
+  return std::nullopt;
 }
 
 std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {

@@ -16,7 +16,7 @@ namespace mock_gateway {
 namespace detail {
 
 /// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
-/// connection that is at its place. Thread-safe.
+/// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -29,12 +29,15 @@ class ConnectionFaults {
 
   /// Throws GatewayError when `times` is 0.
   void add(const ConnectionFault& fault, std::size_t times, SourceLocation where);
+  /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
+  void add_to_every(const ConnectionFault& fault);
   void clear();
 
   std::optional<Queued> take_on_accept();
   /// `reused`: whether the request is not the connection's first.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared.
+  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared, or when
+  /// the fault strikes every connection anyway.
   void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
@@ -47,6 +50,7 @@ class ConnectionFaults {
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
+  std::vector<ConnectionFault> every_;  // at most one of a moment
   std::uint64_t serial_ = 0;
   std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
   std::atomic<bool> any_{false};

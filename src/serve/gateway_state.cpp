@@ -19,7 +19,7 @@ GatewayState::GatewayState(ServeSettings its_settings, Clock its_clock, std::sha
       journal(std::move(its_journal)),
       connection_faults(std::move(its_connection_faults)),
       chaos(std::move(its_chaos)),
-      operations(settings.acceptance.model_by_id),
+      operations(settings.acceptance.model_by_id()),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(unix_seconds(clock.now())) {}
 

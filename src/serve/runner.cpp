@@ -95,7 +95,7 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
     incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
   Timeline& timeline = *incoming.timeline;
   const KeyStore::Presented presented =
-      gateway_.keys->present(incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case);
+      gateway_.keys->present(incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case());
 
   const auto record = std::make_shared<ExchangeRecord>();
   record->epoch = epoch;

@@ -161,12 +161,11 @@ std::vector<Exchange> exchanges_with(const Journal& journal, const std::string& 
 void mount_console(Gateway& gateway) {
   gateway.on("POST", "/console/keys", [&gateway](const ReceivedRequest& request) -> HttpReply {
     const Json wanted = Json::parse(request.body);
-    KeyOptions options;
-    options.disabled(wanted.value("disabled", false));
-    if (wanted.contains("models")) options.models(wanted.at("models").get<std::vector<std::string>>());
+    KeyOptions options = KeyOptions().disabled(wanted.value("disabled", false));
+    if (wanted.contains("models")) options = options.models(wanted.at("models").get<std::vector<std::string>>());
     if (wanted.contains("limit")) {
-      options.limit(wanted.at("limit").get<std::size_t>(),
-                    std::chrono::milliseconds{wanted.at("window_ms").get<int>()});
+      options = options.limit(wanted.at("limit").get<std::size_t>(),
+                              std::chrono::milliseconds{wanted.at("window_ms").get<int>()});
     }
     const CreatedKey key = gateway.keys().create("made by a test", options);
     for (const Json& spec : wanted.value("fail", Json::array())) {

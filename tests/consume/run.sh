@@ -19,7 +19,7 @@ trap 'exit 1' HUP INT TERM
 export CXX
 
 build_with_cmake() {
-  cmake -S "$here/$way" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Debug "$@"
+  cmake -S "$here/$way" -B "$scratch/build" "$@"
   cmake --build "$scratch/build"
   for program in "$scratch/build"/uses_*; do "$program"; done
 }

@@ -544,6 +544,38 @@ TEST_CASE("reset forgets the faults that wait and those that struck") {
   CHECK(Http(gateway).chat().status == 200);
 }
 
+TEST_CASE("every connection is struck until the faults are cleared, after those that were queued") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.every_connection(close_on_accept());
+  gateway.every_connection(reset_on_accept());  // in place of the other, which is of the same moment
+  gateway.next_connection(garbage_on_accept("SSH"));
+  CHECK(seen(gateway).bytes == "SSH");
+  for (int run = 0; run < repeats; ++run) CHECK(seen(gateway).end == End::reset);
+  CHECK(hits(gateway).size() == repeats + 1);
+  gateway.clear_connection_faults();
+  CHECK(http.chat().status == 200);
+  // A connection that is reused has a moment of its own, and so has its request.
+  gateway.every_connection(unsolicited_continue());
+  gateway.every_connection(reset_when_reused());
+  for (int run = 0; run < repeats; ++run) {
+    RawConnection connection(gateway);
+    connection.send(http.format_chat());
+    CHECK(connection.receive_response().status == 100);
+    CHECK(connection.receive_response().status == 200);
+    connection.send("P");
+    CHECK(connection.receive_all().end == End::reset);
+  }
+  gateway.reset();
+  CHECK(http.chat().status == 200);
+  // Those that wait are cleared too, and nobody misses them.
+  gateway.next_connection(reset_on_accept());
+  gateway.every_connection(reset_on_accept());
+  gateway.clear_connection_faults();
+  CHECK(http.chat().status == 200);
+  CHECK(gateway.verify());
+}
+
 TEST_CASE("what can never strike is refused where it is written") {
   Gateway gateway;
   CHECK_THROWS_AS(gateway.next_connection(reset_on_accept(), 0), GatewayError);

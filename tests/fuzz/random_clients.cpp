@@ -283,16 +283,16 @@ class Tester {
 /// One gateway, from its start to its stop, with its clients. Returns the number of requests.
 std::size_t live(Random& random, const std::function<bool()>& enough, Watchdog& watchdog, std::size_t& operations) {
   std::optional<ManualClock> manual;
-  Options options;
-  options.verify_on_destruction(false).max_body(4096).max_head(4096).journal_limits(200, std::size_t{1} << 20);
-  options.seed(random.next()).read_timeout(200ms).idle_timeout(500ms);
+  Options options =
+      Options().verify_on_destruction(false).max_body(4096).max_head(4096).journal_limits(200, std::size_t{1} << 20);
+  options = options.seed(random.next()).read_timeout(200ms).idle_timeout(500ms);
   switch (random.below(3)) {
-    case 0: options.clock(InstantClock{}); break;
-    case 1: manual.emplace(ManualClock::default_start, 200ms), options.clock(*manual); break;
+    case 0: options = options.clock(InstantClock{}); break;
+    case 1: manual.emplace(ManualClock::default_start, 200ms), options = options.clock(*manual); break;
     default: break;
   }
   std::atomic<std::size_t> ended{0};
-  options.on_exchange([&](const Exchange& exchange) { ended += exchange.status() > 0 ? 1 : 0; });
+  options = options.on_exchange([&](const Exchange& exchange) { ended += exchange.status() > 0 ? 1 : 0; });
   Gateway gateway(options);
   const CreatedKey key = gateway.keys().create("changed at random");
   std::atomic<bool> over{false};

@@ -83,18 +83,18 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
 
 TEST_CASE("without the logprobs extension its fields are unknown ones") {
   Acceptance acceptance;
-  acceptance.logprobs = false;
+  acceptance = acceptance.logprobs(false);
   const ChatWire wire(acceptance);
   const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
   CHECK(wire.findings(body) == "unknown_field unknown_field");
   CHECK_FALSE(wire.understood(body).logprobs);
-  acceptance.unknown_fields = false;
+  acceptance = acceptance.unknown_fields(false);
   check_refused(ChatWire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
 }
 
 TEST_CASE("other parts need a type, and their texts are not the message's") {
   Acceptance acceptance;
-  acceptance.other_parts = true;
+  acceptance = acceptance.other_parts(true);
   const ChatWire wire(acceptance);
   const ChatRequest request =
       wire.understood(said(R"({"role":"user","content":[{"type":"image_url"},{"type":"text","text":"Hi"}]})"));
@@ -102,7 +102,7 @@ TEST_CASE("other parts need a type, and their texts are not the message's") {
   CHECK(request.messages[0].content.size() == 2);
   check_refused(wire, said(R"({"role":"user","content":[{"image_url":{}}]})"), "missing_required_parameter",
                 "messages[0].content[0].type: expected a string, got nothing");
-  acceptance.text_parts = false;
+  acceptance = acceptance.text_parts(false);
   check_refused(ChatWire(acceptance), said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
                 "invalid_value", "messages[0].content[0].type: expected another type than \"text\", got \"text\"");
 }
@@ -167,7 +167,7 @@ TEST_CASE("lenient takes any JSON with model and messages, and understands what 
 
 TEST_CASE("lenient stays lenient when single extensions are switched off") {
   Acceptance acceptance = Acceptance::strict();
-  acceptance.anything_with_model_and_messages = true;
+  acceptance = acceptance.anything_with_model_and_messages(true);
   check_taken(ChatWire(acceptance), with(R"("user":"u","stop":"x","temperature":null,"n":1,"n":2)"));
 }
 

@@ -122,7 +122,7 @@ TEST_CASE(
         "unknown_field: max_completion_tokens: not a documented field; use max_tokens instead.");
   CHECK(wire.gateway.journal().last().chat().max_tokens == 2);
   Acceptance acceptance;
-  acceptance.max_completion_tokens = true;
+  acceptance = acceptance.max_completion_tokens(true);
   const Wire taking{Options{}.acceptance(acceptance)};
   CHECK(taking.understood({{"max_completion_tokens", 1}}).max_tokens == 1);
   CHECK(taking.http.chat({{"max_completion_tokens", 1}, {"max_tokens", 1}}).error_code() ==
@@ -271,7 +271,7 @@ TEST_CASE("an acceptance that was set comes before what the openai profile takes
   CHECK(lenient.understood(developer).messages.size() == 2);
   CHECK(lenient.understood({{"max_completion_tokens", 1}, {"max_tokens", 2}}).max_tokens == 2);
   Acceptance without_developers = Acceptance::openai();
-  without_developers.developer_role = false;
+  without_developers = without_developers.developer_role(false);
   const Wire changed{with(without_developers)};
   CHECK(changed.refused(developer) == R"(invalid_value at "messages[1].role")");
   CHECK(changed.understood({{"max_completion_tokens", 1}}).max_tokens == 1);

@@ -203,9 +203,9 @@ TEST_CASE("a request's content type is JSON, or missing, or what a switch admits
       {";", 415, 415, 415, 415, 200},
   };
   Acceptance without_parameters;
-  without_parameters.content_type_parameters = false;
+  without_parameters = without_parameters.content_type_parameters(false);
   Acceptance without_form;
-  without_form.json_as_form = false;
+  without_form = without_form.json_as_form(false);
   const std::vector<std::pair<Acceptance, int Row::*>> acceptances = {
       {Acceptance{}, &Row::normal},
       {Acceptance::strict(), &Row::strict},
