@@ -9,7 +9,8 @@ Usage: extract.py PAGE.md OUTPUT.cpp. Python's standard library only; docs_test.
   code spans of this column are values of it. Headed by an expression, such as `Options()`, the code spans that begin
   with a "." are calls on it, in every column.
 - A table headed by a name of `COMPLETE` names all there is of it.
-- The column headed "default" is compared with what the value without a setter says, for the expressions of `DEFAULTS`.
+- For the expressions of `DEFAULTS` the column headed "default" is compared with what the value without a setter says. A
+  column headed "type" holds for the calls and fields of its row: one type for all of them, or one for each.
 - What the snippets stand on is in prelude.hpp. Compilers and doctest report the page's own lines.
 - A fence of another kind than `FENCES` or not closed, and a page without C++, end the build.
 """
@@ -120,15 +121,29 @@ def statements(lines):
                 yield number, f"static_cast<void>({span});"
 
 
+def read_back(subject, span):
+    """What reads a setter's value, or a field, back."""
+    return subject + (re.sub(r"\(.*", "()", span) if subject in DEFAULTS else span)
+
+
+def calls_and_fields(subject, cells):
+    return [read_back(subject, span) for span in code_spans(cells[0]) if subject and span.startswith(".")]
+
+
 def defaults(lines):
     """Yields (line number, check) of each default that a table tells."""
     for number, subject, cell_of, cells in rows(lines):
-        if subject not in DEFAULTS or "default" not in cell_of:
-            continue
-        value = re.fullmatch(r"`([^`]+)`", cell_of["default"])
-        for name, call in re.findall(r"`\.(\w+)(\()?", cells[0]):
-            if value:
-                yield number, f"CHECK({subject}.{name}{'()' if call else ''} == {value[1]});"
+        value = re.fullmatch(r"`([^`]+)`", cell_of.get("default", ""))
+        if value and subject in DEFAULTS:
+            yield from ((number, f"CHECK({call} == {value[1]});") for call in calls_and_fields(subject, cells))
+
+
+def types(lines):
+    """Yields (line number, check) of each type that a table tells."""
+    for number, subject, cell_of, cells in rows(lines):
+        calls, told = calls_and_fields(subject, cells), code_spans(cell_of.get("type", ""))
+        for call, name in zip(calls, told * len(calls) if len(told) == 1 else told):
+            yield number, f"static_assert(std::is_same_v<std::decay_t<decltype({call})>, {name}>);"
 
 
 def complete_lists(lines):
@@ -166,7 +181,7 @@ def main():
 
     parameters = ", ".join(f"[[maybe_unused]] {parameter}" for parameter in SPAN_SCOPE.values())
     checks = []
-    for number, statement in statements(lines):
+    for number, statement in [*statements(lines), *types(lines)]:
         checks += [f'#line {number} "{path}"', f"  {statement}"]
     name = "spans_of_" + re.sub(r"\W", "_", path.stem)
     output.write_text(
