@@ -9,7 +9,7 @@
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 
-/// The code under test. Any client does that takes a base address and a key.
+/// The code under test. Any client will do that takes a base address and a key.
 static httplib::Result ask(const Gateway& gateway, const char* question) {
   httplib::Client client(gateway.host(), gateway.port());
   client.set_bearer_token_auth(gateway.api_key());
