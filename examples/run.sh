@@ -11,13 +11,12 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 trap 'exit 1' HUP INT TERM
 echo "Building mock-gateway in build/run" >&2
-{
-  cmake -S "$checkout" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DMOCK_GATEWAY_BUILD_TESTS=OFF -DMOCK_GATEWAY_BUILD_EXAMPLES=AUTO &&
-    cmake --build "$build" --target mock-gateway
-} >"$log" 2>&1 || {
+cmake -S "$checkout" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DMOCK_GATEWAY_BUILD_TESTS=OFF -DMOCK_GATEWAY_BUILD_EXAMPLES=AUTO >"$log" 2>&1 || {
   cat "$log" >&2
   exit 1
 }
+# Ninja says how far it is: [12/40].
+cmake --build "$build" --target mock-gateway >&2
 rm -f "$log"
 exec "$build/examples/mock-gateway" "$@"

@@ -1,6 +1,8 @@
 """Runs the example that fails on purpose, and compares what it says with what it should say, whole.
 
-Usage: failure_texts_test.py PROGRAM README. Python's standard library only. What the README shows of it is compared, too.
+Usage: failure_texts_test.py PROGRAM PAGE…
+
+Python's standard library only. What the pages show of it is compared, too.
 """
 
 import re
@@ -47,12 +49,14 @@ def main():
     told = without_lines(run.stdout).split("\n===============================================================================\n[doctest]")[0]
     if told.strip() != EXPECTED.strip():
         sys.exit(f"--- expected\n{EXPECTED}\n--- actual\n{told}")
-    shown = re.findall(r"^```text\n(.*?)^```$", Path(sys.argv[2]).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    if not shown:
-        sys.exit("the README shows no failure")
-    for text in shown:
-        if without_lines(text) not in told:
-            sys.exit(f"the README shows what no test says:\n{text}\n--- actual\n{told}")
+    for page in sys.argv[2:]:
+        block = re.compile(r"^```text failure\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+        shown = block.findall(Path(page).read_text(encoding="utf-8"))
+        if not shown:
+            sys.exit(f"{page} shows no failure")
+        for text in shown:
+            if without_lines(text) not in told:
+                sys.exit(f"{page} shows what no test says:\n{text}\n--- actual\n{told}")
     if run.returncode == 0:
         sys.exit("the tests that fail on purpose did not fail")
 

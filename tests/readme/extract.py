@@ -1,21 +1,34 @@
-"""Turns the C++ of README.md into a doctest program, so that what the README shows compiles, runs and holds.
+"""Turns the C++ of a page of the documentation into a doctest file, so that what the page shows compiles and holds.
 
-Usage: extract.py README.md OUTPUT.cpp. Python's standard library only.
+Usage: extract.py PAGE.md OUTPUT.cpp. Python's standard library only; docs_test.py looks at what is not C++.
 
-- A ```cpp block becomes a TEST_CASE, in which `gateway` and `client` are there unless the block declares a `gateway`.
-  A block with a TEST_CASE of its own is taken as it is.
-- A code span that begins with one of the names of `SPAN_SCOPE`, or in a column headed `Options{}` with a ".", is
-  compiled as an expression and not run.
-- What the snippets stand on is in prelude.hpp. Compilers and doctest report the README's own lines.
-- What would silently be left out ends the build: a fence of another kind than `FENCES` or not closed, a README without
-  C++, a link to a file that is not there, a setter of Options or a switch of Acceptance that the README does not name.
+- A block ```cpp becomes a TEST_CASE, in which `gateway` and `client` are there unless the block declares a `gateway`.
+  A block with a TEST_CASE of its own is taken as it is. ```cpp examples/… is a whole file: docs_test.py compares it.
+- A code span that begins with one of the names of `SPAN_SCOPE` is compiled as an expression and not run.
+- A table whose first column is headed by a code span is compiled as well. Headed by a type, such as `Matcher`, the
+  code spans of this column are values of it. Headed by an expression, such as `Options()`, the code spans that begin
+  with a "." are calls on it, in every column.
+- A table headed by a name of `COMPLETE` names all there is of it.
+- For the expressions of `DEFAULTS` the column headed "default" is compared with what the value without a setter says. A
+  column headed "type" holds for the calls and fields of its row: one type for all of them, or one for each.
+- What the snippets stand on is in prelude.hpp. Compilers and doctest report the page's own lines.
+- A fence of another kind than `FENCES` or not closed, and a page without C++, end the build.
 """
 
 import re
 import sys
 from pathlib import Path
 
-FENCES = {"cpp", "cmake", "sh", "text", "sh endpoint", "text endpoint", "python endpoint", "js endpoint"}
+FENCES = {
+    "cpp": "compiled and run",
+    "cmake": "what tests/consume does",
+    "sh not-run": "a command that takes minutes or a network; tests/consume and .ci/run do the same",
+    "text failure": "compared by tests/failure_texts_test.py",
+    "sh endpoint": "run by shell_test.py, as are the next three",
+    "text endpoint": "",
+    "python endpoint": "",
+    "js endpoint": "",
+}
 
 # What spans may begin with, and what it is there.
 SPAN_SCOPE = {
@@ -28,8 +41,17 @@ SPAN_SCOPE = {
     "exchange": "const Exchange& exchange",
     "request": "const ChatRequest& request",
     "handler": "const OperationHandler& handler",
+    "scenario": "const Scenario& scenario",
+    "broken": "const SweepStep& broken",
 }
-SPAN = re.compile(r"(?:" + "|".join(SPAN_SCOPE) + r"|Options\{\}|Acceptance|Profile|KeyOptions\{\})[.:({]")
+SPAN = re.compile(
+    r"(?:" + "|".join(SPAN_SCOPE) + r")[.]\w+\("
+    r"|(?:Options|KeyOptions|SseDialect|Pace|SweepOptions)\(\)[.]|(?:Acceptance|Profile)::\w"
+)
+# The tables that name all there is of something, by what heads their first column.
+COMPLETE = {"code": "finding_codes()"}
+# The expressions whose setters have a getter, or that have fields.
+DEFAULTS = {"Acceptance()", "SseDialect()", "ClientOutcome()"}
 
 
 def fail(path, line, message):
@@ -44,7 +66,7 @@ def blocks(path, lines):
             continue
         if start is None:
             start, info = index + 1, line[3:].strip()
-            if info not in FENCES:
+            if info not in FENCES and not info.startswith("cpp examples/"):
                 fail(path, index + 1, f"a fence is one of {', '.join(sorted(FENCES))}, not {info!r}")
         else:
             yield start + 1, info, lines[start:index]
@@ -61,46 +83,87 @@ def test_case(path, number, heading, code):
     setup = []
     if not any(re.search(r"\bGateway gateway\b", line) for line in code):
         setup = ["  Gateway gateway;", "  [[maybe_unused]] const Client client{gateway.base_url(), gateway.api_key()};"]
-    return [resync, f'TEST_CASE("README.md:{number}, {heading}") {{', *setup, resync, *code, "}", ""]
+    return [resync, f'TEST_CASE("{path.name}:{number}, {heading}") {{', *setup, resync, *code, "}", ""]
 
 
-def spans(lines):
-    """Yields (line number, expression) of each code span that is C++."""
-    options = False  # in a table whose first column is Options
+def code_spans(text):
+    return [span.replace("\\|", "|") for span in re.findall(r"`([^`]+)`", text)]
+
+
+def rows(lines):
+    """Yields (line number, what heads the first column, {head: cell}, cells) of each row of a table."""
+    head = None
     for number, line in enumerate(lines, start=1):
         if not line.startswith("|"):
-            options = False
-        elif line.startswith("| `Options{}` |"):
-            options = True
+            head = None
             continue
-        for span in re.findall(r"`([^`]+)`", line):
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if head is None:
+            head = cells
+        elif not re.fullmatch(r"[|: -]+", line):
+            subject = re.fullmatch(r"`([^`]+)`", head[0])
+            yield number, subject and subject[1], dict(zip(head, cells)), cells
+
+
+def statements(lines):
+    """Yields (line number, statement) of each code span that is C++, to be compiled and not run."""
+    for number, subject, _, cells in rows(lines):
+        if subject and re.fullmatch(r"[A-Z]\w*", subject):
+            for span in code_spans(cells[0]):
+                yield number, f"{{ [[maybe_unused]] const {subject} value = {span}; }}"
+        elif subject:
+            for span in code_spans(" ".join(cells)):
+                if span.startswith("."):
+                    yield number, f"static_cast<void>({subject}{span});"
+    for number, line in enumerate(lines, start=1):
+        for span in code_spans(line):
             if SPAN.match(span):
-                yield number, span
-            elif options and span.startswith("."):
-                yield number, "Options{}" + span
+                yield number, f"static_cast<void>({span});"
 
 
-def undocumented(header, text):
-    """Yields the setters of Options and the switches of Acceptance that the README does not name."""
-    interface = header.read_text(encoding="utf-8")
-    setters = re.findall(r"(?<!Key)Options& (\w+)\(", interface)
-    (acceptance,) = re.findall(r"^struct Acceptance \{(.*?)^\};", interface, re.MULTILINE | re.DOTALL)
-    switches = re.findall(r"^  bool (\w+) = ", acceptance, re.MULTILINE)
-    if not setters or not switches:
-        fail(header, 1, "Options or Acceptance do not look as they did")
-    yield from (f"Options::{name}" for name in setters if f"`.{name}(" not in text)
-    yield from (f"Acceptance::{name}" for name in switches if f"`{name}`" not in text)
+def read_back(subject, span):
+    """What reads a setter's value, or a field, back."""
+    return subject + (re.sub(r"\(.*", "()", span) if subject in DEFAULTS else span)
+
+
+def calls_and_fields(subject, cells):
+    return [read_back(subject, span) for span in code_spans(cells[0]) if subject and span.startswith(".")]
+
+
+def defaults(lines):
+    """Yields (line number, check) of each default that a table tells."""
+    for number, subject, cell_of, cells in rows(lines):
+        value = re.fullmatch(r"`([^`]+)`", cell_of.get("default", ""))
+        if value and subject in DEFAULTS:
+            yield from ((number, f"CHECK({call} == {value[1]});") for call in calls_and_fields(subject, cells))
+
+
+def types(lines):
+    """Yields (line number, check) of each type that a table tells."""
+    for number, subject, cell_of, cells in rows(lines):
+        calls, told = calls_and_fields(subject, cells), code_spans(cell_of.get("type", ""))
+        for call, name in zip(calls, told * len(calls) if len(told) == 1 else told):
+            yield number, f"static_assert(std::is_same_v<std::decay_t<decltype({call})>, {name}>);"
+
+
+def complete_lists(lines):
+    """Yields (line number, check) of each table that is to name all there is."""
+    named = {}
+    for number, _, cell_of, cells in rows(lines):
+        head = next(iter(cell_of))
+        if head in COMPLETE:
+            named.setdefault(head, (number, []))[1].extend(code_spans(cells[0]))
+    for head, (number, names) in named.items():
+        listed = ", ".join(f'"{name}"' for name in names)
+        yield number, f"CHECK(sorted({{{listed}}}) == sorted({COMPLETE[head]}));"
 
 
 def main():
     path, output = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-    text = path.read_text(encoding="utf-8")
-    for name in undocumented(path.parent / "mock_gateway.hpp", text):
-        fail(path, 1, f"{name} is not named")
-    lines = text.splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     headings, heading = [], ""
     for line in lines:
-        heading = line.lstrip("# ") if line.startswith("#") else heading
+        heading = line.lstrip("# ").replace("`", "") if line.startswith("#") else heading
         headings.append(heading)
 
     tests = []
@@ -110,24 +173,26 @@ def main():
     if not tests:
         fail(path, 1, "no C++ at all: has the convention changed?")
 
-    for number, line in enumerate(lines, start=1):
-        for target in re.findall(r"\]\(([^)#:]+)\)", re.sub(r"`[^`]*`", "", line)):
-            if not (path.parent / target).exists():
-                fail(path, number, f"there is no {target}")
+    compared = []
+    for number, check in [*defaults(lines), *complete_lists(lines)]:
+        compared += [f'#line {number} "{path}"', f"  {check}"]
+    if compared:
+        tests += [f'TEST_CASE("{path.name}, its tables") {{', *compared, "}", ""]
 
     parameters = ", ".join(f"[[maybe_unused]] {parameter}" for parameter in SPAN_SCOPE.values())
     checks = []
-    for number, expression in spans(lines):
-        checks += [f'#line {number} "{path}"', f"  (void)({expression});"]
+    for number, statement in [*statements(lines), *types(lines)]:
+        checks += [f'#line {number} "{path}"', f"  {statement}"]
+    name = "spans_of_" + re.sub(r"\W", "_", path.stem)
     output.write_text(
         "\n".join(
             [
-                "// Generated from README.md by tests/readme/extract.py.",
+                f"// Generated from {path.name} by tests/readme/extract.py.",
                 '#include "readme/prelude.hpp"',
                 "",
                 *tests,
-                f"void readme_spans({parameters});",
-                f"void readme_spans({parameters}) {{",
+                f"void {name}({parameters});",
+                f"void {name}({parameters}) {{",
                 *checks,
                 "}",
                 "",

@@ -1,7 +1,8 @@
 #pragma once
 
-// What the README's snippets stand on: names that it uses without declaring them.
+// What the snippets of README.md and docs/ stand on: names that they use without declaring them.
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -18,7 +19,7 @@
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 
-/// What the README's client throws for an error status.
+/// What the client throws for an error status.
 struct ClientError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -30,7 +31,7 @@ struct Streamed {
   bool complete = false;
 };
 
-/// The code under test in the README's snippets: constructed from a base address and a key, as SDKs are.
+/// The code under test in the snippets: constructed from a base address and a key, as SDKs are.
 class Client {
  public:
   using Sleeper = std::function<void(Duration)>;
@@ -66,3 +67,9 @@ class Client {
   test_support::Http http_;
   Sleeper sleep_;
 };
+
+/// Two lists of names in one order.
+inline std::vector<std::string> sorted(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return names;
+}

@@ -1,13 +1,15 @@
-"""Runs the session of README.md's local endpoint, and compares what the README says of the flags with --help.
+"""Runs the session with the program that README.md begins and docs/program.md goes on with, and compares the program's
+flags and scenarios with the pages that list them.
 
-Usage: shell_test.py README.md MOCK_GATEWAY. Python's standard library only. The SDKs of the Python and Node snippets
+Usage: shell_test.py CHECKOUT MOCK_GATEWAY. Python's standard library only. The SDKs of the Python and Node snippets
 are used where tests/clients/run.sh has installed them; otherwise the snippets are checked for syntax alone.
 
 Blocks with the info string "sh endpoint", "python endpoint" and "js endpoint" belong to the session: the first starts
 the endpoint and runs until the end, "text endpoint" is what it prints, the others must end well. Port 8080 of the
-README becomes a free one.
+pages becomes a free one.
 """
 
+import json
 import os
 import re
 import shutil
@@ -19,8 +21,8 @@ import threading
 import unittest
 from pathlib import Path
 
-README, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-CHECKOUT = README.parent
+CHECKOUT, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+README, FLAGS, CATALOGUE = CHECKOUT / "README.md", CHECKOUT / "docs/program.md", CHECKOUT / "docs/catalogue.md"
 PYTHON_WITH_SDK = CHECKOUT / "build/clients/venv/bin/python"
 NODE_FOLDER = CHECKOUT / "tests/clients/node"
 TIMEOUT = 60  # seconds: a net for what hangs, never a pace
@@ -47,7 +49,8 @@ class Session(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         port = free_port()
-        cls.text = README.read_text(encoding="utf-8").replace(":8080", f":{port}")
+        pages = README.read_text(encoding="utf-8") + FLAGS.read_text(encoding="utf-8")
+        cls.text = pages.replace(":8080", f":{port}")
         start, *cls.shell = blocks(cls.text, "sh")
         (cls.expected,) = blocks(cls.text, "text")
         program, flags = start.strip().split(" ", 1)
@@ -86,9 +89,10 @@ class Session(unittest.TestCase):
     def test_2_the_shell_lines_work(self):
         if not shutil.which("curl"):
             self.skipTest("curl is not installed")
-        self.assertTrue(self.shell)
-        for block in self.shell:
-            self.assertIn('"mock-model"', self.run_and_check(["sh", "-euc", block]))
+        models, *others = self.shell
+        self.assertIn('"mock-model"', self.run_and_check(["sh", "-euc", models]))
+        for block in others:
+            self.run_and_check(["sh", "-euc", block])
         curl = re.search(r"^curl .*$", self.printed, re.MULTILINE)[0]
         self.assertIn("chat.completion", self.run_and_check(["sh", "-euc", curl]))
 
@@ -112,12 +116,27 @@ class Session(unittest.TestCase):
         printed = self.run_and_check(["node", "--input-type=module", "--eval", code], cwd=NODE_FOLDER)
         self.assertTrue(printed.strip())
 
-    def test_5_the_readme_names_each_flag_and_no_other(self):
-        section = re.search(r"^## The local endpoint$.*?^## ", self.text, re.MULTILINE | re.DOTALL)[0]
-        rows = "\n".join(line for line in section.splitlines() if line.startswith("|"))
+    def test_5_the_page_names_each_flag_and_no_other(self):
+        rows = "\n".join(line for line in FLAGS.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
         help_text = self.run_and_check(["mock-gateway", "--help"])
         flag = r"(?<![\w-])--[a-z][a-z-]*"
         self.assertEqual(sorted(set(re.findall(flag, rows))), sorted(set(re.findall(flag, help_text))))
+
+    def test_6_the_page_lists_each_scenario_and_no_other(self):
+        marks = {"needs_stream": "s", "needs_timeout": "t"}
+        printed = [
+            (
+                scenario["name"],
+                scenario["description"].replace("|", "\\|"),
+                scenario["expected"],
+                " ".join(mark for key, mark in marks.items() if scenario[key]),
+            )
+            for scenario in json.loads(self.run_and_check(["mock-gateway", "--list-scenarios", "--json"]))
+        ]
+        section = CATALOGUE.read_text(encoding="utf-8").split("\n## The scenarios\n")[1]
+        row = r"^\| `([^`]*)` \| (.*) \| ([^|]*) \| ([^|]*?) ?\|$"
+        self.maxDiff = None
+        self.assertEqual(re.findall(row, section, re.MULTILINE), printed)
 
 
 if __name__ == "__main__":

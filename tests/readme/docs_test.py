@@ -1,0 +1,114 @@
+"""Looks at what is not C++ in README.md, CONTRIBUTING.md and docs/: links, sizes, and that nothing public is left out.
+
+Usage: docs_test.py CHECKOUT. Python's standard library only.
+"""
+
+import re
+import sys
+import unittest
+from pathlib import Path
+
+CHECKOUT = Path(sys.argv[1]).resolve()
+README, CONTRIBUTING = CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md"
+TOPICS = sorted(page for page in (CHECKOUT / "docs").glob("*.md") if page.name != "README.md")
+PAGES = [README, CONTRIBUTING, CHECKOUT / "docs/README.md", *TOPICS]
+
+# Public names that the documentation leaves out, and why.
+NOT_TOLD = {
+    "current": "what the default argument of SourceLocation parameters calls",
+    "fulfilled": "makes a Wait, for the library",
+    "timed_out": "likewise",
+    "is_documented_authentication_failure": "asked by profiles",
+}
+
+
+def without_blocks(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", without_blocks(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def public_names(interface):
+    """Yields (type, name) of each public function and field, and ("", name) of each free function."""
+    interface = re.sub(r"^namespace detail \{.*?^\}  // namespace detail$", "", interface, flags=re.MULTILINE | re.DOTALL)
+    function = re.compile(r"(?:[\w:<>,*&\[\] ]+[ *&])?(\w+)\((?!\s*\*)")
+    field = re.compile(r"[\w:<>,*& ]+ (\w+)(?: = .*|\{.*\})?;")
+    owner, public, skip = "", True, False
+    for line in interface.splitlines():
+        opened = re.match(r"(class|struct) (?:\[\[nodiscard\]\] )?(\w+).*\{$", line)
+        if opened:
+            owner, public = opened[2], opened[1] == "struct"
+        elif line.startswith("};"):
+            owner, public = "", True
+        elif re.fullmatch(r" *(public|private|protected):", line):
+            public = line.strip() == "public:"
+        elif public and not line.lstrip().startswith("//"):
+            indent = "  " if owner else ""
+            code = line[len(indent) :]
+            if not line.startswith(indent) or re.match(r"\s|friend|using|enum|static_assert|template|explicit|return|#", code):
+                continue
+            code = re.sub(r"\[\[nodiscard\]\] |static |inline |constexpr ", "", code)
+            found = function.match(code) or (owner and field.fullmatch(code.split("  //")[0]))
+            if found and found[1] not in {owner, "operator"} and "operator" not in code:
+                yield owner, found[1]
+
+
+class Docs(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        for page in PAGES:
+            text = re.sub(r"`[^`\n]*`", "", without_blocks(page.read_text(encoding="utf-8")))
+            for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
+                with self.subTest(page=page.name, target=target, anchor=anchor):
+                    file = (page.parent / target) if target else page
+                    self.assertTrue(file.exists(), f"{page.name}: there is no {target}")
+                    if anchor:
+                        self.assertIn(anchor, anchors(file), f"{page.name}: {target} has no such heading")
+
+    def test_paths_are_there(self):
+        for page in PAGES:
+            for path in re.findall(r"`((?:src|tests|docs|examples|endpoint|cmake|\.ci)/[\w./-]*)", page.read_text(encoding="utf-8")):
+                self.assertTrue((CHECKOUT / path).exists(), f"{page.name}: there is no {path}")
+
+    def test_the_readme_is_short(self):
+        text = README.read_bytes()
+        self.assertLessEqual(text.count(b"\n"), 250, "README.md: lines")
+        self.assertLessEqual(len(text), 20 * 1024, "README.md: bytes")
+
+    def test_the_index_names_every_page(self):
+        index = (CHECKOUT / "docs/README.md").read_text(encoding="utf-8")
+        for page in TOPICS:
+            self.assertTrue(f"]({page.name})" in index, f"docs/README.md does not name {page.name}")
+
+    def test_the_readme_names_every_example(self):
+        text = README.read_text(encoding="utf-8")
+        for entry in (CHECKOUT / "examples").iterdir():
+            if entry.is_dir() or entry.suffix == ".cpp":
+                self.assertTrue(f"examples/{entry.name}" in text, f"README.md does not name {entry.name}")
+
+    def test_whole_files_are_shown_as_they_are(self):
+        shown = 0
+        for page in PAGES:
+            text = page.read_text(encoding="utf-8")
+            for name, code in re.findall(r"^```cpp (examples/\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+                shown += 1
+                self.assertEqual((CHECKOUT / name).read_text(encoding="utf-8"), code, f"{page.name} shows another {name}")
+        self.assertGreater(shown, 0)
+
+    def test_every_public_name_is_told(self):
+        interface = (CHECKOUT / "mock_gateway.hpp").read_text(encoding="utf-8").split("#endif  // MOCK_GATEWAY_HPP")[0]
+        names = set(public_names(interface))
+        self.assertGreater(len(names), 200, "the header does not look as it did")
+        text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+        code = " ".join(re.findall(r"`([^`\n]+)`", text) + re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL))
+        told = set(re.findall(r"\w+", code))
+        missing = sorted(f"{owner}::{name}" for owner, name in names if name not in told and name not in NOT_TOLD)
+        self.assertEqual(missing, [], "neither README.md nor docs/ names these")
+        self.assertEqual(sorted(name for name in NOT_TOLD if name in told), [], "these are told after all")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
