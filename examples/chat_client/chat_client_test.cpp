@@ -135,9 +135,9 @@ TEST_SUITE("streaming") {
           CAPTURE(space);
           CAPTURE(done);
           SseDialect dialect;
-          dialect.line_end = line_end;
-          dialect.space_after_colon = space;
-          dialect.done = done;
+          dialect = dialect.line_end(line_end);
+          dialect = dialect.space_after_colon(space);
+          dialect = dialect.done(done);
           gateway.chat().reply(text("Zürich, 東京").sse(dialect));
           CHECK(client.stream("go").joined() == "Zürich, 東京");
         }
@@ -166,21 +166,21 @@ TEST_SUITE("streaming") {
     ChatClient client{gateway.base_url(), gateway.api_key()};
     for (const auto& effect : {reset_connection(), close_connection()}) {
       CAPTURE(effect.to_string());
-      gateway.chat().reply(text("one two three").fail(after_tokens(2), effect));
+      gateway.chat().reply(text("one two three").fault(after_tokens(2), effect));
       const auto before = gateway.journal().count();
       const auto result = client.stream("count");
       CHECK(result.received() == "one two");
       CHECK(result.error() == ClientError::connection_lost);
       CHECK_THROWS_AS(result.joined(), ClientError);
       CHECK(gateway.journal().count() == before + 1);  // not asked again: its user has seen half of it
-      CHECK(gateway.journal().last().outcome() == Outcome::Kind::failed_by_script);
+      CHECK(gateway.journal().last().outcome() == Outcome::Kind::broken_by_fault);
     }
   }
 
   TEST_CASE("a stream that breaks after its last word is whole") {
     Gateway gateway;
     ChatClient client{gateway.base_url(), gateway.api_key()};
-    gateway.chat().reply(text("one two three").fail(before_done(), close_connection()));
+    gateway.chat().reply(text("one two three").fault(before_done(), close_connection()));
     CHECK(client.stream("count").joined() == "one two three");
   }
 
@@ -401,16 +401,16 @@ TEST_SUITE("retries") {
     Gateway gateway;
     NotedWaits noted;
     ChatClient client{gateway.base_url(), gateway.api_key(), noted.sleeper()};
-    gateway.chat().reply(text("lost").fail(before_headers(), reset_connection()), text("Hello"));
+    gateway.chat().reply(text("lost").fault(before_headers(), reset_connection()), text("Hello"));
     CHECK(client.stream("Hi").joined() == "Hello");
-    gateway.chat().reply(text("lost").fail(before_headers(), close_connection()), text("Hello"));
+    gateway.chat().reply(text("lost").fault(before_headers(), close_connection()), text("Hello"));
     CHECK(client.ask("Hi") == "Hello");
   }
 
   TEST_CASE("a reply that breaks off after its headers is not tried again") {
     Gateway gateway;
     ChatClient client{gateway.base_url(), gateway.api_key()};
-    gateway.chat().reply(text("lost").fail(after_headers(), reset_connection()), text("Hello"));
+    gateway.chat().reply(text("lost").fault(after_headers(), reset_connection()), text("Hello"));
     CHECK(error_of_asking(client) == ClientError::connection_lost);
     CHECK(gateway.journal().count() == 1);
   }

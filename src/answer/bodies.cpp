@@ -54,7 +54,7 @@ OpenAiError openai_error(const Failure& failure) {
   return {failure.message(), type_chosen ? failure.type() : openai_type(failure.status()), openai_code(failure)};
 }
 
-void append_model(std::string& out, const Model& model, std::int64_t created) {
+void append_model(std::string& out, const wire::Model& model, std::int64_t created) {
   out += '{';
   append_member(out, "id", model.id);
   out += R"(,"object":"model","created":)";
@@ -92,15 +92,15 @@ std::string error_body(const Failure& failure, Profile profile) {
   return out += "}}";
 }
 
-std::string model_body(const Model& model, std::int64_t created) {
+std::string model_body(const wire::Model& model, std::int64_t created) {
   std::string out;
   bodies::append_model(out, model, created);
   return out;
 }
 
-std::string models_body(const std::vector<Model>& models, std::int64_t created) {
+std::string models_body(const std::vector<wire::Model>& models, std::int64_t created) {
   std::string out = R"({"object":"list","data":[)";
-  for (const Model& model : models) {
+  for (const wire::Model& model : models) {
     if (out.back() != '[') out += ',';
     bodies::append_model(out, model, created);
   }

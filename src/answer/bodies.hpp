@@ -9,11 +9,15 @@
 
 namespace mock_gateway {
 
+namespace wire {
+
 /// A model that the gateway serves.
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";
 };
+
+}  // namespace wire
 
 namespace detail {
 
@@ -22,9 +26,9 @@ namespace detail {
 std::string error_body(const Failure& failure, Profile profile);
 
 /// `{"id", "object":"model", "created", "owned_by"}`.
-std::string model_body(const Model& model, std::int64_t created);
+std::string model_body(const wire::Model& model, std::int64_t created);
 /// `{"object":"list","data":[…]}`.
-std::string models_body(const std::vector<Model>& models, std::int64_t created);
+std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
 
 }  // namespace detail
 

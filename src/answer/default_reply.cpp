@@ -79,12 +79,12 @@ ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, SchemaTex
 std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
-  if (request.tool_choice.mode == ToolChoice::Mode::named) {
+  if (request.tool_choice.mode == wire::ToolChoice::Mode::named) {
     std::size_t tool = 0;
     while (tool < tools && request.tools[tool].name != request.tool_choice.name) ++tool;
     if (tool == tools) return {{request.tool_choice.name, "{}"}};
     calls.push_back(call_of(request, tool, schemas, random));
-  } else if (request.tool_choice.mode == ToolChoice::Mode::required && tools > 0) {
+  } else if (request.tool_choice.mode == wire::ToolChoice::Mode::required && tools > 0) {
     const std::size_t first = static_cast<std::size_t>(random.below(tools));
     calls.push_back(call_of(request, first, schemas, random));
     if (request.parallel_tool_calls.value_or(false) && tools > 1) {
@@ -103,11 +103,11 @@ Json object_of_words(Random& random) {
 }
 
 std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
-  if (!request.response_format || request.response_format->kind == ResponseFormat::Kind::text) {
+  if (!request.response_format || request.response_format->kind == wire::ResponseFormat::Kind::text) {
     return words::sentence_text(random);
   }
   const bool has_schema =
-      request.response_format->kind == ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
+      request.response_format->kind == wire::ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
   if (!has_schema) return object_of_words(random).dump();
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }

@@ -112,22 +112,22 @@ std::optional<std::uint64_t> Decimal::scaled(int places) const {
   return amount;
 }
 
-Verdict at_least(const Json& value, const Json& bound, bool exclusive) {
+Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const bool lossy = values::is_lossy(value) || values::is_lossy(bound);
   const double edge = bound.get<double>();
-  if (lossy && std::nextafter(value.get<double>(), edge) == edge) return Verdict::unsure;
+  if (lossy && std::nextafter(value.get<double>(), edge) == edge) return Validity::unsure;
   const int order = values::compare(Decimal(value), Decimal(bound));
-  return (exclusive ? order > 0 : order >= 0) ? Verdict::yes : Verdict::no;
+  return (exclusive ? order > 0 : order >= 0) ? Validity::yes : Validity::no;
 }
 
-Verdict is_multiple(const Json& value, const Json& divisor) {
+Validity is_multiple(const Json& value, const Json& divisor) {
   const Decimal number(value);
   const Decimal unit(divisor);
-  if (number.digits.empty()) return Verdict::yes;
+  if (number.digits.empty()) return Validity::yes;
   const int places = -std::min(number.exponent, unit.exponent);
   const std::uint64_t step = unit.scaled(places).value_or(0);
   constexpr std::uint64_t longest = 1000000000000000000;  // ten times as much fits into 64 bits
-  if (step == 0 || step > longest || values::is_lossy(value) || values::is_lossy(divisor)) return Verdict::unsure;
+  if (step == 0 || step > longest || values::is_lossy(value) || values::is_lossy(divisor)) return Validity::unsure;
   std::uint64_t rest = 0;
   for (const char digit : number.digits + std::string(static_cast<std::size_t>(number.exponent + places), '0')) {
     rest = (rest * 10 + static_cast<std::uint64_t>(digit - '0')) % step;
@@ -135,8 +135,8 @@ Verdict is_multiple(const Json& value, const Json& divisor) {
   const double quotient = value.get<double>() / divisor.get<double>();
   const bool binary = std::isfinite(quotient) && std::floor(quotient) == quotient;
   const bool only_integers = value.is_number_integer() && divisor.is_number_integer();
-  if (!only_integers && binary != (rest == 0)) return Verdict::unsure;
-  return rest == 0 ? Verdict::yes : Verdict::no;
+  if (!only_integers && binary != (rest == 0)) return Validity::unsure;
+  return rest == 0 ? Validity::yes : Validity::no;
 }
 
 bool is_integer_value(const Json& value) {
@@ -162,10 +162,10 @@ std::string canonical(const Json& value) {
   return out + "]";
 }
 
-Verdict equal(const Json& left, const Json& right) {
+Validity equal(const Json& left, const Json& right) {
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
-  if (alike && (values::is_lossy(left) || values::is_lossy(right))) return Verdict::unsure;
-  return alike && canonical(left) == canonical(right) ? Verdict::yes : Verdict::no;
+  if (alike && (values::is_lossy(left) || values::is_lossy(right))) return Validity::unsure;
+  return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
 const Format* format_named(std::string_view name) {
@@ -448,55 +448,55 @@ std::size_t Checker::height_of(const Node& node) {
 
 // ---- Checking
 
-Verdict Checker::verdict(const Node& node, const Json& value) {
+Validity Checker::validity(const Node& node, const Json& value) {
   const Budget::Frame frame(budget_);
   budget_.spend(5);
-  if ((checkers::type_of(value) & node.types) == 0) return Verdict::no;
-  Verdict all = choice_verdict(node, value);
-  const auto add = [&all](Verdict one) { all = std::min(all, one); };
+  if ((checkers::type_of(value) & node.types) == 0) return Validity::no;
+  Validity all = choice_validity(node, value);
+  const auto add = [&all](Validity one) { all = std::min(all, one); };
   for (const Node* part : node.all_of) {
-    if (all != Verdict::no) add(verdict(*part, value));
+    if (all != Validity::no) add(validity(*part, value));
   }
-  if (all != Verdict::no && node.negated != nullptr) {
-    const Verdict other = verdict(*node.negated, value);
-    add(other == Verdict::yes ? Verdict::no : other == Verdict::no ? Verdict::yes : other);
+  if (all != Validity::no && node.negated != nullptr) {
+    const Validity other = validity(*node.negated, value);
+    add(other == Validity::yes ? Validity::no : other == Validity::no ? Validity::yes : other);
   }
-  if (all == Verdict::no || node.json->empty()) return all;
+  if (all == Validity::no || node.json->empty()) return all;
   if (const Json* const constant = node["const"]) add(equal(*constant, value));
   if (const Json* const candidates = node["enum"]) {
-    Verdict any = Verdict::no;
-    for (std::size_t index = 0; any != Verdict::yes && index < candidates->size(); ++index) {
+    Validity any = Validity::no;
+    for (std::size_t index = 0; any != Validity::yes && index < candidates->size(); ++index) {
       budget_.spend(1 + (*candidates)[index].size());
       any = std::max(any, equal((*candidates)[index], value));
     }
     add(any);
   }
-  if (value.is_number()) add(number_verdict(node, value));
-  if (value.is_string()) add(text_verdict(node, value.get_ref<const std::string&>()));
-  if (value.is_array()) add(array_verdict(node, value));
-  if (value.is_object()) add(object_verdict(node, value));
+  if (value.is_number()) add(number_validity(node, value));
+  if (value.is_string()) add(text_validity(node, value.get_ref<const std::string&>()));
+  if (value.is_array()) add(array_validity(node, value));
+  if (value.is_object()) add(object_validity(node, value));
   return all;
 }
 
-Verdict Checker::choice_verdict(const Node& node, const Json& value) {
-  Verdict any = node.any_of.empty() ? Verdict::yes : Verdict::no;
+Validity Checker::choice_validity(const Node& node, const Json& value) {
+  Validity any = node.any_of.empty() ? Validity::yes : Validity::no;
   for (const Node* part : node.any_of) {
-    if (any != Verdict::yes) any = std::max(any, verdict(*part, value));
+    if (any != Validity::yes) any = std::max(any, validity(*part, value));
   }
-  if (any == Verdict::no || node.one_of.empty()) return any;
+  if (any == Validity::no || node.one_of.empty()) return any;
   std::size_t certain = 0;
   std::size_t possible = 0;
   for (const Node* part : node.one_of) {
-    const Verdict one = verdict(*part, value);
-    certain += one == Verdict::yes ? 1 : 0;
-    possible += one == Verdict::no ? 0 : 1;
+    const Validity one = validity(*part, value);
+    certain += one == Validity::yes ? 1 : 0;
+    possible += one == Validity::no ? 0 : 1;
   }
-  if (certain > 1 || possible == 0) return Verdict::no;
-  return certain == possible ? any : Verdict::unsure;
+  if (certain > 1 || possible == 0) return Validity::no;
+  return certain == possible ? any : Validity::unsure;
 }
 
-Verdict Checker::number_verdict(const Node& node, const Json& value) {
-  Verdict all = Verdict::yes;
+Validity Checker::number_validity(const Node& node, const Json& value) {
+  Validity all = Validity::yes;
   if (const Json* const bound = node["minimum"]) all = std::min(all, at_least(value, *bound, false));
   if (const Json* const bound = node["exclusiveMinimum"]) all = std::min(all, at_least(value, *bound, true));
   if (const Json* const bound = node["maximum"]) all = std::min(all, at_least(*bound, value, false));
@@ -505,48 +505,48 @@ Verdict Checker::number_verdict(const Node& node, const Json& value) {
   return all;
 }
 
-Verdict Checker::text_verdict(const Node& node, const std::string& value) {
+Validity Checker::text_validity(const Node& node, const std::string& value) {
   budget_.spend(1 + value.size() / 8);
-  if (!checkers::is_size_within(text::code_points(value), node, "minLength", "maxLength")) return Verdict::no;
-  if (node["pattern"] != nullptr && !matches(*node["pattern"], value)) return Verdict::no;
-  if (node.format == nullptr || matches(strict_pattern(*node.format), value)) return Verdict::yes;
-  return matches(std::string(node.format->loose), value) ? Verdict::unsure : Verdict::no;
+  if (!checkers::is_size_within(text::code_points(value), node, "minLength", "maxLength")) return Validity::no;
+  if (node["pattern"] != nullptr && !matches(*node["pattern"], value)) return Validity::no;
+  if (node.format == nullptr || matches(strict_pattern(*node.format), value)) return Validity::yes;
+  return matches(std::string(node.format->loose), value) ? Validity::unsure : Validity::no;
 }
 
 bool Checker::matches(const std::string& source, const std::string& text) {
   return occurs(pattern(source), text, budget_);
 }
 
-Verdict Checker::array_verdict(const Node& node, const Json& value) {
-  if (!checkers::is_size_within(value.size(), node, "minItems", "maxItems")) return Verdict::no;
-  Verdict all = Verdict::yes;
+Validity Checker::array_validity(const Node& node, const Json& value) {
+  if (!checkers::is_size_within(value.size(), node, "minItems", "maxItems")) return Validity::no;
+  Validity all = Validity::yes;
   const Json* const wanted = node["contains"];
-  Verdict contained = wanted == nullptr ? Verdict::yes : Verdict::no;
+  Validity contained = wanted == nullptr ? Validity::yes : Validity::no;
   const bool unique = node["uniqueItems"] != nullptr && node["uniqueItems"]->get<bool>();
   std::set<std::string> seen;
-  for (std::size_t index = 0; index < value.size() && all != Verdict::no; ++index) {
-    if (const Json* const part = node.item(index)) all = std::min(all, verdict(at(*part), value[index]));
-    if (contained != Verdict::yes) contained = std::max(contained, verdict(at(*wanted), value[index]));
-    if (unique && !seen.insert(canonical(value[index])).second) return Verdict::no;
+  for (std::size_t index = 0; index < value.size() && all != Validity::no; ++index) {
+    if (const Json* const part = node.item(index)) all = std::min(all, validity(at(*part), value[index]));
+    if (contained != Validity::yes) contained = std::max(contained, validity(at(*wanted), value[index]));
+    if (unique && !seen.insert(canonical(value[index])).second) return Validity::no;
     budget_.spend(unique ? 10 : 1);
   }
   return std::min(all, contained);
 }
 
-Verdict Checker::object_verdict(const Node& node, const Json& value) {
-  if (!checkers::is_size_within(value.size(), node, "minProperties", "maxProperties")) return Verdict::no;
+Validity Checker::object_validity(const Node& node, const Json& value) {
+  if (!checkers::is_size_within(value.size(), node, "minProperties", "maxProperties")) return Validity::no;
   const auto lacks = [&](const Json& name) { return !value.contains(name.get_ref<const std::string&>()); };
   const auto lacks_any = [&](const Json* names) {
     budget_.spend(names == nullptr ? 0 : names->size() * (1 + value.size() / 8));
     return names != nullptr && std::any_of(names->begin(), names->end(), lacks);
   };
-  if (lacks_any(node["required"])) return Verdict::no;
-  Verdict all = Verdict::yes;
-  for (auto item = value.begin(); item != value.end() && all != Verdict::no; ++item) {
-    for (const Json* part : property(node, item.key())) all = std::min(all, verdict(at(*part), *item));
-    if (const Json* const names = node["propertyNames"]) all = std::min(all, verdict(at(*names), Json(item.key())));
+  if (lacks_any(node["required"])) return Validity::no;
+  Validity all = Validity::yes;
+  for (auto item = value.begin(); item != value.end() && all != Validity::no; ++item) {
+    for (const Json* part : property(node, item.key())) all = std::min(all, validity(at(*part), *item));
+    if (const Json* const names = node["propertyNames"]) all = std::min(all, validity(at(*names), Json(item.key())));
     const Json* const dependents = node["dependentRequired"];
-    if (dependents != nullptr && lacks_any(json_pointer::child(*dependents, item.key()))) return Verdict::no;
+    if (dependents != nullptr && lacks_any(json_pointer::child(*dependents, item.key()))) return Validity::no;
   }
   return all;
 }

@@ -21,7 +21,7 @@ namespace detail {
 namespace schema {
 
 /// What can be said about a value: `unsure` where validators disagree.
-enum class Verdict { no, unsure, yes };
+enum class Validity { no, unsure, yes };
 
 /// A JSON number as it is written, since binary floating point answers "is 0.3 a multiple of 0.1" wrongly: digits ×
 /// 10^exponent, without zeros at either end of the digits.
@@ -36,16 +36,16 @@ struct Decimal {
 };
 
 /// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
-Verdict at_least(const Json& value, const Json& bound, bool exclusive);
+Validity at_least(const Json& value, const Json& bound, bool exclusive);
 /// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
 /// is it certain.
-Verdict is_multiple(const Json& value, const Json& divisor);
+Validity is_multiple(const Json& value, const Json& divisor);
 /// Whether a value is a number without a fraction, however it is written.
 bool is_integer_value(const Json& value);
 /// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
 /// JSON Schema's equality.
-Verdict equal(const Json& left, const Json& right);
+Validity equal(const Json& left, const Json& right);
 
 struct Format {
   std::string_view name;
@@ -112,10 +112,10 @@ class Checker {
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   /// Whether a value satisfies a subschema.
-  Verdict verdict(const Node& node, const Json& value);
+  Validity validity(const Node& node, const Json& value);
   /// Whether it satisfies the keywords about numbers, or about texts.
-  Verdict number_verdict(const Node& node, const Json& value);
-  Verdict text_verdict(const Node& node, const std::string& value);
+  Validity number_validity(const Node& node, const Json& value);
+  Validity text_validity(const Node& node, const std::string& value);
   /// Whether a pattern occurs in a text.
   bool matches(const std::string& source, const std::string& text);
   /// What a subschema says about a property.
@@ -126,9 +126,9 @@ class Checker {
   void read(Node& node, const std::string& name, const Json& value);
   Node& resolve(const std::string& reference, const std::string& path);
   std::size_t height_of(const Node& node);
-  Verdict choice_verdict(const Node& node, const Json& value);
-  Verdict array_verdict(const Node& node, const Json& value);
-  Verdict object_verdict(const Node& node, const Json& value);
+  Validity choice_validity(const Node& node, const Json& value);
+  Validity array_validity(const Node& node, const Json& value);
+  Validity object_validity(const Node& node, const Json& value);
 
   const Json& root_;
   Budget& budget_;

@@ -69,7 +69,7 @@ class Maker {
     free_.json = &anything_;
   }
 
-  bool accepts(const Json& value) { return checker_.verdict(checker_.root(), value) == Verdict::yes; }
+  bool accepts(const Json& value) { return checker_.validity(checker_.root(), value) == Validity::yes; }
 
   Json make(Random& random) {
     if (checker_.root().height >= unbounded_height) throw Unsupported{"", "No instance exists, or none without end."};
@@ -190,7 +190,7 @@ class Maker {
   bool is_free(const Demand& demand, const Json& value) {
     if (demand.taken != nullptr && demand.taken->count(canonical(value)) != 0) return false;
     return std::all_of(demand.denied.begin(), demand.denied.end(),
-                       [&](const Node* node) { return checker_.verdict(*node, value) == Verdict::no; });
+                       [&](const Node* node) { return checker_.validity(*node, value) == Validity::no; });
   }
 
   std::optional<Json> listed(const Demand& demand, const Node& node) {
@@ -202,7 +202,7 @@ class Maker {
       budget_.spend(5);
       const bool fits = is_free(demand, value) &&
                         std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                                    [&](const Node* each) { return checker_.verdict(*each, value) == Verdict::yes; });
+                                    [&](const Node* each) { return checker_.validity(*each, value) == Validity::yes; });
       ++output_;
       if (fits) return value;
     }
@@ -253,7 +253,7 @@ class Maker {
     budget_.spend(20);
     return value.is_number() && (!integer || is_integer_value(value)) && is_free(demand, value) &&
            std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                       [&](const Node* node) { return checker_.number_verdict(*node, value) == Verdict::yes; });
+                       [&](const Node* node) { return checker_.number_validity(*node, value) == Validity::yes; });
   }
 
   std::optional<Json> number(const Demand& demand) {
@@ -336,7 +336,7 @@ class Maker {
     const auto fits = [&](const std::string& text) {
       return (demand.pattern == nullptr || checker_.matches(*demand.pattern, text)) &&
              std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                         [&](const Node* node) { return checker_.text_verdict(*node, text) == Verdict::yes; });
+                         [&](const Node* node) { return checker_.text_validity(*node, text) == Validity::yes; });
     };
     std::string text = format == nullptr ? words_of(least, most, attempt) : usual_text(*format, least, *random_);
     if (fits(text)) return Json(text);
@@ -426,7 +426,7 @@ class Maker {
       budget_.spend(1 + object.size() / 8);
       if (object.contains(name) || made.contains(name)) continue;
       for (const Json* names : demand.all("propertyNames")) {
-        if (checker_.verdict(checker_.at(*names), Json(name)) != Verdict::yes) {
+        if (checker_.validity(checker_.at(*names), Json(name)) != Validity::yes) {
           fail(demand, "A property is needed whose name is not allowed.");
           return false;
         }

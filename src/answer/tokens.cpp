@@ -217,10 +217,10 @@ std::size_t Tokens::count(std::string_view text) const {
 std::size_t Tokens::count_prompt(const ChatRequest& request) const {
   constexpr std::size_t frame = 3;
   std::size_t total = 0;
-  for (const Message& message : request.messages) {
+  for (const wire::Message& message : request.messages) {
     total += frame + count(message.name);
     total += message.content.is_string() ? count(message.content.get_ref<const std::string&>()) : count(message.text());
-    for (const ToolCall& call : message.tool_calls) total += count(call.name) + count(call.arguments);
+    for (const wire::ToolCall& call : message.tool_calls) total += count(call.name) + count(call.arguments);
   }
   if (!request.tools.empty()) {
     const auto tools = request.body.find("tools");

@@ -87,8 +87,8 @@ Delivery::Result Delivery::whole(std::string_view head, std::string_view body, s
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     for (std::size_t i = 0; i < plan_.holds.size(); ++i)
-      if (const Place& place = plan_.holds[i].place;
-          place.kind() == Place::Kind::event || place.number() <= token_count)
+      if (const HoldPoint& place = plan_.holds[i].place;
+          place.kind() == HoldPoint::Kind::event || place.number() <= token_count)
         hold(i);
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
     send_head(head);
@@ -116,7 +116,7 @@ Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bo
     begin_stream();
     send_events(source);
     strike(Trigger::Kind::before_done, 0);
-    if (plan_.sse.done) send_done();
+    if (plan_.sse.done()) send_done();
     at_end();
     announce_last_bytes();
     end_body();
@@ -134,24 +134,24 @@ void Delivery::at_end() {
 }
 
 void Delivery::begin_stream() {
-  if (!plan_.sse.byte_order_mark || std::exchange(sent_.byte_order_mark, true)) return;
+  if (!plan_.sse.byte_order_mark() || std::exchange(sent_.byte_order_mark, true)) return;
   send_between("\xEF\xBB\xBF");
 }
 
 void Delivery::send_events(EventSource& source) {
   const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced;
   // Only such a stream must know its last event beforehand.
-  const bool looks_ahead = !plan_.sse.done && !plan_.sse.final_blank_line;
+  const bool looks_ahead = !plan_.sse.done() && !plan_.sse.final_blank_line();
   StreamEvent event;
   StreamEvent following;
   bool more = source.next(event);
   while (more) {
     if (looks_ahead) more = source.next(following);
     ++events_;
-    hold(Place::Kind::event, events_);
+    hold(HoldPoint::Kind::event, events_);
     if (event.token) {
       ++tokens_;
-      hold(Place::Kind::token, tokens_);
+      hold(HoldPoint::Kind::token, tokens_);
       const TimePoint due = later(start_, pace_.next(event.share));
       if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
     }
@@ -180,15 +180,15 @@ void Delivery::send_events(EventSource& source) {
 void Delivery::send_done() {
   if (progress_.trace) progress_.trace->done = events_ + 1;
   const auto send_last = [this](const std::string& data, bool last) {
-    hold(Place::Kind::event, ++events_);
+    hold(HoldPoint::Kind::event, ++events_);
     announce_last_bytes();
     StreamEvent event;
     event.data = data;
     send_event(event, last);
     strike(Trigger::Kind::after_events, events_);
   };
-  send_last("[DONE]", plan_.sse.after_done.empty());
-  if (!plan_.sse.after_done.empty()) send_last(plan_.sse.after_done, true);
+  send_last("[DONE]", plan_.sse.after_done().empty());
+  if (!plan_.sse.after_done().empty()) send_last(plan_.sse.after_done(), true);
 }
 
 void Delivery::send_event(const StreamEvent& event, bool last) {
@@ -206,7 +206,7 @@ void Delivery::send_event(const StreamEvent& event, bool last) {
               : event.meta ? framing_->meta_event(event.data, ends_unfinished)
                            : framing_->event(event.data, events_, ends_unfinished),
               events_);
-    sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line;
+    sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line();
     ++sent_.events;
     if (event.token) ++sent_.tokens;
     if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
@@ -223,7 +223,7 @@ void Delivery::send_between(std::string_view bytes) {
 }
 
 void Delivery::end_body() {
-  if (plan_.sse.open_after_done) {
+  if (plan_.sse.open_after_done()) {
     flush();
     const std::string place = sent_.done ? "after [DONE]" : "at the end";
     wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
@@ -428,18 +428,18 @@ void Delivery::stall(const Fault& fault) {
 void Delivery::end_connection(Outlet::Ending ending) {
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end(ending);
-  throw Ended{Result::failed_by_script};
+  throw Ended{Result::broken_by_fault};
 }
 
 void Delivery::send_error(const Effect& effect) {
   on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
   begin_stream();
-  if (sent_.unfinished) send_body(plan_.sse.line_end, 0);
+  if (sent_.unfinished) send_body(plan_.sse.line_end(), 0);
   StreamEvent event;
   event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
   ++events_;
-  const bool done_follows = plan_.sse.done && !sent_.done;
+  const bool done_follows = plan_.sse.done() && !sent_.done;
   send_event(event, !done_follows);
   if (done_follows) {
     ++events_;
@@ -447,7 +447,7 @@ void Delivery::send_error(const Effect& effect) {
     send_event(event, true);
   }
   end_body();
-  throw Ended{Result::failed_by_script};
+  throw Ended{Result::broken_by_fault};
 }
 
 void Delivery::half_close(const Trigger& trigger) {
@@ -457,12 +457,12 @@ void Delivery::half_close(const Trigger& trigger) {
   framing_.reset();  // nothing can be sent any more
   wait_for_client_to_leave({ScriptedWait::Kind::half_close, delivery::place_of(trigger)}, "a half-closed connection");
   outlet_.end(Outlet::Ending::close);
-  throw Ended{Result::failed_by_script};
+  throw Ended{Result::broken_by_fault};
 }
 
-void Delivery::hold(Place::Kind kind, std::size_t number) {
+void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
-    if (const Place& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
+    if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
 }
 
 void Delivery::hold(std::size_t index) {
@@ -538,12 +538,12 @@ void Delivery::wait(Pending& pending, Outlet::OnClientClosed on_client_closed) {
 bool Delivery::ping_comes_by(TimePoint moment) {
   if (!may_ping()) return false;
   const Duration late = timeline_.now() - next_ping_;
-  if (late >= plan_.sse.ping_every) next_ping_ += late - late % plan_.sse.ping_every;
+  if (late >= plan_.sse.ping_every()) next_ping_ += late - late % plan_.sse.ping_every();
   return next_ping_ <= moment;
 }
 
 void Delivery::send_ping() {
-  next_ping_ = later(next_ping_, plan_.sse.ping_every);
+  next_ping_ = later(next_ping_, plan_.sse.ping_every());
   begin_stream();
   leave();
   send_between(framing_->ping());
@@ -560,7 +560,7 @@ void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpo
 }
 
 void Delivery::plan_pings() {
-  const Duration interval = plan_.sse.ping_every;
+  const Duration interval = plan_.sse.ping_every();
   if (interval <= Duration::zero()) return;
   // A moment that has passed before there was a stream has no ping.
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);

@@ -31,7 +31,7 @@ class Delivery {
     /// The outlet gave up: the client left or stalled, or the gateway stops.
     broken_off,
     /// A fault of the plan ended the reply.
-    failed_by_script,
+    broken_by_fault,
     /// The stall guard did, by a reset.
     guard_expired,
   };
@@ -135,7 +135,7 @@ class Delivery {
   [[noreturn]] void end_connection(Outlet::Ending ending);
 
   // Waits.
-  void hold(Place::Kind kind, std::size_t number);
+  void hold(HoldPoint::Kind kind, std::size_t number);
   void hold(std::size_t index);
   void pass(const Gate& gate);
   /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client

@@ -8,20 +8,20 @@ namespace detail {
 
 EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
     : dialect_(dialect),
-      before_(dialect.space_after_colon ? "data: " : "data:"),
-      after_(dialect.line_end + dialect.line_end),
+      before_(dialect.space_after_colon() ? "data: " : "data:"),
+      after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
-      plain_(!dialect.byte_order_mark && dialect.event.empty() && !dialect.ids && !dialect.retry &&
-             !dialect.multi_line_data && dialect.comment.empty() && dialect.final_blank_line && !dialect.gzip) {
-  if (!dialect.comment.empty()) {
-    append_line("", dialect.comment);
-    comment_ = text_ + dialect.line_end;
+      plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
+             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip()) {
+  if (!dialect.comment().empty()) {
+    append_line("", dialect.comment());
+    comment_ = text_ + dialect.line_end();
   }
-  if (dialect.ping_every > Duration::zero()) {
-    append_lines(ping_, dialect.ping);
+  if (dialect.ping_every() > Duration::zero()) {
+    append_lines(ping_, dialect.ping());
     ping_.append(after_);
   }
-  if (dialect.gzip) gzip_.emplace();
+  if (dialect.gzip()) gzip_.emplace();
 }
 
 std::string_view EventFraming::frame(std::string_view data) {
@@ -59,41 +59,41 @@ std::string_view EventFraming::terminator() {
 
 std::string_view EventFraming::event(std::string_view data, std::size_t number, bool last) {
   text_.clear();
-  if (!dialect_.event.empty()) append_line("event", dialect_.event);
-  if (dialect_.ids) append_line("id", std::to_string(number));
-  if (dialect_.retry && number == 1) {
+  if (!dialect_.event().empty()) append_line("event", dialect_.event());
+  if (dialect_.ids()) append_line("id", std::to_string(number));
+  if (dialect_.retry() && number == 1) {
     append_line("retry",
-                std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*dialect_.retry).count()));
+                std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*dialect_.retry()).count()));
   }
-  if (dialect_.multi_line_data && data.size() >= 2 && data.front() == '{') {
+  if (dialect_.multi_line_data() && data.size() >= 2 && data.front() == '{') {
     append_line("data", data.substr(0, 1));
     if (data.size() > 2) append_line("data", data.substr(1, data.size() - 2));
     append_line("data", data.substr(data.size() - 1));
   } else {
     append_line("data", data);
   }
-  if (!last || dialect_.final_blank_line) text_.append(dialect_.line_end);
+  if (!last || dialect_.final_blank_line()) text_.append(dialect_.line_end());
   return text_;
 }
 
 std::string_view EventFraming::meta_event(std::string_view lines, bool last) {
   text_.clear();
   append_lines(text_, lines);
-  text_.append(!last || dialect_.final_blank_line ? after_ : dialect_.line_end);
+  text_.append(!last || dialect_.final_blank_line() ? after_ : dialect_.line_end());
   return text_;
 }
 
 void EventFraming::append_lines(std::string& out, std::string_view lines) const {
   for (const char byte : lines) {
     if (byte == '\n')
-      out.append(dialect_.line_end);
+      out.append(dialect_.line_end());
     else
       out += byte;
   }
 }
 
 void EventFraming::append_line(std::string_view field, std::string_view value) {
-  text_.append(field).append(dialect_.space_after_colon ? ": " : ":").append(value).append(dialect_.line_end);
+  text_.append(field).append(dialect_.space_after_colon() ? ": " : ":").append(value).append(dialect_.line_end());
 }
 
 void EventFraming::begin_chunk(std::size_t size) {

@@ -42,13 +42,13 @@ std::string tools(const ChatRequest& chat) {
 
 }  // namespace diagnoses
 
-Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states) {
+Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states) {
   Comparison comparison;
-  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, trail, 0, comparison.conditions);
+  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, comparison.conditions);
   for (const ExplainedCondition& condition : comparison.conditions) {
     if (condition.depth > 0) continue;
     ++comparison.total;
-    if (condition.verdict == ExplainedCondition::Verdict::match) ++comparison.matched;
+    if (condition.result == ExplainedCondition::Result::match) ++comparison.matched;
   }
   comparison.passed_over = diagnoses::passed_over(stub, states);
   return comparison;
@@ -58,13 +58,13 @@ std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
   std::string lines;
   for (const ExplainedCondition& condition : conditions) {
     lines.append(2 + 2 * condition.depth, ' ');
-    switch (condition.verdict) {
-      case ExplainedCondition::Verdict::match: lines += "✔ "; break;
-      case ExplainedCondition::Verdict::mismatch: lines += "✘ "; break;
-      case ExplainedCondition::Verdict::not_evaluated: lines += "? "; break;
+    switch (condition.result) {
+      case ExplainedCondition::Result::match: lines += "✔ "; break;
+      case ExplainedCondition::Result::mismatch: lines += "✘ "; break;
+      case ExplainedCondition::Result::not_evaluated: lines += "? "; break;
     }
     lines += condition.expected;
-    if (condition.verdict == ExplainedCondition::Verdict::not_evaluated) lines += "    not evaluated";
+    if (condition.result == ExplainedCondition::Result::not_evaluated) lines += "    not evaluated";
     if (!condition.actual.empty()) lines += "    actual " + condition.actual;
     lines += '\n';
   }
@@ -75,7 +75,7 @@ std::string brief(const ChatCall& call) {
   const ChatRequest& chat = call.chat();
   std::string line = "  user: " + excerpts::quoted(call.user_text());
   if (!chat.messages.empty() && chat.messages.back().role != "user") {
-    const Message& last = chat.messages.back();
+    const wire::Message& last = chat.messages.back();
     line += "   last: " + excerpts::plain(last.role) + " " + excerpts::quoted(last.text());
   }
   if (chat.stream) line += "   stream: true";
@@ -88,7 +88,7 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
   using Candidate = std::pair<const StubState*, Comparison>;
   std::vector<Candidate> candidates;
   for (const auto& stub : *choice.considered) {
-    candidates.emplace_back(stub.get(), compare(*stub, call, choice.trail, states));
+    candidates.emplace_back(stub.get(), compare(*stub, call, choice.function_results, states));
     Comparison& comparison = candidates.back().second;
     if (choice.stub && choice.stub != stub && comparison.matches() && comparison.passed_over.empty()) {
       const bool lower = stub->plan().priority < choice.stub->plan().priority;
@@ -125,7 +125,7 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
   return diagnosis;
 }
 
-std::string headline(const Problem& problem) {
+std::string headline(const RecordedProblem& problem) {
   std::string line;
   switch (problem.kind) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
@@ -135,6 +135,8 @@ std::string headline(const Problem& problem) {
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
+    case Problem::Kind::unmet_expectation:
+    case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
   }
   line += "  " + text::printable(problem.request.method) + " " + text::printable(problem.request.path());
   if (!problem.request.key_id.empty()) {

@@ -31,7 +31,7 @@ struct Comparison {
 };
 
 /// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
-Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states);
+Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
 
@@ -48,7 +48,7 @@ struct Diagnosis {
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
 /// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
-std::string headline(const Problem& problem);
+std::string headline(const RecordedProblem& problem);
 
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);

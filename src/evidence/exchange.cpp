@@ -31,7 +31,7 @@ std::string shell_word(std::string_view text);
 /// Whether curl makes this field itself, from the request that it sends.
 bool made_by_curl(std::string_view name);
 /// A header field as curl's argument.
-std::string header_argument(const Header& header);
+std::string header_argument(const wire::Header& header);
 /// The arguments that make curl send this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
 /// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
@@ -91,7 +91,7 @@ bool made_by_curl(std::string_view name) {
                      [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
 }
 
-std::string header_argument(const Header& header) {
+std::string header_argument(const wire::Header& header) {
   const std::string_view value = header.value;
   const std::size_t gap = std::min(value.find(' '), value.size());
   const std::string_view credential = text::trim(value.substr(gap));
@@ -151,7 +151,7 @@ bool Exchange::reused_connection() const { return record_->position > 1; }
 const std::string& Exchange::method() const& { return record_->request.method; }
 std::string Exchange::path() const { return record_->request.path(); }
 std::string Exchange::query() const { return record_->request.query(); }
-const Headers& Exchange::headers() const& { return record_->request.headers; }
+const wire::Headers& Exchange::headers() const& { return record_->request.headers; }
 const std::string& Exchange::body() const& { return record_->request.body; }
 const ReceivedRequest& Exchange::request() const& { return record_->request; }
 const std::string& Exchange::key_id() const& { return record_->request.key_id; }
@@ -173,7 +173,7 @@ std::size_t Exchange::bytes_sent() const {
 }
 TimePoint Exchange::received() const { return record_->received; }
 std::string Exchange::method() && { return record_->request.method; }
-Headers Exchange::headers() && { return record_->request.headers; }
+wire::Headers Exchange::headers() && { return record_->request.headers; }
 std::string Exchange::body() && { return record_->request.body; }
 ReceivedRequest Exchange::request() && { return record_->request; }
 std::string Exchange::key_id() && { return record_->request.key_id; }
@@ -265,7 +265,7 @@ std::string Exchange::as_curl() const {
     command += " -X " + detail::journal::shell_word(request.method);
   }
   command += " " + detail::journal::target_arguments(record_->root_url, request.target);
-  for (const Header& header : request.headers) {
+  for (const wire::Header& header : request.headers) {
     if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
   }
   if (!has_body) return command;

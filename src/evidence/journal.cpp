@@ -57,7 +57,7 @@ std::string to_string(Outcome::Kind kind) {
     case Outcome::Kind::pending: return "pending";
     case Outcome::Kind::completed: return "completed";
     case Outcome::Kind::client_left: return "client left";
-    case Outcome::Kind::failed_by_script: return "failed by script";
+    case Outcome::Kind::broken_by_fault: return "broken by fault";
     case Outcome::Kind::client_stalled: return "client stalled";
     case Outcome::Kind::stopped: return "stopped";
     case Outcome::Kind::guard_expired: return "guard expired";

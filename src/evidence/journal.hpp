@@ -67,7 +67,7 @@ struct Outcome {
     /// The client closed or reset before the answer was whole.
     client_left,
     /// A scripted fault ended it.
-    failed_by_script,
+    broken_by_fault,
     /// The client did not read for the write timeout.
     client_stalled,
     /// The gateway was stopped.
@@ -148,8 +148,8 @@ class Exchange {
   std::string method() &&;
   std::string path() const;
   std::string query() const;
-  const Headers& headers() const&;
-  Headers headers() &&;
+  const wire::Headers& headers() const&;
+  wire::Headers headers() &&;
   const std::string& body() const&;
   std::string body() &&;
   const ReceivedRequest& request() const&;

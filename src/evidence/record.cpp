@@ -35,9 +35,9 @@ std::size_t held(const std::string& text) {
   return text.capacity() > own ? text.capacity() + 1 : 0;
 }
 
-std::size_t held(const Headers& headers) {
+std::size_t held(const wire::Headers& headers) {
   std::size_t total = 0;
-  for (const Header& header : headers) total += sizeof(Header) + held(header.name) + held(header.value);
+  for (const wire::Header& header : headers) total += sizeof(wire::Header) + held(header.name) + held(header.value);
   return total;
 }
 
@@ -171,7 +171,7 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     // Under the lock: who sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
-    for (Problem& problem : record->problems) keep(*record, std::move(problem));
+    for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
     records_.push_back(std::move(record));
@@ -185,12 +185,12 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
   signal_->changed.notify_all();
 }
 
-void JournalState::report(const ExchangeRecord& record, Problem problem) {
+void JournalState::report(const ExchangeRecord& record, RecordedProblem problem) {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   keep(record, std::move(problem));
 }
 
-void JournalState::keep(const ExchangeRecord& record, Problem problem) {
+void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
   if (record.epoch != epoch_) return;  // of an earlier test
   Count& count = problem_counts_[record.request.key_id];
   if (count.kept == max_problems_of_a_key) {
@@ -205,7 +205,7 @@ void JournalState::keep(const ExchangeRecord& record, Problem problem) {
   problems_.push_back(std::move(problem));
 }
 
-std::vector<Problem> JournalState::problems() const {
+std::vector<RecordedProblem> JournalState::problems() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return problems_;
 }
@@ -220,7 +220,7 @@ std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_i
 }
 
 void JournalState::forget_problems() {
-  std::vector<Problem> out;  // freed after the lock
+  std::vector<RecordedProblem> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   out.swap(problems_);
   problem_counts_.clear();

@@ -19,6 +19,7 @@
 #include "../model/chat_parser.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"
+#include "verification.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -55,17 +56,8 @@ struct Leaks {
 };
 
 /// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
-struct Problem {
-  enum class Kind {
-    unmatched,
-    invalid,
-    callback_failed,
-    answer_failed,
-    fault_not_reached,
-    place_not_reached,
-    guard_expired
-  };
-  Kind kind = Kind::unmatched;
+struct RecordedProblem {
+  Problem::Kind kind = Problem::Kind::unmatched;
   std::uint64_t exchange = 0;
   /// Whole lines, without a secret.
   std::string text;
@@ -121,7 +113,7 @@ struct ExchangeRecord {
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
   /// Of a request that no stub answered, and of others that verify() has to report.
-  std::vector<Problem> problems;
+  std::vector<RecordedProblem> problems;
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
@@ -179,9 +171,9 @@ class JournalState {
   /// stays.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange; of too many with one key, the first.
-  void report(const ExchangeRecord& record, Problem problem);
+  void report(const ExchangeRecord& record, RecordedProblem problem);
   /// Since the last forget_problems, oldest first; a clear keeps them.
-  std::vector<Problem> problems() const;
+  std::vector<RecordedProblem> problems() const;
   /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
   std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
   /// Also those of exchanges that are under way.
@@ -232,11 +224,11 @@ class JournalState {
   std::size_t max_bytes_;
   static constexpr std::size_t max_problems_of_a_key = 100;
 
-  void keep(const ExchangeRecord& record, Problem problem);  // expects the mutex to be held
+  void keep(const ExchangeRecord& record, RecordedProblem problem);  // expects the mutex to be held
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;
   std::deque<ConnectionHit> hits_;
-  std::vector<Problem> problems_;
+  std::vector<RecordedProblem> problems_;
   struct Count {
     std::size_t kept = 0;
     std::size_t dropped = 0;

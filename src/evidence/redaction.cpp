@@ -37,9 +37,9 @@ std::string masked_value(std::string_view name, std::string_view value) {
 }
 
 /// The credentials in the sensitive fields that no key of the gateway has.
-void add_foreign(secrets::Known& foreign, const Headers& headers, const KeyStore::Presented& presented) {
+void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
-  for (const Header& header : headers) {
+  for (const wire::Header& header : headers) {
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
@@ -78,8 +78,8 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
   redaction::add_foreign(foreign, request.headers, presented);
   Leaks leaks;
   if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
-  Headers headers;
-  for (const Header& header : request.headers) {
+  wire::Headers headers;
+  for (const wire::Header& header : request.headers) {
     std::string name = header.name;
     std::string value = secrets::is_sensitive_header(name) ? redaction::masked_value(name, header.value) : header.value;
     keys.mask(name, foreign);

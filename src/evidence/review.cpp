@@ -176,7 +176,7 @@ std::uint64_t identity(const ExchangeRecord& record) {
     all = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", all));
   };
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &request.body}) add(*part);
-  for (const Header& header : request.headers) {
+  for (const wire::Header& header : request.headers) {
     if (differs_by_try(header.name)) continue;
     add(text::lower_ascii(header.name));
     add(header.value);
@@ -422,7 +422,7 @@ void require_finding_code(const std::string& code) {
   throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
 }
 
-void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers) {
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers) {
   RetryAdvice& advice = record.advice;
   advice = RetryAdvice{};
   advice.code = error_code;
@@ -466,7 +466,7 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
-  return Review(std::move(findings), scope.describe(), all.size(), journal.evicted(), open,
+  return Review(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
                 chaos_line(chaos, journal, scope));
 }
 

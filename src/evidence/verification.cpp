@@ -21,18 +21,18 @@ namespace verifications {
 
 std::string expected_calls(const Range& range) {
   const double last = std::isinf(range.most()) ? range.least() : range.most();
-  return range.describe() + (last == 1 ? " call" : " calls");
+  return range.to_string() + (last == 1 ? " call" : " calls");
 }
 
 using Calls = std::vector<RecordedCall>;
 
 /// How many stubs are compared with what came instead: each costs a comparison with every request.
 inline constexpr std::size_t most_explained = 20;
-/// How many issues, and how many notes, a message shows.
+/// How many problems, and how many notes, a message shows.
 inline constexpr std::size_t most_shown = 20;
 
 Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
-  Comparison comparison = compare(stub, recorded.call(), Trail(), {});
+  Comparison comparison = compare(stub, recorded.call(), FunctionResults(), {});
   comparison.passed_over.clear();  // of now, not of then
   return comparison;
 }
@@ -118,27 +118,27 @@ std::string refused(const StubState& stub, const Calls& calls) {
 }
 
 /// Without an explanation when `calls` is null.
-VerificationIssue unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  VerificationIssue issue{VerificationIssue::Kind::unmet_expectation, {}, {}, stub.plan().where};
-  issue.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
+Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where};
+  found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
     constexpr std::size_t most = 20;
     std::string ids;
     for (const RecordedCall& recorded : calls ? *calls : Calls()) {
       if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
-      issue.exchanges.push_back(recorded.record().id);
-      if (issue.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
+      found.exchanges.push_back(recorded.record().id);
+      if (found.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
     }
-    if (issue.exchanges.size() > most) ids += ", …";
-    if (!ids.empty()) issue.text += (issue.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
+    if (found.exchanges.size() > most) ids += ", …";
+    if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
   } else if (calls) {
     const std::string line = hidden(stub, *calls);
-    issue.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
-    issue.text += refused(stub, *calls);
+    found.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
+    found.text += refused(stub, *calls);
   }
-  issue.text.pop_back();
-  return issue;
+  found.text.pop_back();
+  return found;
 }
 
 /// How many exchanges the notes tell of what their scripts did.
@@ -202,24 +202,11 @@ std::vector<std::string> deeds(const JournalState& journal, const RequestScope& 
   return lines;
 }
 
-VerificationIssue::Kind kind(Problem::Kind kind) {
-  switch (kind) {
-    case Problem::Kind::unmatched: return VerificationIssue::Kind::unmatched;
-    case Problem::Kind::invalid: return VerificationIssue::Kind::invalid;
-    case Problem::Kind::callback_failed: return VerificationIssue::Kind::callback_failed;
-    case Problem::Kind::answer_failed: return VerificationIssue::Kind::answer_failed;
-    case Problem::Kind::fault_not_reached: return VerificationIssue::Kind::fault_not_reached;
-    case Problem::Kind::place_not_reached: return VerificationIssue::Kind::place_not_reached;
-    case Problem::Kind::guard_expired: break;
-  }
-  return VerificationIssue::Kind::guard_expired;
-}
-
-std::string message(const std::vector<VerificationIssue>& issues, const std::vector<std::string>& notes) {
+std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
-  if (issues.size() > 1) text = std::to_string(issues.size()) + " problems\n\n";
-  for (std::size_t i = 0; i < std::min(issues.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + issues[i].text;
-  if (issues.size() > most_shown) text += "\n\nand " + std::to_string(issues.size() - most_shown) + " more";
+  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
+  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + problems[i].text;
+  if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
   for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
   if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
   return text;
@@ -228,38 +215,38 @@ std::string message(const std::vector<VerificationIssue>& issues, const std::vec
 }  // namespace verifications
 }  // namespace detail
 
-std::string to_string(VerificationIssue::Kind kind) {
+std::string to_string(Problem::Kind kind) {
   switch (kind) {
-    case VerificationIssue::Kind::unmatched: return "unmatched";
-    case VerificationIssue::Kind::unmet_expectation: return "unmet expectation";
-    case VerificationIssue::Kind::invalid: return "invalid";
-    case VerificationIssue::Kind::callback_failed: return "callback failed";
-    case VerificationIssue::Kind::answer_failed: return "answer failed";
-    case VerificationIssue::Kind::fault_not_reached: return "fault not reached";
-    case VerificationIssue::Kind::place_not_reached: return "place not reached";
-    case VerificationIssue::Kind::guard_expired: return "guard expired";
-    case VerificationIssue::Kind::out_of_order: return "out of order";
+    case Problem::Kind::unmatched: return "unmatched";
+    case Problem::Kind::unmet_expectation: return "unmet expectation";
+    case Problem::Kind::invalid: return "invalid";
+    case Problem::Kind::callback_failed: return "callback failed";
+    case Problem::Kind::answer_failed: return "answer failed";
+    case Problem::Kind::fault_not_reached: return "fault not reached";
+    case Problem::Kind::place_not_reached: return "place not reached";
+    case Problem::Kind::guard_expired: return "guard expired";
+    case Problem::Kind::out_of_order: return "out of order";
   }
   return "unknown";
 }
 
-std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind) { return out << to_string(kind); }
+std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << to_string(kind); }
 
 namespace detail {
 
-void Told::tell(const std::vector<std::string>& issues) {
+void ReportedProblems::add(const std::vector<std::string>& problems) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  issues_.insert(issues.begin(), issues.end());
+  problems_.insert(problems.begin(), problems.end());
 }
 
-bool Told::knows(const std::string& issue) const {
+bool ReportedProblems::contains(const std::string& found) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return issues_.count(issue) != 0;
+  return problems_.count(found) != 0;
 }
 
-void Told::clear() {
+void ReportedProblems::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  issues_.clear();
+  problems_.clear();
 }
 
 }  // namespace detail
@@ -270,25 +257,25 @@ Verification& Verification::operator=(const Verification&) = default;
 Verification& Verification::operator=(Verification&&) noexcept = default;
 Verification::~Verification() = default;
 
-Verification::Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
-                           std::vector<std::string> identities, std::shared_ptr<detail::Told> told)
-    : issues_(std::move(issues)),
+Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
+                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told)
+    : problems_(std::move(problems)),
       notes_(std::move(notes)),
       identities_(std::move(identities)),
-      told_(std::move(told)) {}
+      reported_(std::move(told)) {}
 
-const std::vector<VerificationIssue>& Verification::issues() const& {
-  if (told_) told_->tell(identities_);
-  return issues_;
+const std::vector<Problem>& Verification::problems() const& {
+  if (reported_) reported_->add(identities_);
+  return problems_;
 }
 
-Verification::operator bool() const { return issues().empty(); }
-std::vector<VerificationIssue> Verification::issues() && { return issues(); }
+Verification::operator bool() const { return problems().empty(); }
+std::vector<Problem> Verification::problems() && { return problems(); }
 std::vector<std::string> Verification::notes() && { return std::move(notes_); }
 
 std::string Verification::message() const {
-  std::string text = detail::verifications::message(issues(), notes_);
-  return issues_.empty() ? "nothing is wrong" + text : text;
+  std::string text = detail::verifications::message(problems(), notes_);
+  return problems_.empty() ? "nothing is wrong" + text : text;
 }
 
 std::ostream& operator<<(std::ostream& out, const Verification& verification) {
@@ -309,7 +296,7 @@ Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState>
       sleeps_before_(expired_sleeps(clock_).count) {}
 
 void Verifier::reset() {
-  told_->clear();
+  reported_->clear();
   sleeps_before_ = expired_sleeps(clock_).count;
 }
 
@@ -359,31 +346,31 @@ Verification Verifier::verify(const RequestScope& scope, Duration patience) cons
   journal_->wait_until_idle(scope, patience);
   const Script::Stubs considered = stubs(scope);
   const Calls recorded = calls(scope, considered);
-  std::vector<VerificationIssue> found;
+  std::vector<Problem> all;
   std::vector<std::string> identities;
-  for (auto& [issue, identity] : issues(scope, considered, recorded)) {
-    found.push_back(std::move(issue));
+  for (auto& [found, identity] : problems(scope, considered, recorded)) {
+    all.push_back(std::move(found));
     identities.push_back(std::move(identity));
   }
-  return {std::move(found), notes(scope, considered, recorded), std::move(identities), told_};
+  return {std::move(all), notes(scope, considered, recorded), std::move(identities), reported_};
 }
 
-std::string Verifier::untold() const {
+std::string Verifier::unreported() const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
-  std::vector<VerificationIssue> untold;
-  for (auto& [issue, identity] : issues({}, considered, recorded))
-    if (!told_->knows(identity)) untold.push_back(std::move(issue));
+  std::vector<Problem> untold;
+  for (auto& [found, identity] : problems({}, considered, recorded))
+    if (!reported_->contains(identity)) untold.push_back(std::move(found));
   return untold.empty() ? "" : verifications::message(untold, notes({}, considered, recorded));
 }
 
-Verifier::Issues Verifier::issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
-  Issues issues;
-  add_problems(scope, issues);
+Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
+  Problems problems;
+  add_problems(scope, problems);
   // Whose connection it waits for, and which test's client slept, cannot be told.
   if (scope.whole()) {
-    add_connection_faults(issues);
-    add_expired_sleeps(issues);
+    add_connection_faults(problems);
+    add_expired_sleeps(problems);
   }
   std::size_t unmet = 0;
   for (const auto& stub : stubs) {
@@ -391,51 +378,51 @@ Verifier::Issues Verifier::issues(const RequestScope& scope, const Script::Stubs
     const std::size_t made = stub->recorded();
     if (!expected || expected->contains(static_cast<double>(made))) continue;
     const bool explained = ++unmet <= verifications::most_explained;
-    issues.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
+    problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
                         "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
-  for (auto& issue : issues) issue.first.text = masked(std::move(issue.first.text));
-  return issues;
+  for (auto& found : problems) found.first.text = masked(std::move(found.first.text));
+  return problems;
 }
 
-void Verifier::add_problems(const RequestScope& scope, Issues& issues) const {
-  for (const Problem& problem : journal_->problems()) {
+void Verifier::add_problems(const RequestScope& scope, Problems& problems) const {
+  for (const RecordedProblem& problem : journal_->problems()) {
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
-    VerificationIssue issue{verifications::kind(problem.kind), first + '\n' + problem.text,
+    Problem found{problem.kind, first + '\n' + problem.text,
                             std::vector<std::uint64_t>{problem.exchange},
                             problem.stub ? problem.stub->plan().where : SourceLocation{}};
-    issues.emplace_back(std::move(issue), first + problem.text);
+    problems.emplace_back(std::move(found), first + problem.text);
   }
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
   if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
-    issues.emplace_back(VerificationIssue{VerificationIssue::Kind::unmatched,
+    problems.emplace_back(Problem{Problem::Kind::unmatched,
                                           "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
                         "dropped " + std::to_string(dropped));
   }
 }
 
-void Verifier::add_connection_faults(Issues& issues) const {
+void Verifier::add_connection_faults(Problems& problems) const {
   for (const ConnectionFaults::Queued& queued : connection_faults_->left()) {
     const std::string count = queued.times == 1
                                   ? "no connection came to it"
                                   : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
-    VerificationIssue issue{VerificationIssue::Kind::fault_not_reached,
+    Problem found{Problem::Kind::fault_not_reached,
                             "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
                                 queued.where.to_string() + ")\n  " + count,
                             {},
                             queued.where};
-    issues.emplace_back(std::move(issue),
+    problems.emplace_back(std::move(found),
                         "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
   }
 }
 
-void Verifier::add_expired_sleeps(Issues& issues) const {
+void Verifier::add_expired_sleeps(Problems& problems) const {
   const ExpiredSleeps expired = expired_sleeps(clock_);
   const std::size_t count = expired.count - sleeps_before_;
   if (count == 0) return;
   const std::string last = "ManualClock::sleep_for(" + text::seconds(expired.last) + ")";
-  issues.emplace_back(VerificationIssue{VerificationIssue::Kind::guard_expired,
+  problems.emplace_back(Problem{Problem::Kind::guard_expired,
                                         "a wait ran into its real-time guard  " +
                                             (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
                                             "\n  the manual clock was not advanced in time"},
@@ -462,21 +449,21 @@ std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script
 }
 
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
-  std::vector<VerificationIssue> issues;
+  std::vector<Problem> problems;
   const StubState* previous = nullptr;
   for (const auto& stub : stubs) {
-    VerificationIssue issue{VerificationIssue::Kind::out_of_order, {}, {}, stub->plan().where};
+    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where};
     if (stub->recorded() == 0) {
-      issue.text = "out of order  " + stub->title() + " was not called";
+      found.text = "out of order  " + stub->title() + " was not called";
     } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {
-      issue.text = "out of order  " + stub->title() + " answered exchange " + std::to_string(stub->first_exchange()) +
+      found.text = "out of order  " + stub->title() + " answered exchange " + std::to_string(stub->first_exchange()) +
                    ", before " + previous->title() + " answered exchange " + std::to_string(previous->last_exchange());
-      issue.exchanges = {stub->first_exchange(), previous->last_exchange()};
+      found.exchanges = {stub->first_exchange(), previous->last_exchange()};
     }
-    if (!issue.text.empty()) issues.push_back(std::move(issue));
+    if (!found.text.empty()) problems.push_back(std::move(found));
     if (stub->recorded() > 0) previous = stub.get();
   }
-  return {std::move(issues), {}, {}, nullptr};
+  return {std::move(problems), {}, {}, nullptr};
 }
 
 }  // namespace detail

@@ -11,7 +11,7 @@
 namespace mock_gateway {
 
 /// What verify() found wrong.
-struct VerificationIssue {
+struct Problem {
   enum class Kind {
     /// No stub answered a request.
     unmatched,
@@ -42,12 +42,12 @@ struct VerificationIssue {
   SourceLocation where{};
 };
 
-std::string to_string(VerificationIssue::Kind kind);
-std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind);
+std::string to_string(Problem::Kind kind);
+std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
 namespace detail {
 
-class Told;
+class ReportedProblems;
 
 }  // namespace detail
 
@@ -63,25 +63,25 @@ class [[nodiscard]] Verification {
   ~Verification();
 
   explicit operator bool() const;
-  const std::vector<VerificationIssue>& issues() const&;
-  std::vector<VerificationIssue> issues() &&;
+  const std::vector<Problem>& problems() const&;
+  std::vector<Problem> problems() &&;
   /// What is no mistake by itself: what chaos did; of the first ten exchanges that a scripted fault broke, or that
   /// ended with another finish_reason than stop and tool_calls, what happened; stubs that were never called, or always
   /// hidden by others. A line each.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// As it prints itself: the first 20 issues and the first 20 notes.
+  /// As it prints itself: the first 20 problems and the first 20 notes.
   std::string message() const;
 
-  /// For the library. `identities` name the issues in `told`.
-  Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
-               std::vector<std::string> identities, std::shared_ptr<detail::Told> told);
+  /// For the library. `identities` name the problems in `told`.
+  Verification(std::vector<Problem> problems, std::vector<std::string> notes,
+               std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told);
 
  private:
-  std::vector<VerificationIssue> issues_;
+  std::vector<Problem> problems_;
   std::vector<std::string> notes_;
   std::vector<std::string> identities_;
-  std::shared_ptr<detail::Told> told_;
+  std::shared_ptr<detail::ReportedProblems> reported_;
 };
 
 /// Its message, with a line end behind it if it has several lines.

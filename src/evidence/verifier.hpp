@@ -20,16 +20,16 @@
 namespace mock_gateway {
 namespace detail {
 
-/// Which issues somebody has looked at, so that a gateway's destructor tells only the others.
-class Told {
+/// Which problems somebody has looked at, so that a gateway's destructor tells only the others.
+class ReportedProblems {
  public:
-  void tell(const std::vector<std::string>& issues);
-  bool knows(const std::string& issue) const;
+  void add(const std::vector<std::string>& problems);
+  bool contains(const std::string& found) const;
   void clear();
 
  private:
   mutable std::mutex mutex_;
-  std::set<std::string> issues_;
+  std::set<std::string> problems_;
 };
 
 /// Judges script and journal as they are now.
@@ -42,17 +42,17 @@ class Verifier {
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
   /// Of what nobody has looked at yet; empty when there is nothing.
-  std::string untold() const;
+  std::string unreported() const;
   void reset();
 
  private:
-  /// An issue, and the name under which it is told.
-  using Issues = std::vector<std::pair<VerificationIssue, std::string>>;
+  /// A problem, and the name under which it is told.
+  using Problems = std::vector<std::pair<Problem, std::string>>;
   using Calls = std::vector<RecordedCall>;
-  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  void add_problems(const RequestScope& scope, Issues& issues) const;
-  void add_connection_faults(Issues& issues) const;
-  void add_expired_sleeps(Issues& issues) const;
+  Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  void add_problems(const RequestScope& scope, Problems& problems) const;
+  void add_connection_faults(Problems& problems) const;
+  void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
@@ -67,7 +67,7 @@ class Verifier {
   std::shared_ptr<const ChaosRules> chaos_;
   Clock clock_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
-  std::shared_ptr<Told> told_ = std::make_shared<Told>();
+  std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
 };
 
 /// Every call of each stub came before every call of the next, and each was called.

@@ -44,11 +44,11 @@ Comparison compare_text(const std::string& got, const std::string& whole) {
   return text::is_valid_utf8(got) && is_left_of(got, whole) ? Comparison::less : Comparison::other;
 }
 
-Comparison compare_calls(const std::vector<ToolCall>& got, const std::vector<ToolCall>& whole) {
+Comparison compare_calls(const std::vector<wire::ToolCall>& got, const std::vector<wire::ToolCall>& whole) {
   bool less = got.size() < whole.size();
   std::size_t next = 0;
-  for (const ToolCall& call : got) {
-    const auto fits = [&](const ToolCall& made) {
+  for (const wire::ToolCall& call : got) {
+    const auto fits = [&](const wire::ToolCall& made) {
       return made.name == call.name &&
              (same_arguments(call.arguments, made.arguments) || is_left_of(call.arguments, made.arguments));
     };
@@ -76,13 +76,13 @@ bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
 }
 
 /// "text \"…\" and 1 tool call: f({})".
-std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
+std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
   if (calls.empty()) return said;
   said += " and " + text::counted(calls.size(), "tool call");
   const char* separator = ": ";
-  for (const ToolCall& call : calls) {
+  for (const wire::ToolCall& call : calls) {
     // In quotes only where it must be: JSON is full of them.
     const bool as_it_is = text::printable(call.arguments) == call.arguments;
     said +=
@@ -181,7 +181,7 @@ const std::string& Scenario::reference() const { return data_->reference; }
 const std::string& Scenario::good_client() const { return data_->good_client; }
 Scenario::Expected Scenario::expected() const { return data_->row.expected; }
 const std::string& Scenario::text() const { return data_->text; }
-const std::vector<ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
+const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
 bool Scenario::needs_stream() const { return data_->row.needs_stream; }
 bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
 int Scenario::calls() const { return data_->row.calls; }
@@ -261,9 +261,9 @@ Scenario scenario(std::string_view name) {
   throw GatewayError(message);
 }
 
-Json describe(const Scenario& scenario) {
+Json as_json(const Scenario& scenario) {
   Json calls = Json::array();
-  for (const ToolCall& call : scenario.tool_calls()) {
+  for (const wire::ToolCall& call : scenario.tool_calls()) {
     Json described;
     detail::catalogue_search::put(described, "name", call.name);
     detail::catalogue_search::put(described, "arguments", call.arguments);

@@ -23,7 +23,7 @@ struct ClientOutcome {
   std::string text;
   /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
   /// tool_calls().
-  std::vector<ToolCall> tool_calls = {};
+  std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was told that the call failed: an exception, an error value, an error event.
   bool error = false;
   /// Whether the call had to be cut off from outside, because it did not end by itself.
@@ -111,7 +111,7 @@ class Scenario {
   /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
   const std::string& text() const;
   /// All tool calls of the reply.
-  const std::vector<ToolCall>& tool_calls() const;
+  const std::vector<wire::ToolCall>& tool_calls() const;
   /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
   bool needs_stream() const;
   /// Whether a client without a deadline of its own may wait for an hour or without end: it needs a timeout to pass,
@@ -154,6 +154,6 @@ const std::vector<Scenario>& catalogue();
 Scenario scenario(std::string_view name);
 /// All that it says of itself, for programs that are not written in C++: name, group, description, reference,
 /// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
-Json describe(const Scenario& scenario);
+Json as_json(const Scenario& scenario);
 
 }  // namespace mock_gateway

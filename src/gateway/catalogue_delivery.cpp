@@ -34,7 +34,7 @@ Reply usual_events_with_length() { return raw_reply(200, usual_events(), "text/e
 
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
 Reply until_close(const std::string& content_type, const std::string& body) {
-  return usual_plain().fail(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
+  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
                                                       "\r\nConnection: close\r\n\r\n" + body));
 }
 
@@ -55,7 +55,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("mistral.rs#79")
         .good("goes by what it asked for and what came, or reports the type")
         .error_too()
-        .dialect([](SseDialect& dialect) { dialect.content_type = "text/plain; charset=utf-8"; })
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/plain; charset=utf-8"); })
         .unstreamed([] { return raw_reply(200, usual_body(), "text/plain; charset=utf-8"); }),
     ScenarioRow("answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream")
         .from("openai-node: a JSON body gives no chunks and no error")
@@ -76,11 +76,11 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("WHATWG HTML 9.2.6")
         .good("passes over it")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.byte_order_mark = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.byte_order_mark(true); }),
     ScenarioRow("character-split-across-reads", "waits 50 ms in the middle of a character")
         .from("ollama-js#255")
         .good("decodes bytes across reads")
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), stall(50ms)); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), stall(50ms)); }),
     ScenarioRow("close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection")
         .from("RFC 9112, section 6.3")
         .good("reads to the end of the connection")
@@ -90,38 +90,38 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("openai-go#621, langchaingo#942")
         .good("passes over lines that begin with a colon")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.comment = "OPENROUTER PROCESSING"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.comment("OPENROUTER PROCESSING"); }),
     ScenarioRow("content-type-missing", "streams without a Content-Type")
         .from("RFC 9110, section 8.3")
         .good("goes by what it asked for, or reports it")
         .error_too()
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.content_type.clear(); }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type(""); }),
     ScenarioRow("content-type-without-charset", "streams as text/event-stream, without charset")
         .from("WHATWG HTML 9.2.5: always UTF-8")
         .good("reads it as UTF-8")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.content_type = "text/event-stream"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/event-stream"); }),
     ScenarioRow("crlf-line-ends", "ends lines with CRLF")
         .from("WHATWG HTML 9.2.6")
         .good("takes CRLF for one line end")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.line_end = "\r\n"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r\n"); }),
     ScenarioRow("data-after-done", "sends one more chunk with text after [DONE]")
         .from("OpenAI: [DONE] ends the stream")
         .good("stops at [DONE]")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.after_done = json_of(saying(" And more.")); }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.after_done(json_of(saying(" And more."))); }),
     ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
         .from("openai-node, openai-python: they need no [DONE]")
         .good("takes the finish_reason and the end of the body for the end")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.done = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
     ScenarioRow("done-twice", "sends [DONE] twice")
         .from("OpenAI: [DONE] ends the stream")
         .good("stops at the first")
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), duplicate_event()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), duplicate_event()); }),
     ScenarioRow("empty-data-keep-alive", "sends an event with empty data before each piece of text")
         .from("copilot-api#88")
         .good("passes over it: it is no JSON")
@@ -131,7 +131,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, whatever the event's name")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.event = "completion"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.event("completion"); }),
     ScenarioRow("event-longer-than-64-kib", "sends 100,000 characters in one event")
         .from("openai-go#368")
         .good("has no limit for a line, or one far beyond this")
@@ -145,7 +145,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("typesense#2837")
         .good("joins reads before it parses")
         .changed([](const Reply& reply, bool streamed) {
-          return reply.fail(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
+          return reply.fault(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
         }),
     ScenarioRow("event-without-data", "sends an event that has a name and no data before each piece of text")
         .from("WHATWG HTML 9.2.6")
@@ -157,23 +157,23 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("parses by lines, not by reads")
         .streams_only()
         .streamed([] { return chunks({raw_bytes(usual_events())}); })
-        .dialect([](SseDialect& dialect) { dialect.done = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
     ScenarioRow("final-blank-line-missing", "ends after the line with [DONE], without a blank line")
         .from("WHATWG HTML 9.2.6: such an event is dropped")
         .good("has had the finish_reason, and needs no [DONE]")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.final_blank_line = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.final_blank_line(false); }),
     ScenarioRow("gzip-unasked", "compresses the stream, whatever Accept-Encoding says")
         .from("RFC 9110, section 12.5.3")
         .good("decompresses it as it comes, or reports the encoding")
         .error_too()
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.gzip = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.gzip(true); }),
     ScenarioRow("id-fields", "has an id field in each event")
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, and needs no id")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.ids = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.ids(true); }),
     ScenarioRow("id-line-then-ping", "sends an id line followed by : ping before each piece of text")
         .from("llmgateway#2334")
         .good("passes over it: without data there is no event")
@@ -185,22 +185,22 @@ inline constexpr ScenarioRow framing_rows[] = {
         .error_too()
         .streams_only()
         .streamed(stream_ending_in_text)
-        .dialect([](SseDialect& dialect) { dialect.done = dialect.final_blank_line = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false).final_blank_line(false); }),
     ScenarioRow("lone-cr-line-ends", "ends lines with CR alone")
         .from("WHATWG HTML 9.2.6")
         .good("takes CR for a line end")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.line_end = "\r"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r"); }),
     ScenarioRow("multi-line-data", "writes the JSON of each event on three data lines")
         .from("WHATWG HTML 9.2.6")
         .good("joins the data lines of an event")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.multi_line_data = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.multi_line_data(true); }),
     ScenarioRow("no-space-after-colon", "writes data:{…} without a space")
         .from("WHATWG HTML 9.2.6")
         .good("takes the space for optional")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.space_after_colon = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.space_after_colon(false); }),
     ScenarioRow("one-write-for-all", "hands the whole reply to the kernel in one write")
         .from("RFC 9112, section 7.1: chunks mean nothing")
         .good("parses by lines, not by reads")
@@ -214,12 +214,12 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("stops at [DONE], and closes the connection")
         .streams_only()
         .endless()
-        .dialect([](SseDialect& dialect) { dialect.open_after_done = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.open_after_done(true); }),
     ScenarioRow("retry-field", "has a retry field in the first event")
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, and connects no second time")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.retry = 3s; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.retry(3s); }),
     ScenarioRow("unknown-sse-field", "has a field in each event that no standard knows")
         .from("WHATWG HTML 9.2.6: such a field is ignored")
         .good("passes over the line")
@@ -250,48 +250,48 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .good("has the whole answer, and may report the missing end")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(at_end(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(at_end(), close_connection()); }),
     ScenarioRow("closed-after-finish", "closes the connection after the finish_reason, before [DONE]")
         .from("RFC 9112, section 8")
         .good("has the whole answer, and may report the missing end")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), close_connection()); }),
     ScenarioRow("closed-after-headers", "closes the connection after the headers")
         .from("RFC 9112, section 8")
         .good("reports it, or tries again")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), close_connection()); }),
     ScenarioRow("closed-before-headers", "closes the connection in place of an answer")
         .from("RFC 9112, section 9.5")
         .good("reports it, after a few tries at most")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), close_connection()); }),
     ScenarioRow("closed-in-stream", "closes the connection in the middle of the text, between two events")
         .from("RFC 9112, section 8")
         .good("reports that the answer is incomplete")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), close_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), close_connection()); }),
     ScenarioRow("closed-inside-character", "closes the connection after the first byte of a character")
         .from("RFC 9112, section 8")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), close_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), close_connection()); }),
     ScenarioRow("closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks")
         .from("RFC 9112, section 8, WHATWG HTML 9.2.6")
         .good("reports that the answer is incomplete")
         .only_error()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(inside_event(4, 60), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(inside_event(4, 60), close_connection()); }),
     ScenarioRow("content-length-too-large", "announces 50 bytes more than come, then closes the connection")
         .from("RFC 9112, section 8")
         .good("has the whole answer, and may report the missing bytes")
         .error_too()
         .streamed(usual_events_with_length)
         .changed([](const Reply& reply, bool) {
-          return reply.fail(before_headers(), wrong_content_length(50)).fail(at_end(), close_connection());
+          return reply.fault(before_headers(), wrong_content_length(50)).fault(at_end(), close_connection());
         }),
     ScenarioRow("content-length-too-small",
                 "announces less than comes: the end of the answer is left in the connection")
@@ -301,67 +301,67 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .streamed(usual_events_with_length)
         .changed([](const Reply& reply, bool streamed) {
           const std::size_t end = streamed ? (event_of(json_of(closing())) + "data: [DONE]\n\n").size() : 0;
-          return reply.fail(before_headers(), wrong_content_length(-static_cast<std::int64_t>(end) - 30));
+          return reply.fault(before_headers(), wrong_content_length(-static_cast<std::int64_t>(end) - 30));
         }),
     ScenarioRow("garbage-in-place-of-headers", "answers with bytes that are no HTTP: an alert of TLS")
         .from("RFC 9112, section 2.2")
         .good("reports it")
         .only_error()
         .changed([](const Reply& reply, bool) {
-          return reply.fail(before_headers(), garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)));
+          return reply.fault(before_headers(), garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)));
         }),
     ScenarioRow("garbage-in-stream", "writes a proxy's page into the connection where an HTTP chunk should begin")
         .from("RFC 9112, section 7.1")
         .good("reports that the answer is broken")
         .only_error()
         .changed([](const Reply& reply, bool streamed) {
-          return reply.fail(in_the_middle(streamed), garbage("<html>504 Gateway Time-out</html>"));
+          return reply.fault(in_the_middle(streamed), garbage("<html>504 Gateway Time-out</html>"));
         }),
     ScenarioRow("half-closed-in-stream", "ends its side in the middle of the text, and goes on listening")
         .from("RFC 9293, section 3.6")
         .good("reports that the answer is incomplete, and closes the connection")
         .only_error()
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), half_close()); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), half_close()); }),
     ScenarioRow("reset-after-done", "resets the connection after [DONE], before the terminating HTTP chunk")
         .from("RFC 9293, section 3.5.3")
         .good("has the whole answer, and may report the reset")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(at_end(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(at_end(), reset_connection()); }),
     ScenarioRow("reset-after-finish", "resets the connection after the finish_reason, before [DONE]")
         .from("RFC 9293, section 3.5.3")
         .good("has the whole answer, and may report the reset")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), reset_connection()); }),
     ScenarioRow("reset-after-headers", "resets the connection after the headers")
         .from("RFC 9293, section 3.5.3")
         .good("reports it, or tries again")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), reset_connection()); }),
     ScenarioRow("reset-before-headers", "resets the connection in place of an answer")
         .from("RFC 9293, section 3.5.3")
         .good("reports it, after a few tries at most")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), reset_connection()); }),
     ScenarioRow("reset-in-stream", "resets the connection in the middle of the text, between two events")
         .from("RFC 9293, section 3.5.3")
         .good("reports that the answer is incomplete")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), reset_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), reset_connection()); }),
     ScenarioRow("reset-inside-character", "resets the connection after the first byte of a character")
         .from("RFC 9293, section 3.5.3")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), reset_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), reset_connection()); }),
     ScenarioRow("truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length")
         .from("openai-python#2065, RFC 9112, section 8")
         .good("reports that the answer is incomplete")
         .only_error()
         .changed([](const Reply& reply, bool streamed) {
-          return reply.fail(streamed ? inside_event(4, 60) : after_bytes(150), truncate());
+          return reply.fault(streamed ? inside_event(4, 60) : after_bytes(150), truncate());
         }),
 };
 
@@ -369,12 +369,12 @@ inline constexpr ScenarioRow pace_rows[] = {
     ScenarioRow("pause-in-stream", "says nothing for 200 ms in the middle of the answer")
         .from("OpenAI: no pace is promised")
         .good("waits")
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), stall(200ms)); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), stall(200ms)); }),
     ScenarioRow("pings-before-first-token", "sends a ping every 20 ms until the first token, after 110 ms")
         .from("openai-go#621, langchaingo#942")
         .good("passes over comments, and waits")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.ping_every = 20ms; })
+        .dialect([](SseDialect& dialect) { dialect = dialect.ping_every(20ms); })
         .changed([](const Reply& reply, bool) { return reply.first_token_after(110ms); }),
     ScenarioRow("pings-defeat-idle-timeout", "falls silent after some text, but for a ping every 20 ms")
         .from("pi#5558")
@@ -382,8 +382,8 @@ inline constexpr ScenarioRow pace_rows[] = {
         .only_error()
         .streams_only()
         .endless()
-        .dialect([](SseDialect& dialect) { dialect.ping_every = 20ms; })
-        .changed([](const Reply& reply, bool) { return reply.fail(after_tokens(2), stall()); }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.ping_every(20ms); })
+        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(2), stall()); }),
     ScenarioRow("slow-first-token", "says nothing for 300 ms, then answers")
         .from("OpenAI: no pace is promised")
         .good("waits")
@@ -399,25 +399,25 @@ inline constexpr ScenarioRow pace_rows[] = {
         .error_too()
         .streams_only()
         .endless()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), stall()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), stall()); }),
     ScenarioRow("stalled-after-headers", "falls silent after the headers")
         .from("openai-node#1825")
         .good("reports it after its timeout")
         .only_error()
         .endless()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), stall()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), stall()); }),
     ScenarioRow("stalled-before-headers", "takes the request and never answers")
         .from("openai-node#1825")
         .good("reports it after its timeout")
         .only_error()
         .endless()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), stall()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), stall()); }),
     ScenarioRow("stalled-body", "falls silent in the middle of the answer, the connection open")
         .from("openai-node#1825")
         .good("reports it after its timeout")
         .only_error()
         .endless()
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), stall()); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), stall()); }),
 };
 
 inline constexpr ScenarioRow connections_rows[] = {

@@ -75,7 +75,7 @@ ChunkTexts usual_chunks() {
   return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-StreamChunk element(const ChunkText& chunk) { return mock_gateway::chunk(parse(json_of(chunk))); }
+StreamChunk element(const ChunkText& chunk) { return mock_gateway::json_chunk(parse(json_of(chunk))); }
 
 Reply stream_of(const ChunkTexts& chunks) {
   std::vector<StreamChunk> elements;
@@ -114,17 +114,17 @@ Reply stream_ending_in_text() {
 
 Reply usual_plain() { return raw_reply(200, usual_body()); }
 
-ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
+wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
 
-ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
+wire::ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
 
-std::vector<ToolCall> one_weather_call() { return {weather_call()}; }
+std::vector<wire::ToolCall> one_weather_call() { return {weather_call()}; }
 
-std::vector<ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+std::vector<wire::ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
 
-std::string calling(const std::vector<ToolCall>& calls, const std::string& content) {
+std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content) {
   std::string list;
-  for (const ToolCall& call : calls) {
+  for (const wire::ToolCall& call : calls) {
     list += (list.empty() ? "" : ",") + (R"({"id":)" + json_string(call.id)) + R"(,"type":"function","function":{)" +
             function_of(call.name, call.arguments) + "}}";
   }
@@ -144,7 +144,7 @@ ChunkText fragment(const std::string& head, const std::string& function) {
   return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
 }
 
-Reply plain_calls(const std::vector<ToolCall>& calls) {
+Reply plain_calls(const std::vector<wire::ToolCall>& calls) {
   return raw_reply(200, body_with(calling(calls), R"("tool_calls")"));
 }
 

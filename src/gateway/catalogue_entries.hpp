@@ -31,7 +31,7 @@ struct ScenarioRow {
   constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
   /// The text, said so often.
   constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
-  constexpr ScenarioRow& only_calls(std::vector<ToolCall> (*calls_made)()) {
+  constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
     return text = "", tool_calls = calls_made, *this;
   }
   /// A plain request gets the usual answer in good order.
@@ -64,7 +64,7 @@ struct ScenarioRow {
   Scenario::Expected expected = Scenario::Expected::answer;
   const char* text = usual_scenario_text;
   std::size_t repeated = 1;
-  std::vector<ToolCall> (*tool_calls)() = nullptr;
+  std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
@@ -87,7 +87,7 @@ struct ScenarioData {
   std::string reference;
   std::string good_client;
   std::string text;
-  std::vector<ToolCall> tool_calls;
+  std::vector<wire::ToolCall> tool_calls;
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
@@ -152,13 +152,13 @@ Reply stream_ending_in_text();
 Reply usual_plain();
 
 /// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
-ToolCall weather_call();
-ToolCall other_weather_call();
-std::vector<ToolCall> one_weather_call();
-std::vector<ToolCall> two_weather_calls();
+wire::ToolCall weather_call();
+wire::ToolCall other_weather_call();
+std::vector<wire::ToolCall> one_weather_call();
+std::vector<wire::ToolCall> two_weather_calls();
 
 /// The members of a message that makes calls.
-std::string calling(const std::vector<ToolCall>& calls, const std::string& content = "null");
+std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 /// The head of a fragment: index, id and type.
 std::string head_of(const char* index, const std::string& id);
 /// The members of a fragment's function; without a name, the arguments alone.
@@ -168,7 +168,7 @@ ChunkText fragment(const std::string& head, const std::string& function);
 /// The chunk with the role, which says nothing.
 ChunkText silent_opening();
 /// A plain reply with calls.
-Reply plain_calls(const std::vector<ToolCall>& calls);
+Reply plain_calls(const std::vector<wire::ToolCall>& calls);
 
 }  // namespace catalogue_parts
 

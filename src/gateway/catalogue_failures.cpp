@@ -65,7 +65,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .good("reports the error all the same")
         .only_error()
         .says("")
-        .reply([] { return Reply(bad_request("max_tokens is too large")).fail(after_bytes(20), close_connection()); }),
+        .reply([] { return Reply(bad_request("max_tokens is too large")).fault(after_bytes(20), close_connection()); }),
     ScenarioRow("error-code-numeric", "answers 400 with a number for error.code")
         .from("go-openai#244")
         .good("takes a code of any type, and reports the error")
@@ -78,7 +78,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .streams_only()
         .changed([](const Reply& reply, bool) {
-          return reply.fail(after_headers(), error_event(parse(overloaded_body())));
+          return reply.fault(after_headers(), error_event(parse(overloaded_body())));
         }),
     ScenarioRow("error-event-in-stream", "sends an error as an event after some text, then [DONE]")
         .from("litellm#40578, openai-python#2943")
@@ -86,7 +86,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .streams_only()
         .changed([](const Reply& reply, bool) {
-          return reply.fail(after_tokens(2), error_event(parse(overloaded_body())));
+          return reply.fault(after_tokens(2), error_event(parse(overloaded_body())));
         }),
     ScenarioRow("error-event-named", "sends an error after some text, in an event named error")
         .from("OpenAI: streaming events, WHATWG HTML 9.2.6")

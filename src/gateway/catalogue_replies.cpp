@@ -28,13 +28,13 @@ struct WeatherFragments {
 };
 
 /// The fragment that has all of a call.
-ChunkText whole_call(const ToolCall& call) {
+ChunkText whole_call(const wire::ToolCall& call) {
   return fragment(head_of("0", call.id), function_of(call.name, call.arguments));
 }
 
-std::vector<ToolCall> broken_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zü)"}}; }
+std::vector<wire::ToolCall> broken_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zü)"}}; }
 
-std::vector<ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
+std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
 inline constexpr ScenarioRow chunks_rows[] = {
     ScenarioRow("content-null-in-deltas", "sends content null in the first and the last delta")
@@ -68,7 +68,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("openrag#462")
         .good("takes the second for nothing new")
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_tokens(4), duplicate_event()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(4), duplicate_event()); }),
     ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
         .from("ollama#4357")
         .good("goes on reading: \"\" is no reason to finish")
@@ -128,7 +128,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("OpenAI: role is optional in a delta")
         .good("takes the assistant for the speaker")
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), skip_event()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), skip_event()); }),
     ScenarioRow("role-in-every-delta", "repeats the role in every delta")
         .from("litellm#9986")
         .good("keeps one message, and one role")

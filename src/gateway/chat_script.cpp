@@ -65,7 +65,7 @@ StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
 StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
 StubBuilder::~StubBuilder() = default;
 
-StubBuilder StubBuilder::at_most(std::size_t count) && {
+StubBuilder StubBuilder::times(std::size_t count) && {
   if (count == 0) throw GatewayError("at_most(0): a stub that may not be asked is said by never()");
   plan_->at_most = count;
   return std::move(*this);
@@ -75,7 +75,7 @@ StubBuilder StubBuilder::expect(Range calls) && {
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
   if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
       !whole(calls.most())) {
-    throw GatewayError("expect(" + calls.describe() + "): calls are counted in whole numbers from 0 on");
+    throw GatewayError("expect(" + calls.to_string() + "): calls are counted in whole numbers from 0 on");
   }
   plan_->expected_calls = calls;
   return std::move(*this);

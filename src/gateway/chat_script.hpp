@@ -89,7 +89,7 @@ Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
 }
 
-/// Builds a stub: `gateway.chat().when(…).at_most(2).reply(…)`. Options first; the stub goes live, whole, when
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. Options first; the stub goes live, whole, when
 /// `reply` or `never` returns. Of the stubs that match, the one of the highest priority answers, and of those the
 /// newest.
 class [[nodiscard]] StubBuilder {
@@ -126,7 +126,7 @@ class [[nodiscard]] StubBuilder {
     return std::move(*this);
   }
   /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError.
-  StubBuilder at_most(std::size_t count) &&;
+  StubBuilder times(std::size_t count) &&;
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
   StubBuilder expect(Range calls) &&;
@@ -141,7 +141,7 @@ class [[nodiscard]] StubBuilder {
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
   /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for options that contradict each other, such as expect(3).at_most(2).
+  /// for options that contradict each other, such as expect(3).times(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");

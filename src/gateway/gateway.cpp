@@ -57,7 +57,7 @@ void require_valid(const OptionValues& options) {
 
 ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
-  settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
+  settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
   settings.profile = options.profile;
   settings.acceptance = options.acceptance ? *options.acceptance : traits_of(options.profile).acceptance();
@@ -133,7 +133,7 @@ class Gateway::Impl {
   bool is_here() const { return process == detail::process::id(); }
 
   void report() const {
-    std::string found = verifier.untold();
+    std::string found = verifier.unreported();
     if (found.empty()) return;
     const detail::Report report{std::move(found), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();

@@ -28,7 +28,7 @@ struct InitialKey {
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
-  std::vector<Model> models;
+  std::vector<wire::Model> models;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
   std::optional<RateLimit> limit;

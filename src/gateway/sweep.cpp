@@ -64,7 +64,7 @@ SweepOptions SweepOptions::every_byte() const {
   return changed;
 }
 
-SweepOptions SweepOptions::at_most(std::size_t steps) const {
+SweepOptions SweepOptions::limit(std::size_t steps) const {
   if (steps == 0) throw GatewayError("at_most(0) would sweep nothing; give at least 1 step");
   SweepOptions changed = *this;
   changed.edit().at_most = steps;

@@ -43,7 +43,7 @@ class SweepOptions {
   /// At every byte of the body besides. GatewayError for splits(), which are at every byte.
   [[nodiscard]] SweepOptions every_byte() const;
   /// Of more steps, so many, spread evenly and always the same. At least 1, or GatewayError.
-  [[nodiscard]] SweepOptions at_most(std::size_t steps) const;
+  [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Of splits(): only inside the body, where HTTP's chunks count as the bytes that they are. Else GatewayError.
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. For one turn of an

@@ -80,7 +80,7 @@ struct Noted {
 #endif
                                                       >::done;
 
-std::string describe(std::uint64_t configuration) {
+std::string configuration_text(std::uint64_t configuration) {
   const std::uint64_t version = configuration / 16;
   std::string text = std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) + "." +
                      std::to_string(version % 1000);
@@ -103,8 +103,8 @@ void require_one_httplib() {
   using namespace compatibility;
   if (const std::uint64_t other = seen.other; other != 0)
     throw GatewayError(
-        "files of this program were compiled with different configurations of cpp-httplib: " + describe(seen.first) +
-        ", and " + describe(other) + "; give every file the same include path and the same CPPHTTPLIB_ macros");
+        "files of this program were compiled with different configurations of cpp-httplib: " + configuration_text(seen.first) +
+        ", and " + configuration_text(other) + "; give every file the same include path and the same CPPHTTPLIB_ macros");
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
   if (&openssl_library)
     throw GatewayError(

@@ -116,7 +116,7 @@ struct Framing {
 };
 
 std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
-  const Headers& headers = incoming.request.headers;
+  const wire::Headers& headers = incoming.request.headers;
   const std::vector<std::string> lengths = headers.all("Content-Length");
   if (headers.has("Transfer-Encoding")) {
     // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
@@ -307,7 +307,7 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadCh
     if (!over) return std::nullopt;
   }
   incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
-  const Headers& headers = incoming.request.headers;
+  const wire::Headers& headers = incoming.request.headers;
   incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !incoming.is_answered_before_body() &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));

@@ -59,7 +59,7 @@ std::string_view reason_phrase(int status) {
 }
 
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
-                          const Headers& headers) {
+                          const wire::Headers& headers) {
   std::string head = "HTTP/1.1 ";
   head.reserve(256);
   head.append(std::to_string(status)).append(" ").append(reason_phrase(status)).append("\r\n");
@@ -71,7 +71,7 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
   if (framing == BodyFraming::chunked && !headers.has("Transfer-Encoding")) field("Transfer-Encoding", "chunked");
   if (framing == BodyFraming::content_length && !headers.has("Content-Length"))
     field("Content-Length", std::to_string(content_length));
-  for (const Header& header : headers) field(header.name, header.value);
+  for (const wire::Header& header : headers) field(header.name, header.value);
   head.append("\r\n");
   return head;
 }

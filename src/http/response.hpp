@@ -18,7 +18,7 @@ enum class BodyFraming { content_length, chunked, until_close, none };
 
 /// The status line and the headers, through the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
-                          const Headers& headers);
+                          const wire::Headers& headers);
 
 }  // namespace detail
 }  // namespace mock_gateway

@@ -118,7 +118,7 @@ std::string KeyStore::unused_secret(std::size_t serial) const {
   }
 }
 
-void KeyStore::describe(const std::string& id, std::string description) {
+void KeyStore::set_description(const std::string& id, std::string description) {
   mask(description);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "described").key.description = std::move(description);
@@ -184,18 +184,18 @@ std::vector<std::string> KeyStore::named(const std::string& name) const {
   return ids;
 }
 
-KeyStore::Presented KeyStore::present(const Headers& headers, bool bearer_in_any_case) const {
+KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case) const {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
-  for (const Header& header : headers) {
+  for (const wire::Header& header : headers) {
     if (!text::equals_ignoring_case(header.name, "Authorization")) continue;
     if (++fields == 1) field = &header.value;
   }
   if (field == nullptr) return presented;
 
   // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
-  presented.verdict = Verdict::malformed;
+  presented.status = CredentialStatus::malformed;
   const std::string_view value = text::trim(*field);
   const std::size_t gap = value.find_first_of(" \t");
   const std::string_view scheme = value.substr(0, gap);
@@ -213,14 +213,14 @@ KeyStore::Presented KeyStore::present(const Headers& headers, bool bearer_in_any
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto known = by_secret_.find(presented.credential);
   if (known == by_secret_.end()) {
-    presented.verdict = Verdict::unknown;
+    presented.status = CredentialStatus::unknown;
     return presented;
   }
   presented.key = known->second->key;
   switch (presented.key.state) {
-    case KeyState::enabled: presented.verdict = Verdict::enabled; break;
-    case KeyState::disabled: presented.verdict = Verdict::disabled; break;
-    case KeyState::deleted: presented.verdict = Verdict::deleted; break;
+    case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
+    case KeyState::disabled: presented.status = CredentialStatus::disabled; break;
+    case KeyState::deleted: presented.status = CredentialStatus::deleted; break;
   }
   return presented;
 }

@@ -36,11 +36,11 @@ struct LimitWindow {
 /// The keys of one gateway. Thread-safe.
 class KeyStore {
  public:
-  enum class Verdict { missing, malformed, unknown, deleted, disabled, enabled };
+  enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
 
   /// What an Authorization header says, judged.
   struct Presented {
-    Verdict verdict = Verdict::missing;
+    CredentialStatus status = CredentialStatus::missing;
     /// The key as it was at this moment; meaningful for deleted, disabled and enabled.
     ApiKey key;
     /// What follows the scheme, as sent (all of the field when it has no scheme), to be masked wherever the request
@@ -53,7 +53,7 @@ class KeyStore {
   /// A secret that is not given is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, std::optional<std::string> secret, bool disabled,
                     std::vector<std::string> models, std::vector<Operation> operations, std::optional<RateLimit> limit);
-  void describe(const std::string& id, std::string description);
+  void set_description(const std::string& id, std::string description);
   void set_state(const std::string& id, KeyState state);
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
@@ -71,7 +71,7 @@ class KeyStore {
 
   /// Judges the Authorization fields of a request. Two or more fields, another scheme, or an empty credential are
   /// malformed.
-  Presented present(const Headers& headers, bool bearer_in_any_case) const;
+  Presented present(const wire::Headers& headers, bool bearer_in_any_case) const;
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);

@@ -17,8 +17,8 @@ CreatedKey Keys::create(std::string description, const KeyOptions& options) cons
                         options.operations_, options.limit_);
 }
 
-void Keys::describe(const std::string& id, std::string description) const {
-  store_->describe(id, std::move(description));
+void Keys::set_description(const std::string& id, std::string description) const {
+  store_->set_description(id, std::move(description));
 }
 
 void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState::disabled); }

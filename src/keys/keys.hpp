@@ -23,7 +23,7 @@ class Keys {
   /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description. This and the calls below throw GatewayError for an unknown id and for a deleted key.
-  void describe(const std::string& id, std::string description) const;
+  void set_description(const std::string& id, std::string description) const;
   /// 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// Accepted again. Nothing happens to an enabled key.

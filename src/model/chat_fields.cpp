@@ -17,7 +17,7 @@ std::string Path::to_string() const {
   return before.empty() ? std::string(name_) : before + "." + std::string(name_);
 }
 
-std::string describe(const Json& value) {
+std::string type_and_value(const Json& value) {
   constexpr std::size_t shown = 60;
   switch (value.type()) {
     case Json::value_t::null: return "null";
@@ -49,11 +49,11 @@ void fail(const char* code, const Path& path, const std::string& expected, const
 }
 
 void fail_type(const Path& path, const std::string& expected, const Json& actual) {
-  fail("invalid_type", path, expected, describe(actual));
+  fail("invalid_type", path, expected, type_and_value(actual));
 }
 
 void fail_value(const Path& path, const std::string& expected, const Json& actual) {
-  std::string description = describe(actual);
+  std::string description = type_and_value(actual);
   if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);

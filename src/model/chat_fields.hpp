@@ -31,7 +31,7 @@ class Path {
   std::size_t index_ = 0;
 };
 /// "a string (\"hot\")", for the "got" of a message.
-std::string describe(const Json& value);
+std::string type_and_value(const Json& value);
 /// "\"a\", \"b\"".
 std::string quoted_list(std::initializer_list<std::string_view> values);
 [[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);

@@ -26,7 +26,7 @@ std::string Reader::expected_role() const {
 
 void Reader::read_message(const Json& value, const Path& path) {
   const Json::object_t& object = require_object(value, path);
-  Message& message = request_.messages.emplace_back();
+  wire::Message& message = request_.messages.emplace_back();
 
   const Path role_path(path, "role");
   const Json* role = member(object, "role");
@@ -64,7 +64,7 @@ void Reader::take_message(const Json& value) {
     const Json* string = member(object, name);
     if (string != nullptr && string->is_string()) target = string->get_ref<const std::string&>();
   };
-  Message& message = request_.messages.emplace_back();
+  wire::Message& message = request_.messages.emplace_back();
   take_string("role", message.role);
   take_string("name", message.name);
   take_string("tool_call_id", message.tool_call_id);
@@ -79,7 +79,7 @@ void Reader::take_message(const Json& value) {
   }
 }
 
-bool Reader::needs_no_content(const Json::object_t& object, const Message& message) const {
+bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
   if (!acceptance_.null_content_with_tool_calls()) return false;
   if (!message.tool_calls.empty()) return true;
   if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
@@ -91,7 +91,7 @@ bool Reader::needs_no_content(const Json::object_t& object, const Message& messa
   return false;
 }
 
-void Reader::read_content(const Json* value, const Path& path, bool may_be_null, Message& message) {
+void Reader::read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message) {
   const bool parts = acceptance_.text_parts() || acceptance_.other_parts();
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
@@ -134,13 +134,13 @@ void Reader::check_parts(const Json::array_t& parts, const Path& path) {
   }
 }
 
-void Reader::read_tool_calls(const Json& value, const Path& path, Message& message) {
+void Reader::read_tool_calls(const Json& value, const Path& path, wire::Message& message) {
   const Json::array_t& array = require_array(value, path);
   message.tool_calls.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {
     const Path call_path(path, index);
     const Json::object_t& call = require_object(array[index], call_path);
-    ToolCall& target = message.tool_calls.emplace_back();
+    wire::ToolCall& target = message.tool_calls.emplace_back();
     target.id = require_string(require_member(call, call_path, "id", "a string"), Path(call_path, "id"));
     target.custom = read_tool_type(call, call_path);
     const std::string_view kind = target.custom ? "custom" : "function";
@@ -155,7 +155,7 @@ void Reader::read_tool_calls(const Json& value, const Path& path, Message& messa
 }
 
 void Reader::check_tool_messages() {
-  const std::vector<Message>& messages = request_.messages;
+  const std::vector<wire::Message>& messages = request_.messages;
   const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
   const auto quoted = [](const std::string& id) {
     std::string literal;
@@ -164,7 +164,7 @@ void Reader::check_tool_messages() {
   };
   std::unordered_set<std::string_view> known;
   for (std::size_t index = 0; index < messages.size(); ++index) {
-    const Message& message = messages[index];
+    const wire::Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
       add_finding(finding_kinds::tool_result_unknown_id,
                   place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
@@ -176,7 +176,7 @@ void Reader::check_tool_messages() {
     for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
     std::string missing;
     std::size_t count = 0;
-    for (const ToolCall& call : message.tool_calls) {
+    for (const wire::ToolCall& call : message.tool_calls) {
       known.insert(call.id);
       if (!answered.insert(call.id).second) continue;
       if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);

@@ -51,7 +51,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
     add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
   }
   if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
-    request_.tool_choice.mode = ToolChoice::Mode::automatic;
+    request_.tool_choice.mode = wire::ToolChoice::Mode::automatic;
   }
 }
 
@@ -231,7 +231,7 @@ bool Reader::read_tool_type(const Json::object_t& object, const Path& path) cons
 
 void Reader::read_tools(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
-  std::vector<Tool> tools;
+  std::vector<wire::Tool> tools;
   tools.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {
     const Path tool_path(path, index);
@@ -242,7 +242,7 @@ void Reader::read_tools(const Json& value, const Path& path) {
     const Json::object_t& function =
         require_object(require_member(object, tool_path, kind, "an object"), function_path);
 
-    Tool& tool = tools.emplace_back();
+    wire::Tool& tool = tools.emplace_back();
     tool.custom = custom;
     tool.name =
         require_filled_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
@@ -266,15 +266,15 @@ void Reader::read_tools(const Json& value, const Path& path) {
 }
 
 void Reader::read_tool_choice(const Json& value, const Path& path) {
-  ToolChoice choice;
+  wire::ToolChoice choice;
   if (value.is_string()) {
     const std::string& mode = value.get_ref<const std::string&>();
     if (mode == "none") {
-      choice.mode = ToolChoice::Mode::none;
+      choice.mode = wire::ToolChoice::Mode::none;
     } else if (mode == "auto") {
-      choice.mode = ToolChoice::Mode::automatic;
+      choice.mode = wire::ToolChoice::Mode::automatic;
     } else if (mode == "required" && acceptance_.tool_choice_required()) {
-      choice.mode = ToolChoice::Mode::required;
+      choice.mode = wire::ToolChoice::Mode::required;
       if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
     } else {
       fail_value(path,
@@ -290,9 +290,9 @@ void Reader::read_tool_choice(const Json& value, const Path& path) {
     const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
     const Path name_path(function_path, "name");
     const Json& name = require_member(function, function_path, "name", "a string");
-    choice.mode = ToolChoice::Mode::named;
+    choice.mode = wire::ToolChoice::Mode::named;
     choice.name = require_filled_string(name, name_path);
-    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const Tool& tool) {
+    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const wire::Tool& tool) {
       return tool.name == choice.name && tool.custom == custom;
     });
     if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
@@ -307,13 +307,13 @@ void Reader::read_response_format(const Json& value, const Path& path) {
   const Path type_path(path, "type");
   const Json& type = require_member(object, path, "type", "a string");
   const std::string& kind = require_string(type, type_path);
-  ResponseFormat format;
+  wire::ResponseFormat format;
   if (kind == "text") {
-    format.kind = ResponseFormat::Kind::text;
+    format.kind = wire::ResponseFormat::Kind::text;
   } else if (kind == "json_object") {
-    format.kind = ResponseFormat::Kind::json_object;
+    format.kind = wire::ResponseFormat::Kind::json_object;
   } else if (kind == "json_schema") {
-    format.kind = ResponseFormat::Kind::json_schema;
+    format.kind = wire::ResponseFormat::Kind::json_schema;
     const Path schema_path(path, "json_schema");
     const Json::object_t& description =
         require_object(require_member(object, path, "json_schema", "an object"), schema_path);

@@ -65,11 +65,11 @@ class Reader {
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);
   void take_message(const Json& value);
-  void read_content(const Json* value, const Path& path, bool may_be_null, Message& message);
+  void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
   /// Whether a message may go without content.
-  bool needs_no_content(const Json::object_t& object, const Message& message) const;
-  void read_tool_calls(const Json& value, const Path& path, Message& message);
+  bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
+  void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
   void read_max_completion_tokens(const Json& value, const Path& path);
   void read_stream_options(const Json& value, const Path& path);

@@ -31,19 +31,19 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }  // namespace detail
 
-Json ToolCall::json() const {
+Json wire::ToolCall::json() const {
   Json value = detail::read_json_if_valid(arguments);
   return value.is_discarded() ? Json() : value;
 }
 
-Message::Message() = default;
-Message::Message(const Message&) = default;
-Message::Message(Message&&) noexcept = default;
-Message& Message::operator=(const Message&) = default;
-Message& Message::operator=(Message&&) noexcept = default;
-Message::~Message() = default;
+wire::Message::Message() = default;
+wire::Message::Message(const wire::Message&) = default;
+wire::Message::Message(wire::Message&&) noexcept = default;
+wire::Message& wire::Message::operator=(const wire::Message&) = default;
+wire::Message& wire::Message::operator=(wire::Message&&) noexcept = default;
+wire::Message::~Message() = default;
 
-std::string Message::text() const {
+std::string wire::Message::text() const {
   if (content.is_string()) return content.get_ref<const std::string&>();
   std::string joined;
   if (!content.is_array()) return joined;
@@ -59,19 +59,19 @@ std::string Message::text() const {
   return joined;
 }
 
-Tool::Tool() = default;
-Tool::Tool(const Tool&) = default;
-Tool::Tool(Tool&&) noexcept = default;
-Tool& Tool::operator=(const Tool&) = default;
-Tool& Tool::operator=(Tool&&) noexcept = default;
-Tool::~Tool() = default;
+wire::Tool::Tool() = default;
+wire::Tool::Tool(const wire::Tool&) = default;
+wire::Tool::Tool(wire::Tool&&) noexcept = default;
+wire::Tool& wire::Tool::operator=(const wire::Tool&) = default;
+wire::Tool& wire::Tool::operator=(wire::Tool&&) noexcept = default;
+wire::Tool::~Tool() = default;
 
-ResponseFormat::ResponseFormat() = default;
-ResponseFormat::ResponseFormat(const ResponseFormat&) = default;
-ResponseFormat::ResponseFormat(ResponseFormat&&) noexcept = default;
-ResponseFormat& ResponseFormat::operator=(const ResponseFormat&) = default;
-ResponseFormat& ResponseFormat::operator=(ResponseFormat&&) noexcept = default;
-ResponseFormat::~ResponseFormat() = default;
+wire::ResponseFormat::ResponseFormat() = default;
+wire::ResponseFormat::ResponseFormat(const wire::ResponseFormat&) = default;
+wire::ResponseFormat::ResponseFormat(wire::ResponseFormat&&) noexcept = default;
+wire::ResponseFormat& wire::ResponseFormat::operator=(const wire::ResponseFormat&) = default;
+wire::ResponseFormat& wire::ResponseFormat::operator=(wire::ResponseFormat&&) noexcept = default;
+wire::ResponseFormat::~ResponseFormat() = default;
 
 ChatRequest::ChatRequest() = default;
 ChatRequest::ChatRequest(const ChatRequest&) = default;
@@ -82,38 +82,38 @@ ChatRequest::~ChatRequest() = default;
 
 std::string ChatRequest::last_user_text() const {
   const auto last =
-      std::find_if(messages.rbegin(), messages.rend(), [](const Message& message) { return message.role == "user"; });
+      std::find_if(messages.rbegin(), messages.rend(), [](const wire::Message& message) { return message.role == "user"; });
   return last == messages.rend() ? std::string{} : last->text();
 }
 
 bool ChatRequest::has_tool(std::string_view name) const { return tool(name) != nullptr; }
 
-const Tool* ChatRequest::tool(std::string_view name) const {
-  const auto found = std::find_if(tools.begin(), tools.end(), [name](const Tool& tool) { return tool.name == name; });
+const wire::Tool* ChatRequest::tool(std::string_view name) const {
+  const auto found = std::find_if(tools.begin(), tools.end(), [name](const wire::Tool& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;
 }
 
-std::string to_string(ToolChoice::Mode mode) {
+std::string wire::to_string(wire::ToolChoice::Mode mode) {
   switch (mode) {
-    case ToolChoice::Mode::none: return "none";
-    case ToolChoice::Mode::automatic: return "automatic";
-    case ToolChoice::Mode::required: return "required";
-    case ToolChoice::Mode::named: return "named";
+    case wire::ToolChoice::Mode::none: return "none";
+    case wire::ToolChoice::Mode::automatic: return "automatic";
+    case wire::ToolChoice::Mode::required: return "required";
+    case wire::ToolChoice::Mode::named: return "named";
   }
   return "unknown";
 }
 
-std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode) { return out << to_string(mode); }
+std::ostream& wire::operator<<(std::ostream& out, wire::ToolChoice::Mode mode) { return out << to_string(mode); }
 
-std::string to_string(ResponseFormat::Kind kind) {
+std::string wire::to_string(wire::ResponseFormat::Kind kind) {
   switch (kind) {
-    case ResponseFormat::Kind::text: return "text";
-    case ResponseFormat::Kind::json_object: return "json_object";
-    case ResponseFormat::Kind::json_schema: return "json_schema";
+    case wire::ResponseFormat::Kind::text: return "text";
+    case wire::ResponseFormat::Kind::json_object: return "json_object";
+    case wire::ResponseFormat::Kind::json_schema: return "json_schema";
   }
   return "unknown";
 }
 
-std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind) { return out << to_string(kind); }
+std::ostream& wire::operator<<(std::ostream& out, wire::ResponseFormat::Kind kind) { return out << to_string(kind); }
 
 }  // namespace mock_gateway

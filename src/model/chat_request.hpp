@@ -13,6 +13,8 @@
 
 namespace mock_gateway {
 
+namespace wire {
+
 struct ToolCall {
   std::string id;
   std::string name;
@@ -96,6 +98,8 @@ struct ResponseFormat {
 std::string to_string(ResponseFormat::Kind kind);
 std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 
+}  // namespace wire
+
 /// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
 /// as sent, unknown fields included.
 struct ChatRequest {
@@ -108,7 +112,7 @@ struct ChatRequest {
   ~ChatRequest();
 
   std::string model;
-  std::vector<Message> messages;
+  std::vector<wire::Message> messages;
   bool stream = false;
   bool include_usage = false;
   std::optional<double> temperature;
@@ -119,11 +123,11 @@ struct ChatRequest {
   std::int64_t n = 1;
   std::optional<std::int64_t> seed;
   std::vector<std::string> stop;
-  std::vector<Tool> tools;
+  std::vector<wire::Tool> tools;
   /// As given, else `none` without tools and `automatic` with.
-  ToolChoice tool_choice;
+  wire::ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
-  std::optional<ResponseFormat> response_format;
+  std::optional<wire::ResponseFormat> response_format;
   std::optional<bool> enable_thinking;
   std::optional<double> repetition_penalty;
   bool logprobs = false;
@@ -136,7 +140,7 @@ struct ChatRequest {
   /// The text of the last message of role user; empty without one.
   std::string last_user_text() const;
   bool has_tool(std::string_view name) const;
-  const Tool* tool(std::string_view name) const;
+  const wire::Tool* tool(std::string_view name) const;
 };
 
 }  // namespace mock_gateway

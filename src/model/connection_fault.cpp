@@ -14,19 +14,19 @@ ConnectionFault& ConnectionFault::operator=(const ConnectionFault&) = default;
 ConnectionFault& ConnectionFault::operator=(ConnectionFault&&) noexcept = default;
 ConnectionFault::~ConnectionFault() = default;
 
-ConnectionFault::Place ConnectionFault::place() const {
+ConnectionFault::Moment ConnectionFault::moment() const {
   switch (kind_) {
     case Kind::reset_on_accept:
     case Kind::close_on_accept:
-    case Kind::garbage_on_accept: return Place::accepted;
+    case Kind::garbage_on_accept: return Moment::accepted;
     case Kind::close_when_reused:
-    case Kind::reset_when_reused: return Place::reused;
+    case Kind::reset_when_reused: return Moment::reused;
     case Kind::unsolicited_continue:
     case Kind::early_hints:
     case Kind::slow_body:
     case Kind::reply_before_body: break;
   }
-  return Place::request;
+  return Moment::request;
 }
 
 std::string ConnectionFault::to_string() const {
@@ -65,9 +65,9 @@ ConnectionFault unsolicited_continue() {
   return fault;
 }
 
-ConnectionFault early_hints(const Headers& headers) {
+ConnectionFault early_hints(const wire::Headers& headers) {
   std::string response = "HTTP/1.1 103 Early Hints\r\n";
-  for (const Header& header : headers) {
+  for (const wire::Header& header : headers) {
     detail::require_header_field(header.name, header.value);
     response.append(header.name).append(": ").append(header.value).append("\r\n");
   }
@@ -77,7 +77,7 @@ ConnectionFault early_hints(const Headers& headers) {
   return fault;
 }
 
-ConnectionFault early_hints() { return early_hints(Headers{{"Link", "</style.css>; rel=preload; as=style"}}); }
+ConnectionFault early_hints() { return early_hints(wire::Headers{{"Link", "</style.css>; rel=preload; as=style"}}); }
 
 ConnectionFault slow_body(std::size_t bytes, Duration gap) {
   if (bytes == 0) throw GatewayError("slow_body reads at least 1 byte at a time");

@@ -34,7 +34,7 @@ class ConnectionFault {
     reply_before_body,
   };
   /// Where a connection must be for the fault to strike.
-  enum class Place {
+  enum class Moment {
     /// Accepted this moment.
     accepted,
     /// Served a request before, and the first byte of the next has arrived.
@@ -44,7 +44,7 @@ class ConnectionFault {
   };
 
   Kind kind() const { return kind_; }
-  Place place() const;
+  Moment moment() const;
   /// "reset on accept".
   std::string to_string() const;
 
@@ -64,7 +64,7 @@ class ConnectionFault {
   friend ConnectionFault close_when_reused();
   friend ConnectionFault reset_when_reused();
   friend ConnectionFault unsolicited_continue();
-  friend ConnectionFault early_hints(const Headers& headers);
+  friend ConnectionFault early_hints(const wire::Headers& headers);
   friend ConnectionFault slow_body(std::size_t bytes, Duration gap);
   friend ConnectionFault reply_before_body(const Failure& failure);
 
@@ -92,7 +92,7 @@ ConnectionFault reset_when_reused();
 /// `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
 /// `103 Early Hints` with these headers in front of the reply (RFC 8297). Each is a header field, or GatewayError.
-ConnectionFault early_hints(const Headers& headers);
+ConnectionFault early_hints(const wire::Headers& headers);
 /// With `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
 /// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as

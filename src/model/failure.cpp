@@ -124,8 +124,8 @@ Failure Failure::json_body(const Json& body) const {
   }
 }
 
-Headers Failure::headers(TimePoint now) const {
-  Headers headers = headers_;
+wire::Headers Failure::headers(TimePoint now) const {
+  wire::Headers headers = headers_;
   if (retry_after_date_) {
     // Saturated, because "in a thousand years" must not wrap around.
     const Duration since_epoch = now.time_since_epoch();

@@ -67,7 +67,7 @@ class Failure {
   const std::string& type() const { return type_; }
   const std::string& param() const { return param_; }
   /// Headers to send; a Retry-After date is resolved against `now`.
-  Headers headers(TimePoint now) const;
+  wire::Headers headers(TimePoint now) const;
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Whether code and message are the documented ones of 401 and 403, so that a profile may put its own in their place.
@@ -79,7 +79,7 @@ class Failure {
   std::string message_;
   std::string type_ = "error";
   std::string param_;
-  Headers headers_;
+  wire::Headers headers_;
   std::optional<Duration> retry_after_date_;
   std::optional<std::string> body_;
   std::string content_type_ = "application/json";

@@ -8,11 +8,11 @@
 namespace mock_gateway {
 
 /// A place before an event or a token, where a gate can hold a reply.
-class Place {
+class HoldPoint {
  public:
   enum class Kind { event, token };
 
-  Place(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
+  HoldPoint(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
   Kind kind() const { return kind_; }
   std::size_t number() const { return number_; }
   /// "before token 2".
@@ -24,13 +24,13 @@ class Place {
 };
 
 /// `number` counts from 1, or GatewayError.
-Place before_event(std::size_t number);
+HoldPoint before_event(std::size_t number);
 /// `number` counts from 1, or GatewayError.
-Place before_token(std::size_t number);
+HoldPoint before_token(std::size_t number);
 
 struct Hold {
   Gate gate;
-  Place place;
+  HoldPoint place;
 };
 
 }  // namespace mock_gateway

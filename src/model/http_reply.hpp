@@ -55,7 +55,7 @@ class HttpReply {
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Those that were set or added here; a failure keeps its own.
-  const Headers& headers() const { return headers_; }
+  const wire::Headers& headers() const { return headers_; }
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -70,7 +70,7 @@ class HttpReply {
   int status_ = 200;
   std::string body_;
   std::string content_type_ = "application/json";
-  Headers headers_;
+  wire::Headers headers_;
   std::optional<Failure> failure_;
 };
 

@@ -86,7 +86,7 @@ Rate normal(double mean, double deviation);
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
 /// The times of a recording, one after the other; after the last it begins anew. Of Reply::every, the gaps of one
-/// reply; of first_token_after, one for each coming of a request. Not empty, or GatewayError.
+/// reply; of first_token_after, one for each occurrence of a request. Not empty, or GatewayError.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 

@@ -16,7 +16,7 @@ Range::Range(double least, double most) : least_(least), most_(most) {
   }
 }
 
-std::string Range::describe() const {
+std::string Range::to_string() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (least_ == most_) return detail::text::number(least_);
   if (least_ == -infinity && most_ == infinity) return "any number";
@@ -29,6 +29,6 @@ Range at_least(double number) { return {number, std::numeric_limits<double>::inf
 Range at_most(double number) { return {-std::numeric_limits<double>::infinity(), number}; }
 Range between(double least, double most) { return {least, most}; }
 
-std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.describe(); }
+std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.to_string(); }
 
 }  // namespace mock_gateway

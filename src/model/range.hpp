@@ -21,7 +21,7 @@ class Range {
   double least() const { return least_; }
   double most() const { return most_; }
   /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
-  std::string describe() const;
+  std::string to_string() const;
 
  private:
   double least_;

@@ -7,55 +7,55 @@
 
 namespace mock_gateway {
 
-Headers::Headers() = default;
-Headers::Headers(const Headers&) = default;
-Headers::Headers(Headers&&) noexcept = default;
-Headers& Headers::operator=(const Headers&) = default;
-Headers& Headers::operator=(Headers&&) noexcept = default;
-Headers::~Headers() = default;
+wire::Headers::Headers() = default;
+wire::Headers::Headers(const wire::Headers&) = default;
+wire::Headers::Headers(wire::Headers&&) noexcept = default;
+wire::Headers& wire::Headers::operator=(const wire::Headers&) = default;
+wire::Headers& wire::Headers::operator=(wire::Headers&&) noexcept = default;
+wire::Headers::~Headers() = default;
 
-void Headers::add(std::string name, std::string value) { fields_.push_back(Header{std::move(name), std::move(value)}); }
+void wire::Headers::add(std::string name, std::string value) { fields_.push_back(wire::Header{std::move(name), std::move(value)}); }
 
-void Headers::set(std::string name, std::string value) {
-  const auto same_name = [&name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); };
+void wire::Headers::set(std::string name, std::string value) {
+  const auto same_name = [&name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); };
   const auto first = std::find_if(fields_.begin(), fields_.end(), same_name);
   if (first == fields_.end()) {
     add(std::move(name), std::move(value));
     return;
   }
   fields_.erase(std::remove_if(first + 1, fields_.end(), same_name), fields_.end());
-  *first = Header{std::move(name), std::move(value)};
+  *first = wire::Header{std::move(name), std::move(value)};
 }
 
-void Headers::remove(std::string_view name) {
+void wire::Headers::remove(std::string_view name) {
   fields_.erase(
       std::remove_if(fields_.begin(), fields_.end(),
-                     [name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); }),
+                     [name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); }),
       fields_.end());
 }
 
-bool Headers::has(std::string_view name) const {
+bool wire::Headers::has(std::string_view name) const {
   return std::any_of(fields_.begin(), fields_.end(),
-                     [name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); });
+                     [name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); });
 }
 
-std::optional<std::string> Headers::find(std::string_view name) const {
-  for (const Header& field : fields_) {
+std::optional<std::string> wire::Headers::find(std::string_view name) const {
+  for (const wire::Header& field : fields_) {
     if (detail::text::equals_ignoring_case(field.name, name)) return field.value;
   }
   return std::nullopt;
 }
 
-std::vector<std::string> Headers::all(std::string_view name) const {
+std::vector<std::string> wire::Headers::all(std::string_view name) const {
   std::vector<std::string> values;
-  for (const Header& field : fields_) {
+  for (const wire::Header& field : fields_) {
     if (detail::text::equals_ignoring_case(field.name, name)) values.push_back(field.value);
   }
   return values;
 }
 
-bool Headers::lists(std::string_view name, std::string_view token) const {
-  for (const Header& field : fields_) {
+bool wire::Headers::lists(std::string_view name, std::string_view token) const {
+  for (const wire::Header& field : fields_) {
     if (!detail::text::equals_ignoring_case(field.name, name)) continue;
     std::string_view rest = field.value;
     for (;;) {

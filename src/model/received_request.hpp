@@ -11,6 +11,8 @@
 
 namespace mock_gateway {
 
+namespace wire {
+
 struct Header {
   std::string name;
   std::string value;
@@ -49,12 +51,14 @@ class Headers {
   std::vector<Header> fields_;
 };
 
+}  // namespace wire
+
 /// A request as it arrived, with keys masked.
 struct ReceivedRequest {
   std::string method;
   /// As sent, undecoded: path, and "?" with the query if there is one.
   std::string target;
-  Headers headers;
+  wire::Headers headers;
   /// Transfer coding removed.
   std::string body;
   /// The id of the key that was presented; empty when none of the gateway's was.

@@ -88,7 +88,7 @@ StreamChunk::StreamChunk(Json::initializer_list_t fields) {
   const Json json(fields);
   if (!json.is_object()) {
     throw GatewayError("a chunk in braces is an object, {{\"choices\", Json::array()}}, but this is " + json.dump() +
-                       ": a pair of braces is missing, or chunk(json) is meant");
+                       ": a pair of braces is missing, or json_chunk(json) is meant");
   }
   *this = of_json(json);
 }
@@ -121,7 +121,7 @@ StreamChunk StreamChunk::of_fields(std::string lines) {
           "dialect's line_end and the blank line are written for it");
     }
     if (line.substr(0, line.find(':')) == "data")
-      throw GatewayError("event is one without data; chunk(json) writes one with data, and raw_bytes(…) any bytes");
+      throw GatewayError("event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
     start += line.size() + 1;
   }
   return chunk;
@@ -291,7 +291,7 @@ Reply Reply::add_header(std::string name, std::string value) const {
   return changed;
 }
 
-Reply Reply::early_hints(const Headers& fields) const {
+Reply Reply::early_hints(const wire::Headers& fields) const {
   Reply changed = *this;
   changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
   return changed;
@@ -312,17 +312,17 @@ Reply Reply::pace(const Pace& pace) const {
   return changed;
 }
 
-Reply Reply::fail(Trigger trigger, Effect effect) const {
+Reply Reply::fault(Trigger trigger, Effect effect) const {
   detail::reply_check::require_possible(*data_, trigger, effect);
   Reply changed = *this;
   changed.edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
   return changed;
 }
 
-Reply Reply::hold(Gate gate, Place place) const {
+Reply Reply::hold(Gate gate, HoldPoint place) const {
   if (place.number() == 0) throw GatewayError("events and tokens of a place count from 1");
   if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
-  if (data_->raw && place.kind() == Place::Kind::token)
+  if (data_->raw && place.kind() == HoldPoint::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
   Reply changed = *this;
   changed.edit().holds.push_back(Hold{std::move(gate), place});
@@ -333,7 +333,7 @@ Reply Reply::sse(SseDialect dialect) const {
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
-  detail::require_header_field("Content-Type", dialect.content_type);
+  detail::require_header_field("Content-Type", dialect.content_type());
   Reply changed = *this;
   changed.edit().sse = std::move(dialect);
   return changed;
@@ -399,7 +399,7 @@ Reply chunks(std::vector<StreamChunk> elements) {
   return Reply(std::move(data));
 }
 
-StreamChunk chunk(const Json& json) { return StreamChunk::of_json(json); }
+StreamChunk json_chunk(const Json& json) { return StreamChunk::of_json(json); }
 
 StreamChunk raw_bytes(std::string bytes) { return StreamChunk::of_bytes(std::move(bytes)); }
 

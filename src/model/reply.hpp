@@ -90,13 +90,13 @@ class TokenUsage {
 class StreamChunk {
  public:
   /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
-  /// GatewayError; chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
+  /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
   /// The same from JSON that is there already.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: likewise
 
-  /// See chunk().
+  /// See json_chunk().
   static StreamChunk of_json(const Json& json);
   /// See raw_bytes().
   static StreamChunk of_bytes(std::string bytes);
@@ -202,7 +202,7 @@ class Reply {
   /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
   /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
-  [[nodiscard]] Reply early_hints(const Headers& fields) const;
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
   /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three
@@ -218,15 +218,15 @@ class Reply {
   [[nodiscard]] Reply chunked(Chunking chunking) const;
   /// All that `pace` sets.
   [[nodiscard]] Reply pace(const Pace& pace) const;
-  /// Breaks the reply: `fail(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
+  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
   /// at its place, those of one place in the order written, until one ends the reply; verify() reports those to whose
   /// place a reply that none of them ended did not come. Throws GatewayError for what can
   /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
-  [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves, if it has that token; before an event, always. verify() reports a hold to which the reply did
   /// not come. GatewayError for a failure, and for a token of a raw reply.
-  [[nodiscard]] Reply hold(Gate gate, Place place) const;
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
@@ -281,7 +281,7 @@ Reply json_text(const Json& value);
 /// raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
 /// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
-StreamChunk chunk(const Json& json);
+StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
 /// Comments, pings, half an event, half a character. Not empty, or GatewayError: an HTTP chunk of no bytes would end
 /// the body.

@@ -188,7 +188,7 @@ void require_part(const ReplyData& part) {
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
   }
   const bool written_otherwise =
-      !same_dialect(part.sse, SseDialect()) || part.writes.kind != Writes::Kind::due_together;
+      part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||

@@ -62,7 +62,7 @@ struct ReplyData {
   std::vector<Hold> holds;
   SseDialect sse;
   Writes writes;
-  Headers headers;
+  wire::Headers headers;
   bool traced = false;  // its delivery writes down what left
   bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
 };

@@ -8,52 +8,97 @@
 
 namespace mock_gateway {
 
-/// How events are written (WHATWG HTML, 9.2). The default is what OpenAI sends. Elements of chunks() made of
+/// How events are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default is what OpenAI
+/// sends. Elements of chunks() made of
 /// raw_bytes() are written as they are.
-struct SseDialect {
+class SseDialect {
+ public:
+  SseDialect();
+  SseDialect(const SseDialect&);
+  SseDialect(SseDialect&&) noexcept;
+  SseDialect& operator=(const SseDialect&);
+  SseDialect& operator=(SseDialect&&) noexcept;
+  ~SseDialect();
+
   /// "\n", "\r\n" or "\r".
-  std::string line_end = "\n";
-  bool space_after_colon = true;
+  [[nodiscard]] SseDialect line_end(std::string end) const;
+  const std::string& line_end() const { return line_end_; }
+  [[nodiscard]] SseDialect space_after_colon(bool space) const;
+  bool space_after_colon() const { return space_after_colon_; }
   /// Whether `data: [DONE]` ends the stream.
-  bool done = true;
+  [[nodiscard]] SseDialect done(bool sent) const;
+  bool done() const { return done_; }
   /// Empty: no such header.
-  std::string content_type = "text/event-stream; charset=utf-8";
+  [[nodiscard]] SseDialect content_type(std::string type) const;
+  const std::string& content_type() const { return content_type_; }
   /// Whether the stream begins with a byte order mark (EF BB BF).
-  bool byte_order_mark = false;
+  [[nodiscard]] SseDialect byte_order_mark(bool sent) const;
+  bool byte_order_mark() const { return byte_order_mark_; }
   /// The `event:` field of each event, on the line before its data; empty: none.
-  std::string event = {};
+  [[nodiscard]] SseDialect event(std::string name) const;
+  const std::string& event() const { return event_; }
   /// Whether each event has an `id:` field, its number.
-  bool ids = false;
+  [[nodiscard]] SseDialect ids(bool sent) const;
+  bool ids() const { return ids_; }
   /// The `retry:` field of the first event, in whole milliseconds. Not negative.
-  std::optional<Duration> retry = {};
+  [[nodiscard]] SseDialect retry(std::optional<Duration> time) const;
+  const std::optional<Duration>& retry() const { return retry_; }
   /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace.
-  bool multi_line_data = false;
+  [[nodiscard]] SseDialect multi_line_data(bool split) const;
+  bool multi_line_data() const { return multi_line_data_; }
   /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty: none.
-  std::string comment = {};
+  [[nodiscard]] SseDialect comment(std::string text) const;
+  const std::string& comment() const { return comment_; }
   /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
   /// gateway's clock since the request was complete, a millisecond at least; 0: none. A ping and a token of one moment
   /// come in this order. On the instant clock there are pings only in waits whose end is known: not at a gate, nor in a
   /// stall() without end.
-  Duration ping_every{0};
+  [[nodiscard]] SseDialect ping_every(Duration interval) const;
+  Duration ping_every() const { return ping_every_; }
   /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
-  std::string ping = ": ping";
+  [[nodiscard]] SseDialect ping(std::string lines) const;
+  const std::string& ping() const { return ping_; }
   /// Whether a blank line follows the last event: without one a parser drops it.
-  bool final_blank_line = true;
+  [[nodiscard]] SseDialect final_blank_line(bool sent) const;
+  bool final_blank_line() const { return final_blank_line_; }
   /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.
-  std::string after_done = {};
+  [[nodiscard]] SseDialect after_done(std::string data) const;
+  const std::string& after_done() const { return after_done_; }
   /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
   /// gateway stops or Options::stall_guard has passed.
-  bool open_after_done = false;
+  [[nodiscard]] SseDialect open_after_done(bool open) const;
+  bool open_after_done() const { return open_after_done_; }
   /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
   /// decompressed when it arrives.
-  bool gzip = false;
+  [[nodiscard]] SseDialect gzip(bool compressed) const;
+  bool gzip() const { return gzip_; }
+
+  friend bool operator==(const SseDialect& left, const SseDialect& right);
+  friend bool operator!=(const SseDialect& left, const SseDialect& right) { return !(left == right); }
+
+ private:
+  std::string line_end_ = "\n";
+  bool space_after_colon_ = true;
+  bool done_ = true;
+  std::string content_type_ = "text/event-stream; charset=utf-8";
+  bool byte_order_mark_ = false;
+  std::string event_ = {};
+  bool ids_ = false;
+  std::optional<Duration> retry_ = {};
+  bool multi_line_data_ = false;
+  std::string comment_ = {};
+  Duration ping_every_{0};
+  std::string ping_ = ": ping";
+  bool final_blank_line_ = true;
+  std::string after_done_ = {};
+  bool open_after_done_ = false;
+  bool gzip_ = false;
 };
 
 namespace detail {
 
 /// Throws GatewayError for a dialect that cannot be written.
 void require_dialect(const SseDialect& dialect);
-bool same_dialect(const SseDialect& left, const SseDialect& right);
 
 }  // namespace detail
 

@@ -30,7 +30,7 @@ std::string pace(const Pace& pace) {
 
 }  // namespace chaos_text
 
-std::string chaos_deed(const ChaosPlan& plan) {
+std::string chaos_effect(const ChaosPlan& plan) {
   if (plan.failure) {
     const std::string& code = plan.failure->code();
     return std::to_string(plan.failure->status()) + (code.empty() ? "" : " " + code);
@@ -44,7 +44,7 @@ std::string chaos_frequency(const ChaosPlan& plan) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (plan.probability) add("probability " + text::number(*plan.probability));
-  if (plan.every) add("every " + std::to_string(*plan.every));
+  if (plan.nth) add("every " + std::to_string(*plan.nth));
   if (plan.first) add("first " + std::to_string(*plan.first));
   return text.empty() ? "every time" : text;
 }
@@ -70,13 +70,13 @@ DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes,
 
 Chaos::Chaos(Trigger trigger, Effect effect) {
   // A completion, streamed or not, can break in every way in which any reply can.
-  static_cast<void>(Reply("").fail(trigger, effect));
+  static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
 }
 
 Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
-  static_cast<void>(Reply("").fail(Trigger(trigger.kind(), trigger.most()), effect));
+  static_cast<void>(Reply("").fault(Trigger(trigger.kind(), trigger.most()), effect));
   edit().drawn = std::move(trigger);
   edit().effect = std::move(effect);
 }
@@ -122,10 +122,10 @@ Chaos Chaos::probability(double probability) const {
   return changed;
 }
 
-Chaos Chaos::every(std::size_t n) const {
-  if (n == 0) throw GatewayError("Chaos::every(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
+Chaos Chaos::nth(std::size_t n) const {
+  if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
   Chaos changed = *this;
-  changed.edit().every = n;
+  changed.edit().nth = n;
   return changed;
 }
 
@@ -137,9 +137,9 @@ Chaos Chaos::first(std::size_t n) const {
 }
 
 std::string Chaos::to_string() const {
-  std::string text = detail::chaos_deed(*data_) + " (" + detail::chaos_frequency(*data_);
+  std::string text = detail::chaos_effect(*data_) + " (" + detail::chaos_frequency(*data_);
   for (std::size_t i = 0; i < data_->matchers.size(); ++i)
-    text += (i == 0 ? ", when " : " and ") + data_->matchers[i].describe();
+    text += (i == 0 ? ", when " : " and ") + data_->matchers[i].to_string();
   return text + ")";
 }
 

@@ -47,17 +47,17 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), every() and first() it strikes each time; of those that are set, all must say so.
+/// Without probability(), nth() and first() it strikes each time; of those that are set, all must say so.
 ///
 /// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
 /// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
 /// with any number of threads, and another Options::seed others. Requests are the same when their bodies and the
-/// description of their key are: a client's retry is a further coming of the same request, whatever its headers say.
-/// Comings are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536 different
+/// description of their key are: a client's retry is a further occurrence of the same request, whatever its headers say.
+/// Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536 different
 /// ones, while later ones share counters, so that their turn may depend on the order in which they come.
 class Chaos {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fail. Where that
+  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
   /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
   /// happen in any reply.
   Chaos(Trigger trigger, Effect effect);
@@ -75,10 +75,10 @@ class Chaos {
 
   /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … coming of each request; of each, since the order in which different requests
+  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request; of each, since the order in which different requests
   /// come is no property of the client. At least 1, or GatewayError; so for first().
-  [[nodiscard]] Chaos every(std::size_t n) const;
-  /// Strikes the first `n` comings of each request.
+  [[nodiscard]] Chaos nth(std::size_t n) const;
+  /// Strikes the first `n` occurrences of each request.
   [[nodiscard]] Chaos first(std::size_t n) const;
   /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. The tester's
   /// functions run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify()

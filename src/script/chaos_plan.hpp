@@ -21,13 +21,13 @@ struct ChaosPlan {
   std::optional<ConnectionFault> interim;
 
   std::optional<double> probability;
-  std::optional<std::size_t> every;
+  std::optional<std::size_t> nth;
   std::optional<std::size_t> first;
   std::vector<Matcher> matchers;  // all must match
 };
 
 /// What a rule does: "reset the connection after 2 tokens".
-std::string chaos_deed(const ChaosPlan& plan);
+std::string chaos_effect(const ChaosPlan& plan);
 /// How often: "probability 0.1, every 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 

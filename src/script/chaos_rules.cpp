@@ -33,20 +33,20 @@ void ChaosRules::reset() {
   used_ = false;
 }
 
-std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request, Asking& asking) const {
+std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    asking.rules = rules_;
+    in_progress.rules = rules_;
   }
   std::vector<Hit> hits;
   bool failed = false;
-  for (const auto& rule : *asking.rules) {
-    asking.rule = rule.get();
+  for (const auto& rule : *in_progress.rules) {
+    in_progress.rule = rule.get();
     bool matches = true;
     for (const Matcher& matcher : Access::data(rule->chaos).matchers) {
-      asking.matcher = &matcher;
-      Trail trail;
-      matches = detail::decide(matcher, call, trail);
+      in_progress.matcher = &matcher;
+      FunctionResults function_results;
+      matches = detail::decide(matcher, call, function_results);
       if (!matches) break;
     }
     if (!matches) continue;
@@ -61,13 +61,13 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
 std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
                                                   std::uint64_t request) const {
   const ChaosPlan& plan = Access::data(rule->chaos);
-  const std::uint64_t coming = rule->comings.next(request);
+  const std::uint64_t occurrence = rule->occurrences.next(request);
   Random random(fingerprint(
-      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(coming), request));
+      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence), request));
   const double drawn = random.unit();
   if (plan.probability && drawn >= *plan.probability) return std::nullopt;
-  if (plan.every && coming % *plan.every != 0) return std::nullopt;
-  if (plan.first && coming > *plan.first) return std::nullopt;
+  if (plan.nth && occurrence % *plan.nth != 0) return std::nullopt;
+  if (plan.first && occurrence > *plan.first) return std::nullopt;
   Hit hit{rule, std::nullopt, "rule " + std::to_string(rule->number) + ": "};
   if (plan.drawn) {
     hit.fault.emplace(Fault{Trigger(plan.drawn->kind(), static_cast<std::size_t>(random.below(plan.drawn->most())) + 1),
@@ -76,10 +76,10 @@ std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Ru
                 std::to_string(plan.drawn->most());
   } else {
     if (plan.effect) hit.fault.emplace(Fault{*plan.trigger, *plan.effect});
-    hit.text += chaos_deed(plan);
+    hit.text += chaos_effect(plan);
   }
   hit.text +=
-      " (" + chaos_frequency(plan) + ", seed " + std::to_string(seed_) + ", occurrence " + std::to_string(coming) + ")";
+      " (" + chaos_frequency(plan) + ", seed " + std::to_string(seed_) + ", occurrence " + std::to_string(occurrence) + ")";
   return hit;
 }
 

@@ -44,7 +44,7 @@ class ChaosRules {
 
     Chaos chaos;
     std::size_t number;             // from 1
-    mutable Occurrences comings{};  // of each request that it matches
+    mutable Occurrences occurrences{};  // of each request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
 
@@ -59,14 +59,14 @@ class ChaosRules {
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
   /// The matcher that is being asked, for whoever catches what it throws.
-  struct Asking {
+  struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
   /// Those that strike, in order; a failure is the last. Every rule that matches counts the request, also behind a
   /// failure. Lets a matcher's exception pass. `request` is the fingerprint of what was asked.
-  std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, Asking& asking) const;
+  std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
   std::optional<Hit> strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request) const;

@@ -18,7 +18,7 @@ void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, Sour
 void ConnectionFaults::add_to_every(const ConnectionFault& fault) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto same = std::find_if(every_.begin(), every_.end(),
-                                 [&](const ConnectionFault& other) { return other.place() == fault.place(); });
+                                 [&](const ConnectionFault& other) { return other.moment() == fault.moment(); });
   if (same != every_.end()) every_.erase(same);
   every_.push_back(fault);
   any_ = true;
@@ -38,7 +38,7 @@ template <class Fits>
 std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits) {
   if (!any_) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!queue_.empty() && fits(queue_.front().fault.place())) {
+  if (!queue_.empty() && fits(queue_.front().fault.moment())) {
     Queued taken = queue_.front();
     if (--queue_.front().left == 0) queue_.pop_front();
     any_ = !queue_.empty() || !every_.empty();
@@ -46,18 +46,18 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits)
   }
   // The newest first: of a reused connection's request both moments have come.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
-    if (fits(fault->place())) return Queued{*fault, 1, 1, {}, 0};
+    if (fits(fault->moment())) return Queued{*fault, 1, 1, {}, 0};
   }
   return std::nullopt;
 }
 
 std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
-  return take([](ConnectionFault::Place place) { return place == ConnectionFault::Place::accepted; });
+  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; });
 }
 
 std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
-  std::optional<Queued> taken = take([reused](ConnectionFault::Place place) {
-    return place == ConnectionFault::Place::request || (reused && place == ConnectionFault::Place::reused);
+  std::optional<Queued> taken = take([reused](ConnectionFault::Moment moment) {
+    return moment == ConnectionFault::Moment::request || (reused && moment == ConnectionFault::Moment::reused);
   });
   if (!taken) return std::nullopt;
   return std::move(taken->fault);

@@ -56,21 +56,21 @@ std::optional<double> number_of(const ChatRequest& chat, ChatField field) {
   }
 }
 
-std::string_view word(const ToolChoice& choice) {
+std::string_view word(const wire::ToolChoice& choice) {
   switch (choice.mode) {
-    case ToolChoice::Mode::none: return "none";
-    case ToolChoice::Mode::automatic: return "auto";
-    case ToolChoice::Mode::required: return "required";
-    case ToolChoice::Mode::named: break;
+    case wire::ToolChoice::Mode::none: return "none";
+    case wire::ToolChoice::Mode::automatic: return "auto";
+    case wire::ToolChoice::Mode::required: return "required";
+    case wire::ToolChoice::Mode::named: break;
   }
   return choice.name;
 }
 
-std::string_view word(ResponseFormat::Kind kind) {
+std::string_view word(wire::ResponseFormat::Kind kind) {
   switch (kind) {
-    case ResponseFormat::Kind::text: return "text";
-    case ResponseFormat::Kind::json_object: return "json_object";
-    case ResponseFormat::Kind::json_schema: break;
+    case wire::ResponseFormat::Kind::text: return "text";
+    case wire::ResponseFormat::Kind::json_object: return "json_object";
+    case wire::ResponseFormat::Kind::json_schema: break;
   }
   return "json_schema";
 }
@@ -89,9 +89,9 @@ std::optional<std::string_view> word_of(const ChatRequest& chat, ChatField field
     case ChatField::tool_choice: return word(chat.tool_choice);
     case ChatField::parallel_tool_calls: return word(chat.parallel_tool_calls);
     case ChatField::response_format:
-      return word(chat.response_format ? chat.response_format->kind : ResponseFormat::Kind::text);
+      return word(chat.response_format ? chat.response_format->kind : wire::ResponseFormat::Kind::text);
     case ChatField::response_schema:
-      if (!chat.response_format || chat.response_format->kind != ResponseFormat::Kind::json_schema) return std::nullopt;
+      if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema) return std::nullopt;
       return chat.response_format->name;
     case ChatField::enable_thinking: return word(chat.enable_thinking);
     case ChatField::logprobs: return word(chat.logprobs);
@@ -105,7 +105,7 @@ std::string sent(const Json* value) { return value == nullptr ? "not sent" : exc
 std::string actual_tools(const MatcherNode&, const ChatCall& call) {
   if (call.chat().tools.empty()) return "no tools";
   std::vector<std::string_view> names;
-  for (const Tool& tool : call.chat().tools) names.push_back(tool.name);
+  for (const wire::Tool& tool : call.chat().tools) names.push_back(tool.name);
   return listed("tools: ", names);
 }
 
@@ -161,7 +161,7 @@ MatcherNode field_leaf(ChatField field, std::string description, Test test, std:
 }
 
 Matcher number_is(ChatField field, const Range& range) {
-  MatcherNode node = field_leaf(field, name_of(field) + " is " + range.describe(), number_matches);
+  MatcherNode node = field_leaf(field, name_of(field) + " is " + range.to_string(), number_matches);
   node.range = range;
   return Matcher(std::move(node));
 }
@@ -335,7 +335,7 @@ Matcher json_at(std::string pointer, Json value) {
 Matcher json_text_at(std::string pointer, TextMatcher text) {
   using namespace detail::matchers;
   std::vector<std::string> path = parse_pointer(pointer);
-  std::string description = "text at " + detail::json_comparison::place(pointer) + " " + text.describe();
+  std::string description = "text at " + detail::json_comparison::place(pointer) + " " + text.to_string();
   detail::MatcherNode node = text_leaf(std::move(description), text, json_text_matches, actual_json_text);
   node.path = std::move(path);
   return Matcher(std::move(node));

@@ -60,7 +60,7 @@ TextMatcher::TextMatcher(detail::TextMatcherNode node)
 
 bool TextMatcher::matches(std::string_view text) const { return node_->test(*node_, text); }
 
-const std::string& TextMatcher::describe() const { return node_->description; }
+const std::string& TextMatcher::to_string() const { return node_->description; }
 
 std::string TextMatcher::explain(std::string_view text) const {
   return node_->explain ? node_->explain(*node_, text) : detail::excerpts::quoted(text);
@@ -69,7 +69,7 @@ std::string TextMatcher::explain(std::string_view text) const {
 bool TextMatcher::built_in() const { return node_->built_in; }
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
-  detail::TextMatcherNode node{detail::text_matching::matches_both, "(" + a.describe() + " and " + b.describe() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_both, "(" + a.to_string() + " and " + b.to_string() + ")"};
   node.explain = detail::text_matching::explain_first_mismatch;
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
@@ -77,14 +77,14 @@ TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
 }
 
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
-  detail::TextMatcherNode node{detail::text_matching::matches_either, "(" + a.describe() + " or " + b.describe() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_either, "(" + a.to_string() + " or " + b.to_string() + ")"};
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
   return TextMatcher(std::move(node));
 }
 
 TextMatcher operator!(const TextMatcher& matcher) {
-  detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.describe() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.to_string() + ")"};
   node.built_in = matcher.built_in();
   node.parts = {matcher};
   return TextMatcher(std::move(node));
@@ -97,7 +97,7 @@ const std::string& ChatCall::user_text() const {
 
 Matcher::Matcher(detail::MatcherNode node) : node_(std::make_shared<detail::MatcherNode>(std::move(node))) {}
 
-const std::string& Matcher::describe() const { return node_->description; }
+const std::string& Matcher::to_string() const { return node_->description; }
 
 namespace detail {
 namespace composition {
@@ -113,7 +113,7 @@ Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, con
       node.parts.push_back(side);
     }
   }
-  for (const Matcher& part : node.parts) node.description += (node.description.empty() ? "(" : word) + part.describe();
+  for (const Matcher& part : node.parts) node.description += (node.description.empty() ? "(" : word) + part.to_string();
   node.description += ")";
   return Matcher(std::move(node));
 }
@@ -136,103 +136,103 @@ Matcher operator!(const Matcher& matcher) {
   node.kind = Kind::negation;
   // These have their parentheses.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
-  node.description = enclosed ? "not " + matcher.describe() : "not (" + matcher.describe() + ")";
+  node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
   return Matcher(std::move(node));
 }
 
 namespace detail {
 
-std::optional<bool> Trail::find(const MatcherNode& node) const {
+std::optional<bool> FunctionResults::find(const MatcherNode& node) const {
   const auto found =
       std::find_if(results_.rbegin(), results_.rend(), [&node](const auto& result) { return result.first == &node; });
   if (found == results_.rend()) return std::nullopt;
   return found->second;
 }
 
-bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
+bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results) {
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
       for (const Matcher& part : node.parts)
-        if (!decide(part, call, trail)) return false;
+        if (!decide(part, call, function_results)) return false;
       return true;
     case MatcherNode::Kind::any:
       for (const Matcher& part : node.parts)
-        if (decide(part, call, trail)) return true;
+        if (decide(part, call, function_results)) return true;
       return false;
-    case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, trail);
+    case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, function_results);
   }
   const bool matched = node.test(call);
-  if (!node.built_in) trail.record(node, matched);
+  if (!node.built_in) function_results.record(node, matched);
   return matched;
 }
 
 namespace explanation {
 
-ExplainedCondition::Verdict verdict(std::optional<bool> matched) {
-  if (!matched) return ExplainedCondition::Verdict::not_evaluated;
-  return *matched ? ExplainedCondition::Verdict::match : ExplainedCondition::Verdict::mismatch;
+ExplainedCondition::Result result(std::optional<bool> matched) {
+  if (!matched) return ExplainedCondition::Result::not_evaluated;
+  return *matched ? ExplainedCondition::Result::match : ExplainedCondition::Result::mismatch;
 }
 
 /// All of the parts, which each have lines of their own.
-std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const Trail& trail, std::size_t depth,
+std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
                                 std::vector<ExplainedCondition>& conditions) {
   // Within "any of" they need a heading, which says that all of them are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
-  if (nested) conditions.push_back({depth, ExplainedCondition::Verdict::match, "all of", ""});
+  if (nested) conditions.push_back({depth, ExplainedCondition::Result::match, "all of", ""});
   std::optional<bool> all = true;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, trail, nested ? depth + 1 : depth, conditions);
+    const std::optional<bool> matched = explain(part, call, function_results, nested ? depth + 1 : depth, conditions);
     if (matched == false) all = false;
     if (!matched && all == true) all = std::nullopt;
   }
-  if (nested) conditions[heading].verdict = verdict(all);
+  if (nested) conditions[heading].result = result(all);
   return all;
 }
 
-std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const Trail& trail, std::size_t depth,
+std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
                                 std::vector<ExplainedCondition>& conditions) {
   const std::size_t heading = conditions.size();
-  conditions.push_back({depth, ExplainedCondition::Verdict::match, "any of", ""});
+  conditions.push_back({depth, ExplainedCondition::Result::match, "any of", ""});
   std::optional<bool> any = false;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, trail, depth + 1, conditions);
+    const std::optional<bool> matched = explain(part, call, function_results, depth + 1, conditions);
     if (matched == true) any = true;
     if (!matched && any == false) any = std::nullopt;
   }
-  conditions[heading].verdict = verdict(any);
+  conditions[heading].result = result(any);
   return any;
 }
 
-std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call, const Trail& trail,
+std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
                                      std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   std::vector<ExplainedCondition> inner;
-  std::optional<bool> matched = explain(node.parts.front(), call, trail, depth, inner);
+  std::optional<bool> matched = explain(node.parts.front(), call, function_results, depth, inner);
   if (matched) matched = !*matched;
   std::string actual;
   const MatcherNode& part = detail::Access::node(node.parts.front());
   if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
-  conditions.push_back({depth, verdict(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, result(matched), node.description, std::move(actual)});
   return matched;
 }
 
 }  // namespace explanation
 
-std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
                             std::vector<ExplainedCondition>& conditions) {
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
-    case MatcherNode::Kind::all: return explanation::explain_all(node, call, trail, depth, conditions);
-    case MatcherNode::Kind::any: return explanation::explain_any(node, call, trail, depth, conditions);
-    case MatcherNode::Kind::negation: return explanation::explain_negation(node, call, trail, depth, conditions);
+    case MatcherNode::Kind::all: return explanation::explain_all(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::any: return explanation::explain_any(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::negation: return explanation::explain_negation(node, call, function_results, depth, conditions);
   }
-  const std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : trail.find(node);
+  const std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
   std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
-  conditions.push_back({depth, explanation::verdict(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, explanation::result(matched), node.description, std::move(actual)});
   return matched;
 }
 

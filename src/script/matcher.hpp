@@ -30,7 +30,7 @@ class TextMatcher {
 
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
-  const std::string& describe() const;
+  const std::string& to_string() const;
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
@@ -70,7 +70,7 @@ class ChatCall {
 class Matcher {
  public:
   /// "user text contains \"weather\"".
-  const std::string& describe() const;
+  const std::string& to_string() const;
 
   /// For matchers of the library.
   explicit Matcher(detail::MatcherNode node);

@@ -22,7 +22,7 @@ MatcherNode leaf(std::string description, Test test, Actual actual, std::string 
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
-bool is_user_message(const Message& message);
+bool is_user_message(const wire::Message& message);
 
 /// What a report shows of a text that was to match, without asking the tester's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);

@@ -27,7 +27,7 @@ struct MatcherNode;
 
 /// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
 /// again.
-class Trail {
+class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
   /// Nothing when the function was not asked.
@@ -39,10 +39,10 @@ class Trail {
 
 /// One condition in a report.
 struct ExplainedCondition {
-  enum class Verdict { match, mismatch, not_evaluated };
+  enum class Result { match, mismatch, not_evaluated };
   /// How deep it stands within "any of" and "not".
   std::size_t depth = 0;
-  Verdict verdict = Verdict::match;
+  Result result = Result::match;
   std::string expected;
   /// What was there instead; empty when there is nothing to say.
   std::string actual;
@@ -120,10 +120,10 @@ struct MatcherNode {
 };
 
 /// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
-bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail);
+bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
 /// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
 /// matches; nothing when that depends on a function that was not asked.
-std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
                             std::vector<ExplainedCondition>& conditions);
 
 }  // namespace detail

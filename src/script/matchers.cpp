@@ -39,10 +39,10 @@ std::string shown(const TextMatcher& matcher, std::string_view text) {
   return matcher.built_in() ? matcher.explain(text) : excerpts::quoted(text);
 }
 
-bool is_any_text(const TextMatcher& text) { return text.built_in() && text.describe() == "is anything"; }
+bool is_any_text(const TextMatcher& text) { return text.built_in() && text.to_string() == "is anything"; }
 
 std::string and_text(const TextMatcher& text) {
-  return is_any_text(text) ? std::string() : " and its text " + text.describe();
+  return is_any_text(text) ? std::string() : " and its text " + text.to_string();
 }
 
 std::string listed(const char* heading, const std::vector<std::string_view>& texts) {
@@ -57,7 +57,7 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 
 // ---- Messages
 
-bool is_user_message(const Message& message) { return message.role == "user"; }
+bool is_user_message(const wire::Message& message) { return message.role == "user"; }
 
 bool has_user_message(const ChatRequest& chat) {
   return std::any_of(chat.messages.rbegin(), chat.messages.rend(), is_user_message);
@@ -78,29 +78,29 @@ std::string actual_user_text(const MatcherNode& node, const ChatCall& call) {
 }
 
 /// Whether the message is what the leaf's operand says: a "system message", or any "message".
-bool is_of_kind(const MatcherNode& node, const Message& message) {
+bool is_of_kind(const MatcherNode& node, const wire::Message& message) {
   return node.operand == "message" || message.role == "system" || message.role == "developer";
 }
 
 bool some_message_matches(const MatcherNode& node, const ChatCall& call) {
-  for (const Message& message : call.chat().messages)
+  for (const wire::Message& message : call.chat().messages)
     if (is_of_kind(node, message) && node.text->matches(message.text())) return true;
   return false;
 }
 
 std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
   // The one that matches, for the report of a negation; else the last, which is the nearest.
-  const Message* matching = nullptr;
-  const Message* last = nullptr;
+  const wire::Message* matching = nullptr;
+  const wire::Message* last = nullptr;
   std::size_t count = 0;
-  for (const Message& message : call.chat().messages) {
+  for (const wire::Message& message : call.chat().messages) {
     if (!is_of_kind(node, message)) continue;
     ++count;
     last = &message;
     if (matching == nullptr && node.built_in && node.text->matches(message.text())) matching = &message;
   }
   if (last == nullptr) return "no " + node.operand;
-  const Message* chosen = matching != nullptr ? matching : last;
+  const wire::Message* chosen = matching != nullptr ? matching : last;
   const std::string said = shown(*node.text, chosen->text());
   if (count == 1) return said;
   return text::counted(count, node.operand) + ", " + (chosen == last ? "the last" : "one") + " of role " +
@@ -108,19 +108,19 @@ std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
 }
 
 /// The message at a position that may count from the end; null when there is none.
-const Message* message_at(const ChatRequest& chat, std::int64_t position) {
+const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
   return index < 0 || index >= count ? nullptr : &chat.messages[static_cast<std::size_t>(index)];
 }
 
 bool message_matches(const MatcherNode& node, const ChatCall& call) {
-  const Message* message = message_at(call.chat(), node.number);
+  const wire::Message* message = message_at(call.chat(), node.number);
   return message != nullptr && message->role == node.operand && node.text->matches(message->text());
 }
 
 std::string actual_message(const MatcherNode& node, const ChatCall& call) {
-  const Message* message = message_at(call.chat(), node.number);
+  const wire::Message* message = message_at(call.chat(), node.number);
   if (message == nullptr) return "only " + text::counted(call.chat().messages.size(), "message");
   return "role " + excerpts::plain(message->role) + ": " +
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
@@ -133,7 +133,7 @@ bool last_is_tool(const MatcherNode&, const ChatCall& call) {
 std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
 
 struct ToolResult {
-  const Message* message;
+  const wire::Message* message;
   /// The function that was called; null when no call has its id.
   const std::string* function;
 };
@@ -147,7 +147,7 @@ std::vector<ToolResult> final_tool_results(const ChatRequest& chat) {
   // From the end, so that of calls with the same id the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
-    const std::vector<ToolCall>& calls = chat.messages[index].tool_calls;
+    const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) functions.emplace(call->id, &call->name);
   }
   for (std::size_t index = first; index < chat.messages.size(); ++index) {
@@ -250,7 +250,7 @@ std::string actual_values(const MatcherNode& node, const ChatCall& call) {
 Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {
-  if (!is_any_text(text)) description += " " + text.describe();
+  if (!is_any_text(text)) description += " " + text.to_string();
   MatcherNode node = text_leaf(std::move(description), text, some_value_matches, actual_values, std::move(name));
   node.values_of = values_of;
   return Matcher(std::move(node));
@@ -272,18 +272,18 @@ bool asks_function(const MatcherNode& node, const ChatCall& call) { return node.
 
 Matcher user_says(TextMatcher text) {
   using namespace detail::matchers;
-  return Matcher(text_leaf("user text " + text.describe(), text, user_text_matches, actual_user_text));
+  return Matcher(text_leaf("user text " + text.to_string(), text, user_text_matches, actual_user_text));
 }
 
 Matcher system_says(TextMatcher text) {
   using namespace detail::matchers;
-  std::string description = "system text " + text.describe();
+  std::string description = "system text " + text.to_string();
   return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "system message"));
 }
 
 Matcher any_message_says(TextMatcher text) {
   using namespace detail::matchers;
-  std::string description = "text of some message " + text.describe();
+  std::string description = "text of some message " + text.to_string();
   return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "message"));
 }
 

@@ -25,13 +25,13 @@ bool RequestScope::covers(const ReceivedRequest& request) const {
     case Kind::key: return request.key_id == name_ || request.key_description == name_;
     case Kind::header: break;
   }
-  for (const Header& header : request.headers) {
+  for (const wire::Header& header : request.headers) {
     if (detail::text::equals_ignoring_case(header.name, name_) && header.value == value_) return true;
   }
   return false;
 }
 
-std::string RequestScope::describe() const {
+std::string RequestScope::to_string() const {
   switch (kind_) {
     case Kind::all: return {};
     case Kind::key: return "key \"" + name_ + "\"";

@@ -22,7 +22,7 @@ class RequestScope {
   /// The key's id or description; empty when it is none.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
-  std::string describe() const;
+  std::string to_string() const;
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }

@@ -46,7 +46,7 @@ void require_consistent(const StubPlan& plan) {
   }
   const std::size_t limit = limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
-    throw GatewayError("expect(" + plan.expected_calls->describe() + ") can never be met: the stub answers at most " +
+    throw GatewayError("expect(" + plan.expected_calls->to_string() + ") can never be met: the stub answers at most " +
                        std::to_string(limit) + (limit == 1 ? " request" : " requests"));
   }
 }
@@ -56,7 +56,7 @@ void require_consistent(const StubPlan& plan) {
 std::string conditions(const StubPlan& plan) {
   if (plan.matchers.empty()) return "any request";
   std::string text;
-  for (const Matcher& matcher : plan.matchers) text += (text.empty() ? "" : " and ") + matcher.describe();
+  for (const Matcher& matcher : plan.matchers) text += (text.empty() ? "" : " and ") + matcher.to_string();
   return text;
 }
 
@@ -155,7 +155,7 @@ void Script::remove(const std::shared_ptr<StubState>& stub) {
   if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
-std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
+std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress) {
   std::shared_ptr<const Snapshot> mounted;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -164,7 +164,7 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& askin
   if (mounted->isolated) mounted = covering(*mounted, call.http());
   Choice choice;
   choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
-  asking.considered = choice.considered;
+  in_progress.considered = choice.considered;
   if (mounted->stubs.empty()) return std::nullopt;
 
   const std::vector<Entry>& entries = mounted->entries;
@@ -175,7 +175,7 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& askin
     if (!entry.always && !may_answer(stub)) continue;
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
-    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.trail, asking)) continue;
+    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
     const std::optional<std::size_t> turn = take(stub);
@@ -187,11 +187,11 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& askin
   return choice;
 }
 
-bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking) {
-  asking.stub = &stub;
+bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, FunctionResults& function_results, MatcherInProgress& in_progress) {
+  in_progress.stub = &stub;
   return std::all_of(stub.plan().matchers.begin() + from, stub.plan().matchers.end(), [&](const Matcher& matcher) {
-    asking.matcher = &matcher;
-    return decide(matcher, call, trail);
+    in_progress.matcher = &matcher;
+    return decide(matcher, call, function_results);
   });
 }
 

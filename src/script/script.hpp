@@ -67,7 +67,7 @@ class StubState {
   /// Of the tests that it belongs to, by its isolating matchers; none: of every one.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
-  const std::string& describe() const { return description_; }
+  const std::string& to_string() const { return description_; }
   /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name; with what it matches
   /// where another was mounted on that line: `the stub at agent_test.cpp:41 (model is "fast")`.
   std::string title() const;
@@ -137,7 +137,7 @@ class Script {
     /// Nothing when the stub refuses: it must never be asked, or its sequence has nothing more.
     std::optional<ReplyStep> reply;
     /// What the tester's functions said.
-    Trail trail;
+    FunctionResults function_results;
     /// The stubs that could have been asked: those of other tests are left out.
     std::shared_ptr<const Stubs> considered;
   };
@@ -147,14 +147,14 @@ class Script {
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
   /// The matcher that is being asked, for whoever catches what it throws.
-  struct Asking {
+  struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both
   };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
   /// Lets a matcher's exception pass.
-  std::optional<Choice> choose(const ChatCall& call, Asking& asking);
+  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress);
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
@@ -187,7 +187,7 @@ class Script {
   };
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
-  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking);
+  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, FunctionResults& function_results, MatcherInProgress& in_progress);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   /// The number of the call, from 0; nothing when another request was faster.

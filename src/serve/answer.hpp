@@ -46,7 +46,7 @@ struct Answer {
   Decision decision;
   int status = 200;
   std::string content_type = "application/json";
-  Headers headers;
+  wire::Headers headers;
   std::string body;
   /// Of a failure: its code.
   std::string error_code;

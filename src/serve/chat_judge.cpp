@@ -57,13 +57,13 @@ bool strike(Judgement& judgement, const ChatCall& call, Hits& hits) {
   const std::string& key = judgement.request.key_description;
   request = fingerprint(key.empty() ? judgement.request.key_id : key, request);
 
-  ChaosRules::Asking asking;
+  ChaosRules::MatcherInProgress in_progress;
   const auto thrown = guarded(judgement.connection, "a matcher of a rule of chaos",
-                              [&] { hits = judgement.gateway.chaos->decide(call, request, asking); });
+                              [&] { hits = judgement.gateway.chaos->decide(call, request, in_progress); });
   if (!thrown) return false;
-  if (!asking.rule || !asking.matcher) return judgement.answer_failed(*thrown);
-  return judgement.callback_failed("the matcher \"" + asking.matcher->describe() + "\" of rule " +
-                                   std::to_string(asking.rule->number) + " of chaos threw: " + *thrown);
+  if (!in_progress.rule || !in_progress.matcher) return judgement.answer_failed(*thrown);
+  return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
+                                   std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
 /// Notes what a stub's request is not and should be. Runs the tester's functions.
@@ -71,10 +71,10 @@ void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call
   const StubState& stub = *choice.stub;
   std::vector<ExplainedCondition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
-    if (!decide(matcher, call, choice.trail)) explain(matcher, call, choice.trail, 0, broken);
+    if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
   }
   if (broken.empty()) return;
-  Problem problem;
+  RecordedProblem problem;
   problem.kind = Problem::Kind::invalid;
   problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
   problem.text.pop_back();
@@ -84,12 +84,12 @@ void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call
 /// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
 /// matchers, of which one may throw.
 bool choose(Judgement& judgement, const ChatCall& call, std::optional<Script::Choice>& choice) {
-  Script::Asking asking;
+  Script::MatcherInProgress in_progress;
   const auto thrown = guarded(judgement.connection, "a matcher of a stub",
-                              [&] { choice = judgement.gateway.script->choose(call, asking); });
+                              [&] { choice = judgement.gateway.script->choose(call, in_progress); });
   if (thrown) {
-    if (!asking.stub || !asking.matcher) return judgement.answer_failed(*thrown);
-    return judgement.callback_failed("the matcher \"" + asking.matcher->describe() + "\" of " + asking.stub->title() +
+    if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
+    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " + in_progress.stub->title() +
                                      " threw: " + *thrown);
   }
   if (!choice || !choice->stub || !choice->reply) return false;
@@ -106,7 +106,7 @@ void refuse_never_expected(Judgement& judgement, const std::shared_ptr<StubState
   redact(title, judgement.presented, *judgement.gateway.keys);
   judgement.fail(failure(422, "never_expected", text::as_utf8(title) + " must never be asked").should_retry(false),
                  Decision::Kind::stub);
-  judgement.answer.decision.detail = stub->describe();
+  judgement.answer.decision.detail = stub->to_string();
   judgement.answer.stub = stub;
 }
 
@@ -127,7 +127,7 @@ void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const 
                  Decision::Kind::unmatched);
   judgement.answer.decision.detail = diagnosis.text;
   if (gateway.settings.unmatched_are_allowed) return;
-  Problem problem;
+  RecordedProblem problem;
   problem.kind = Problem::Kind::unmatched;
   problem.text = std::move(diagnosis.text);
   problem.stub = choice.stub;
@@ -138,7 +138,7 @@ void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const 
 bool take_reply(Judgement& judgement, const Script::Choice& choice) {
   Answer& answer = judgement.answer;
   const StubState& stub = *choice.stub;
-  answer.decision = {Decision::Kind::stub, stub.describe()};
+  answer.decision = {Decision::Kind::stub, stub.to_string()};
   answer.use = StubState::Use(choice.stub);
   if (choice.reply->reply) {
     answer.delivery.reply = choice.reply->reply;
@@ -163,7 +163,7 @@ void take_default_reply(Judgement& judgement) {
 void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
-    judgement.answer.decision = {Decision::Kind::chaos, chaos_deed(plan)};
+    judgement.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
     judgement.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
     return answer_with_reply(judgement, hits);
   }

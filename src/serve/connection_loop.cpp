@@ -52,7 +52,7 @@ void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) 
     if (connection.wait_for_request() != Connection::Arrival::arrived) return;
     const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
     if (fault) {
-      if (fault->place() == ConnectionFault::Place::reused) return strike(connection, *fault);
+      if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
       note_hit(connection, *fault);
     }
     gateway_.journal->began();

@@ -37,7 +37,7 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
 
 /// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
 void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
-  Problem problem;
+  RecordedProblem problem;
   problem.kind = kind;
   problem.text = brief(record) + "  " + what;
   if (record.stub) problem.text += "\n  reply of " + record.stub->title();

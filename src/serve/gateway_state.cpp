@@ -37,8 +37,8 @@ std::uint64_t GatewayState::changes() const {
   return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes();
 }
 
-const Model* GatewayState::find_model(const std::string& id) const {
-  for (const Model& model : settings.models)
+const wire::Model* GatewayState::find_model(const std::string& id) const {
+  for (const wire::Model& model : settings.models)
     if (model.id == id) return &model;
   return nullptr;
 }

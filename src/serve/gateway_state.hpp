@@ -27,7 +27,7 @@ namespace detail {
 
 /// What does not change while a gateway runs.
 struct ServeSettings {
-  std::vector<Model> models;
+  std::vector<wire::Model> models;
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
@@ -56,7 +56,7 @@ struct GatewayState {
   /// retry.
   std::uint64_t changes() const;
   /// Null when the gateway serves no model of that id.
-  const Model* find_model(const std::string& id) const;
+  const wire::Model* find_model(const std::string& id) const;
 
   ServeSettings settings;
   Clock clock;

@@ -43,14 +43,14 @@ bool failure_of_operation(Judgement& judgement) {
 }
 
 bool key(Judgement& judgement) {
-  using Verdict = KeyStore::Verdict;
-  switch (judgement.presented.verdict) {
-    case Verdict::enabled: return false;
-    case Verdict::disabled: return judgement.reject(forbidden());
-    case Verdict::missing:
-    case Verdict::malformed:
-    case Verdict::unknown:
-    case Verdict::deleted: break;
+  using Status = KeyStore::CredentialStatus;
+  switch (judgement.presented.status) {
+    case Status::enabled: return false;
+    case Status::disabled: return judgement.reject(forbidden());
+    case Status::missing:
+    case Status::malformed:
+    case Status::unknown:
+    case Status::deleted: break;
   }
   return judgement.reject(unauthorized());
 }
@@ -116,8 +116,8 @@ namespace judge_operations {
 
 void models(Judgement& judgement) {
   const GatewayState& gateway = judgement.gateway;
-  std::vector<Model> usable;
-  for (const Model& model : gateway.settings.models)
+  std::vector<wire::Model> usable;
+  for (const wire::Model& model : gateway.settings.models)
     if (may_use(judgement.presented.key, model.id)) usable.push_back(model);
   judgement.answer.decision.kind = Decision::Kind::models;
   judgement.answer.body = models_body(usable, gateway.started);

@@ -32,7 +32,7 @@ bool Judgement::internal_error(Decision::Kind decision, Problem::Kind kind, cons
                                const std::string& reason) {
   fail(failure(500, "internal_error", message), decision);
   answer.decision.detail = reason;
-  Problem problem;
+  RecordedProblem problem;
   problem.kind = kind;
   if (chat) problem.text = brief(ChatCall(*chat, request));
   problem.text += "  " + reason;

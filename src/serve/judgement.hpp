@@ -36,7 +36,7 @@ struct Judgement {
   /// There were rules of chaos that could strike it.
   bool under_chaos = false;
   /// What verify() has to report of it.
-  std::vector<Problem> problems{};
+  std::vector<RecordedProblem> problems{};
 
   // Each of these answers, and returns true, as a check does that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);

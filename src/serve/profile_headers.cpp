@@ -30,7 +30,7 @@ std::string reset_time(Duration left) {
 void add_profile_headers(Judgement& judgement) {
   GatewayState& gateway = judgement.gateway;
   if (!traits_of(gateway.settings.profile).request_headers) return;
-  Headers& headers = judgement.answer.headers;
+  wire::Headers& headers = judgement.answer.headers;
   const auto add = [&](const char* name, const std::string& value) {
     if (!headers.has(name)) headers.add(name, value);
   };

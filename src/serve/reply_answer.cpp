@@ -29,7 +29,7 @@ void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
   delivery.scripted_faults = Access::data(reply).faults.size();
   for (const ChaosRules::Hit& hit : hits) {
     try {
-      if (hit.fault) reply = reply.fail(hit.fault->trigger, hit.fault->effect);
+      if (hit.fault) reply = reply.fault(hit.fault->trigger, hit.fault->effect);
       if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
     } catch (const GatewayError&) {
       continue;  // what can never happen in a reply such as this one
@@ -81,7 +81,7 @@ void complete(Judgement& judgement, const ReplyData& reply, const Pace& pace) {
   delivery.unusual_finish = unusual_finish(completion.choices());
   delivery.stream = chat.stream;
   if (delivery.stream) {
-    answer.content_type = reply.sse.content_type;
+    answer.content_type = reply.sse.content_type();
     return;
   }
   answer.body = completion.body();
@@ -121,7 +121,7 @@ void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>&
   delivery.pace = reply_answer::schedule(judgement, pace);
   if (reply.chunks) {
     delivery.stream = true;
-    answer.content_type = reply.sse.content_type;
+    answer.content_type = reply.sse.content_type();
     return;
   }
   const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";

@@ -38,7 +38,7 @@ BodyFraming framing_of(const Answer& answer, bool http_1_1) {
 /// after the answer, where it cannot be used again.
 void add_transport_headers(Judgement& judgement, BodyFraming framing) {
   const IncomingRequest& incoming = judgement.incoming;
-  Headers& headers = judgement.answer.headers;
+  wire::Headers& headers = judgement.answer.headers;
   const bool keep_alive =
       incoming.keep_alive && framing != BodyFraming::until_close && !headers.lists("Connection", "close");
   if (!keep_alive) judgement.connection.end(Outlet::Ending::close);
@@ -149,7 +149,7 @@ void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
   record.decision = answer.decision;
   mask(record.decision.detail);
   record.problems = std::move(judgement.problems);
-  for (Problem& problem : record.problems) mask(problem.text);
+  for (RecordedProblem& problem : record.problems) mask(problem.text);
   record.under_chaos = judgement.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});
@@ -171,7 +171,7 @@ Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) cons
   runner::add_transport_headers(judgement, framing);
   const ReplyData plain;
   const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
-  if (answer.delivery.stream && reply.sse.gzip && !answer.headers.has("Content-Encoding"))
+  if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
   Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline, record.received,
                     record.progress);
@@ -187,7 +187,7 @@ Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) cons
   report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
   switch (end.result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
-    case Delivery::Result::failed_by_script: return Outcome::Kind::failed_by_script;
+    case Delivery::Result::broken_by_fault: return Outcome::Kind::broken_by_fault;
     case Delivery::Result::guard_expired: return Outcome::Kind::guard_expired;
     case Delivery::Result::broken_off: break;
   }

@@ -69,13 +69,13 @@ TEST_CASE("values print themselves") {
   CHECK(request.temperature == 0.5);
   CHECK(request.top_p == 0.5);
   CHECK(request.temperature == std::nullopt);
-  CHECK(request.tool_choice.mode == ToolChoice::Mode::named);
+  CHECK(request.tool_choice.mode == wire::ToolChoice::Mode::named);
   CHECK(request.body == Json{{"model", "mock-model"}});
-  CHECK(ResponseFormat::Kind::json_object == ResponseFormat::Kind::json_schema);
+  CHECK(wire::ResponseFormat::Kind::json_object == wire::ResponseFormat::Kind::json_schema);
   CHECK(std::optional(KeyState::enabled) == KeyState::disabled);
   CHECK(Profile::documented == Profile::openai);
   CHECK(request.findings.at(0).severity == Severity::error);
-  CHECK(VerificationIssue::Kind::unmatched == VerificationIssue::Kind::invalid);
+  CHECK(Problem::Kind::unmatched == Problem::Kind::invalid);
   CHECK(Duration(20ms) == 60s);
   CHECK(std::chrono::duration<double>(0.25) == 90min);
   CHECK(ManualClock::default_start == ManualClock::default_start + 1500us);
@@ -87,7 +87,7 @@ TEST_CASE("values print themselves") {
 
 TEST_CASE("what a script did is told beside a check that failed for it") {
   Gateway gateway;
-  gateway.chat().reply(text("one two three").fail(after_tokens(2), close_connection()));
+  gateway.chat().reply(text("one two three").fault(after_tokens(2), close_connection()));
   test_support::Http(gateway).allow_incomplete().stream();
   CHECK_FALSE(gateway.verify());
 }

@@ -72,13 +72,13 @@ TEST(Gateway, PrintsValues) {
   EXPECT_EQ(request.temperature, 0.5);
   EXPECT_EQ(request.top_p, 0.5);
   EXPECT_EQ(request.temperature, std::nullopt);
-  EXPECT_EQ(request.tool_choice.mode, ToolChoice::Mode::named);
+  EXPECT_EQ(request.tool_choice.mode, wire::ToolChoice::Mode::named);
   EXPECT_EQ(request.body, (Json{{"model", "mock-model"}}));
-  EXPECT_EQ(ResponseFormat::Kind::json_object, ResponseFormat::Kind::json_schema);
+  EXPECT_EQ(wire::ResponseFormat::Kind::json_object, wire::ResponseFormat::Kind::json_schema);
   EXPECT_EQ(std::optional(KeyState::enabled), KeyState::disabled);
   EXPECT_EQ(Profile::documented, Profile::openai);
   EXPECT_EQ(request.findings.at(0).severity, Severity::error);
-  EXPECT_EQ(VerificationIssue::Kind::unmatched, VerificationIssue::Kind::invalid);
+  EXPECT_EQ(Problem::Kind::unmatched, Problem::Kind::invalid);
   EXPECT_EQ(Duration(20ms), 60s);
   EXPECT_EQ(std::chrono::duration<double>(0.25), 90min);
   EXPECT_EQ(ManualClock::default_start, ManualClock::default_start + 1500us);
@@ -90,7 +90,7 @@ TEST(Gateway, PrintsValues) {
 
 TEST(Gateway, TellsWhatAScriptDidBesideACheckThatFailedForIt) {
   Gateway gateway;
-  gateway.chat().reply(text("one two three").fail(after_tokens(2), close_connection()));
+  gateway.chat().reply(text("one two three").fault(after_tokens(2), close_connection()));
   test_support::Http(gateway).allow_incomplete().stream();
   EXPECT_FALSE(gateway.verify()) << gateway.verify();  // of what should be false GoogleTest prints no message
 }

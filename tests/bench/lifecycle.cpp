@@ -37,7 +37,7 @@ double milliseconds(const timeval& time) {
 Stop stop_with(int idle, int stalled, int half_sent, int not_reading) {
   Gateway gateway;
   gateway.chat().reply("Hello.");
-  gateway.chat().when(user_says("stall")).reply(mock_gateway::text("one two").fail(after_events(1), stall()));
+  gateway.chat().when(user_says("stall")).reply(mock_gateway::text("one two").fault(after_events(1), stall()));
   gateway.chat().when(user_says("flood")).reply(mock_gateway::text(std::string(8u << 20, 'x')).verbatim());
   const std::string chat = request_of(gateway, "Hi.");
   std::vector<bench::Client> clients;

@@ -460,7 +460,7 @@ TEST_CASE("a half-closed connection still waits for its client, a closed one doe
     const Exchange exchange = gateway.journal().last();
     if (one.name() == "half-closed-in-stream") CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
     connection.shutdown_write();
-    CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+    CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
     CHECK(exchange.client_closed_its_side() == (one.name() == "half-closed-in-stream"));
   }
 }

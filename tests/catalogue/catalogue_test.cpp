@@ -119,7 +119,7 @@ TEST_CASE("a scenario is found by its name, and a wrong name leads to the neares
 }
 
 TEST_CASE("a scenario describes itself in JSON") {
-  CHECK(describe(scenario("tool-call-arguments-empty")) ==
+  CHECK(as_json(scenario("tool-call-arguments-empty")) ==
         Json({{"name", "tool-call-arguments-empty"},
               {"group", "tool calls"},
               {"description", "calls a tool with \"\" for arguments"},
@@ -131,14 +131,14 @@ TEST_CASE("a scenario describes itself in JSON") {
               {"needs_stream", false},
               {"needs_timeout", false},
               {"calls", 1}}));
-  const Json stalled = describe(scenario("pings-defeat-idle-timeout"));
+  const Json stalled = as_json(scenario("pings-defeat-idle-timeout"));
   CHECK(stalled["expected"] == "error");
   CHECK(stalled["text"] == "Zürich 21 °C, 東京 9 °C.");
   CHECK(stalled["tool_calls"] == Json::array());
   CHECK(stalled["needs_stream"] == true);
   CHECK(stalled["needs_timeout"] == true);
-  CHECK(describe(scenario("closed-when-reused"))["calls"] == 2);
-  for (const Scenario& one : catalogue()) CHECK_NOTHROW(describe(one).dump());
+  CHECK(as_json(scenario("closed-when-reused"))["calls"] == 2);
+  for (const Scenario& one : catalogue()) CHECK_NOTHROW(as_json(one).dump());
 }
 
 TEST_CASE("a scenario keeps the options that it is given, and judges in place of verify") {

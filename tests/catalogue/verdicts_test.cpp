@@ -83,16 +83,16 @@ TEST_CASE("the verdict tells an answer, an error, a loss, a hang and what nobody
 }
 
 TEST_CASE("tool calls are judged by names and by what their arguments mean") {
-  const auto called = [](std::vector<ToolCall> calls, std::string text = "") {
+  const auto called = [](std::vector<wire::ToolCall> calls, std::string text = "") {
     ClientOutcome outcome;
     outcome.text = std::move(text);
     outcome.tool_calls = std::move(calls);
     return outcome;
   };
-  const ToolCall zurich{"", "get_weather", R"({ "city": "Z\u00fcrich" })"};
-  const ToolCall tokyo{"", "get_weather", R"({"city":"東京"})"};
-  const ToolCall time{"", "get_time", "{}"};
-  const ToolCall joined{"", "get_weather", R"({"city":"Zürich"}{"city":"東京"})"};
+  const wire::ToolCall zurich{"", "get_weather", R"({ "city": "Z\u00fcrich" })"};
+  const wire::ToolCall tokyo{"", "get_weather", R"({"city":"東京"})"};
+  const wire::ToolCall time{"", "get_time", "{}"};
+  const wire::ToolCall joined{"", "get_weather", R"({"city":"Zürich"}{"city":"東京"})"};
   CHECK(judged("tool-calls-all-index-0", called({zurich, tokyo})) == "handled");
   CHECK(judged("tool-calls-all-index-0", called({zurich})) == "silent data loss (no)");
   CHECK(judged("tool-calls-all-index-0", called({tokyo})) == "silent data loss (no)");
@@ -193,7 +193,7 @@ class HonestClient {
   }
 
   /// By index, or where there is none with the call before; another id than that call's begins a new one.
-  static void add(const Json& fragment, std::vector<ToolCall>& calls, const Json& index) {
+  static void add(const Json& fragment, std::vector<wire::ToolCall>& calls, const Json& index) {
     const Json function = fragment.value("function", Json::object());
     const std::string id = fragment.value("id", "");
     std::size_t at = index.is_number() ? index.get<std::size_t>() : calls.empty() ? 0 : calls.size() - 1;

@@ -89,13 +89,13 @@ Json after_first_word(const ChatRequest& request) {
 
 SseDialect lines_ended_by(std::string line_end) {
   SseDialect dialect;
-  dialect.line_end = std::move(line_end);
+  dialect = dialect.line_end(std::move(line_end));
   return dialect;
 }
 
 SseDialect without_done() {
   SseDialect dialect;
-  dialect.done = false;
+  dialect = dialect.done(false);
   return dialect;
 }
 
@@ -142,7 +142,7 @@ void mount_script(Gateway& gateway) {
     const Json spec = after_first_word(request);
     const Reply whole = text("one two three four");
     if (attempts->next(request.last_user_text()) > spec.value("times", std::size_t{1})) return whole;
-    return whole.fail(trigger_from(spec), effect_from(spec));
+    return whole.fault(trigger_from(spec), effect_from(spec));
   });
 }
 
@@ -202,7 +202,7 @@ void mount_console(Gateway& gateway) {
     Json seen = Json::array();
     for (const Exchange& exchange : exchanges_with(gateway.journal(), request.query())) {
       Json headers = Json::object();
-      for (const Header& header : exchange.headers()) headers[header.name] = header.value;
+      for (const wire::Header& header : exchange.headers()) headers[header.name] = header.value;
       seen.push_back({{"status", exchange.status()},
                       {"outcome", to_string(exchange.outcome(2s).kind)},
                       {"tokens", exchange.tokens_sent()},

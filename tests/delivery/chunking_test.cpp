@@ -165,7 +165,7 @@ TEST_CASE("triggers and gates count deltas") {
   Gate gate;
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Reply reply = text("abcdef").chunked(by_characters());
-  Stub stub = gateway.chat().reply(reply.fail(after_tokens(3), close_connection()), reply.hold(gate, before_token(5)));
+  Stub stub = gateway.chat().reply(reply.fault(after_tokens(3), close_connection()), reply.hold(gate, before_token(5)));
   CHECK(Http(gateway).allow_incomplete().stream().joined_text() == "abc");
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));

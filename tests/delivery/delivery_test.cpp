@@ -139,7 +139,7 @@ TEST_CASE("on the instant clock a slow reply is whole at once, and its record ha
 
 TEST_CASE("on the instant clock a stall for a time passes at once, and one without end waits") {
   Gateway gateway{Options{}.clock(InstantClock{})};
-  gateway.chat().reply(text("a b").fail(after_tokens(1), stall(1h)), text("a b").fail(after_tokens(1), stall()));
+  gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1h)), text("a b").fault(after_tokens(1), stall()));
   CHECK(Http(gateway).stream().joined_text() == "a b");
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
@@ -252,7 +252,7 @@ TEST_CASE("a stream breaks exactly where it was told to, and all before it arriv
       CAPTURE(where.trigger.to_string());
       CAPTURE(effect.to_string());
       Gateway gateway;
-      Stub stub = gateway.chat().reply(text("one two three").fail(where.trigger, effect));
+      Stub stub = gateway.chat().reply(text("one two three").fault(where.trigger, effect));
       RawConnection connection(gateway);
       connection.send(streamed(gateway));
       const auto received = connection.receive_all();
@@ -261,7 +261,7 @@ TEST_CASE("a stream breaks exactly where it was told to, and all before it arriv
       CHECK((received.bytes.find("HTTP/1.1 200 OK") == 0) == where.head);
       CHECK(received.bytes.find("0\r\n\r\n") == std::string::npos);
       const Outcome outcome = stub.last_call().outcome();
-      CHECK(outcome == Outcome::Kind::failed_by_script);
+      CHECK(outcome == Outcome::Kind::broken_by_fault);
       CHECK(outcome.events == where.events);
     }
   }
@@ -270,9 +270,9 @@ TEST_CASE("a stream breaks exactly where it was told to, and all before it arriv
 TEST_CASE("a plain reply breaks before its head, after its head, or after its body") {
   Gateway gateway;
   const Http http(gateway);
-  gateway.chat().reply(text("a").fail(before_headers(), close_connection()),
-                       text("a").fail(after_headers(), reset_connection()),
-                       text("a").fail(at_end(), reset_connection()));
+  gateway.chat().reply(text("a").fault(before_headers(), close_connection()),
+                       text("a").fault(after_headers(), reset_connection()),
+                       text("a").fault(at_end(), reset_connection()));
   const auto receive = [&] {
     RawConnection connection(gateway);
     connection.send(http.format_chat());
@@ -292,7 +292,7 @@ TEST_CASE("a plain reply breaks before its head, after its head, or after its bo
 
 TEST_CASE("a failure breaks too: a 503 whose body never comes") {
   Gateway gateway;
-  gateway.chat().reply(Reply(service_unavailable()).fail(after_headers(), close_connection()));
+  gateway.chat().reply(Reply(service_unavailable()).fault(after_headers(), close_connection()));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
   const auto received = connection.receive_all();
@@ -305,7 +305,7 @@ TEST_CASE("a stall for a time goes on afterwards; one without end lasts until th
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   Stub stub =
-      gateway.chat().reply(text("a b").fail(after_tokens(1), stall(1min)), text("a b").fail(after_tokens(1), stall()));
+      gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1min)), text("a b").fault(after_tokens(1), stall()));
   RawConnection first(gateway);
   first.send(streamed(gateway));
   REQUIRE(clock.wait_for_waits(1, 5s));
@@ -328,7 +328,7 @@ TEST_CASE("a stall for a time goes on afterwards; one without end lasts until th
 TEST_CASE("a stalled stream delays nobody else") {
   Gateway gateway;
   gateway.chat().reply("quick");
-  gateway.chat().when(user_says("stall")).reply(text("a").fail(after_headers(), stall()));
+  gateway.chat().when(user_says("stall")).reply(text("a").fault(after_headers(), stall()));
   std::vector<RawConnection> stalled;
   for (int i = 0; i < 100; ++i) {
     stalled.emplace_back(gateway);
@@ -347,7 +347,7 @@ TEST_CASE("what can never happen is refused where it is written") {
   CHECK_THROWS_AS(stall(-1s), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(text("a").every(-1ms)), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(text("a").first_token_after(-1ms)), GatewayError);
-  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).fail(after_tokens(1), close_connection())), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).fault(after_tokens(1), close_connection())), GatewayError);
 }
 
 // --- Dialects
@@ -356,10 +356,10 @@ TEST_CASE("what can never happen is refused where it is written") {
 TEST_CASE("a dialect decides line ends, the space after the colon, [DONE] and the content type") {
   Gateway gateway;
   SseDialect dialect;
-  dialect.line_end = "\r\n";
-  dialect.space_after_colon = false;
-  dialect.done = false;
-  dialect.content_type = "text/event-stream";
+  dialect = dialect.line_end("\r\n");
+  dialect = dialect.space_after_colon(false);
+  dialect = dialect.done(false);
+  dialect = dialect.content_type("text/event-stream");
   gateway.chat().reply(text("a").sse(dialect));
   const Response response = Http(gateway).stream();
   CHECK(response.header("Content-Type") == "text/event-stream");
@@ -423,7 +423,7 @@ TEST_CASE("for ever is a time that can be waited for") {
   Gate gate{Duration::max()};
   Gateway gateway{Options{}.clock(clock).read_timeout(Duration::max()).write_timeout(Duration::max())};
   Stub stub = gateway.chat().reply(
-      text("a b").first_token_after(1s).hold(gate, before_token(2)).fail(after_tokens(2), close_connection()));
+      text("a b").first_token_after(1s).hold(gate, before_token(2)).fault(after_tokens(2), close_connection()));
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
   REQUIRE(clock.wait_for_waits(1, Duration::max()));
@@ -431,7 +431,7 @@ TEST_CASE("for ever is a time that can be waited for") {
   REQUIRE(gate.wait_until_reached(Duration::max()));
   gate.open();
   CHECK(connection.receive_all().end == End::fin);
-  CHECK(stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+  CHECK(stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
   CHECK_FALSE(stub.last_call().guard_expired());
 }
 
@@ -441,7 +441,7 @@ TEST_CASE("a plain reply is held whole, and only before what it has") {
   gateway.chat().reply(text("one two").hold(gate, before_token(3)), text("one two").hold(gate, before_token(2)));
   const Http http(gateway);
   CHECK(http.ask("Hi") == "one two");
-  CHECK(gateway.verify().issues().size() == 1);  // it has no third token
+  CHECK(gateway.verify().problems().size() == 1);  // it has no third token
   auto answer = std::async(std::launch::async, [&] { return http.ask("Hi"); });
   REQUIRE(gate.wait_until_reached(5s));
   CHECK(gateway.journal().last().bytes_sent() == 0);

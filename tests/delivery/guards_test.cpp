@@ -25,7 +25,7 @@ using test_support::End;
 using test_support::Http;
 using test_support::RawConnection;
 using test_support::time_of;
-using Kind = VerificationIssue::Kind;
+using Kind = Problem::Kind;
 
 constexpr std::chrono::milliseconds patience = 5s;
 
@@ -33,14 +33,14 @@ inline Reply words() { return text("one two three"); }
 
 inline SseDialect left_open(bool done = true) {
   SseDialect dialect;
-  dialect.open_after_done = true;
-  dialect.done = done;
+  dialect = dialect.open_after_done(true);
+  dialect = dialect.done(done);
   return dialect;
 }
 
 inline SseDialect pinging() {
   SseDialect dialect;
-  dialect.ping_every = 5ms;
+  dialect = dialect.ping_every(5ms);
   return dialect;
 }
 
@@ -66,19 +66,19 @@ struct Endless {
 
 inline const std::vector<Endless>& endless() {
   static const std::vector<Endless> rows = {
-      {"stall() after a token", words().fail(after_tokens(2), stall()), true, End::reset,
+      {"stall() after a token", words().fault(after_tokens(2), stall()), true, End::reset,
        "stalled as scripted after token 2"},
-      {"stall() after an event", words().fail(after_events(1), stall()), true, End::reset,
+      {"stall() after an event", words().fault(after_events(1), stall()), true, End::reset,
        "stalled as scripted after event 1"},
-      {"stall() inside an event", words().fail(inside_event(2, 9), stall()), true, End::reset,
+      {"stall() inside an event", words().fault(inside_event(2, 9), stall()), true, End::reset,
        "stalled as scripted inside event 2, after 9 bytes"},
-      {"stall() with pings", words().sse(pinging()).fail(after_tokens(2), stall()), true, End::reset,
+      {"stall() with pings", words().sse(pinging()).fault(after_tokens(2), stall()), true, End::reset,
        "stalled as scripted after token 2"},
-      {"stall() of a plain reply", words().fail(before_headers(), stall()), false, End::reset,
+      {"stall() of a plain reply", words().fault(before_headers(), stall()), false, End::reset,
        "stalled as scripted before headers"},
-      {"stall(Duration::max())", words().fail(after_tokens(2), stall(Duration::max())), true, End::reset,
+      {"stall(Duration::max())", words().fault(after_tokens(2), stall(Duration::max())), true, End::reset,
        "stalled as scripted after token 2"},
-      {"half_close()", words().fail(after_tokens(2), half_close()), true, End::fin,
+      {"half_close()", words().fault(after_tokens(2), half_close()), true, End::fin,
        "stayed half-closed as scripted after token 2", "had not closed its side"},
       {"open_after_done", words().sse(left_open()), true, End::reset, "kept its stream open as scripted after [DONE]",
        "had not closed its side"},
@@ -109,9 +109,9 @@ TEST_CASE("the stall guard ends each wait that a client without a timeout would 
       CHECK(exchange.guard_expired());
       CHECK_FALSE(exchange.departure());
       const Verification verification = gateway.verify();
-      REQUIRE(verification.issues().size() == 1);
-      CHECK(verification.issues()[0].kind == Kind::guard_expired);
-      CHECK(verification.issues()[0].exchanges == std::vector<std::uint64_t>{1});
+      REQUIRE(verification.problems().size() == 1);
+      CHECK(verification.problems()[0].kind == Kind::guard_expired);
+      CHECK(verification.problems()[0].exchanges == std::vector<std::uint64_t>{1});
       CHECK(contains(verification.message(),
                      "\n  exchange 1 " + row.told + " for 0.05 s; the client " + row.client + "\n"));
       CHECK(contains(verification.message(), "reply of \"silent\""));
@@ -128,7 +128,7 @@ TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none fo
   for (const std::optional<Duration> guard : {std::optional<Duration>(), std::optional<Duration>(Duration::max())}) {
     ManualClock clock;
     Gateway gateway{Options{}.clock(clock).stall_guard(guard)};
-    gateway.chat().reply(words().fail(after_tokens(2), stall()));
+    gateway.chat().reply(words().fault(after_tokens(2), stall()));
     RawConnection connection(gateway);
     connection.send(Http(gateway).format_chat({{"stream", true}}));
     REQUIRE(connection.receive_until("two").found);
@@ -143,8 +143,8 @@ TEST_CASE("the stall guard is real time: 120 s unless set, positive, and none fo
 TEST_CASE("a stall that ends in time has its outcome and no finding, however short the guard") {
   Gateway gateway{Options{}.stall_guard(1ms)};
   Gate gate;
-  gateway.chat().reply(words().fail(after_tokens(1), stall(20ms)),
-                       words().fail(after_tokens(1), stall(gate)).hold(gate, before_token(3)).every(10ms));
+  gateway.chat().reply(words().fault(after_tokens(1), stall(20ms)),
+                       words().fault(after_tokens(1), stall(gate)).hold(gate, before_token(3)).every(10ms));
   CHECK(Http(gateway).stream().joined_text() == "one two three");
   auto held = std::async(std::launch::async, [&] { return Http(gateway).stream().joined_text(); });
   REQUIRE(gate.wait_until_delivered(patience));
@@ -165,10 +165,10 @@ TEST_CASE("a wait of the test that fails says which exchange stalls as scripted,
     std::string last = "two";  // that arrives before
   };
   const std::vector<Row> rows = {
-      {"stall()", words().fail(after_tokens(2), stall()), "stalls as scripted after token 2"},
-      {"stall(duration)", words().fail(after_tokens(2), stall(1h)), "stalls as scripted after token 2"},
-      {"stall(gate)", words().fail(after_tokens(2), stall(gate)), "stalls as scripted after token 2"},
-      {"half_close()", words().fail(after_tokens(2), half_close()), "stays half-closed as scripted after token 2"},
+      {"stall()", words().fault(after_tokens(2), stall()), "stalls as scripted after token 2"},
+      {"stall(duration)", words().fault(after_tokens(2), stall(1h)), "stalls as scripted after token 2"},
+      {"stall(gate)", words().fault(after_tokens(2), stall(gate)), "stalls as scripted after token 2"},
+      {"half_close()", words().fault(after_tokens(2), half_close()), "stays half-closed as scripted after token 2"},
       {"open_after_done", words().sse(left_open()), "keeps its stream open as scripted after [DONE]", "[DONE]"},
       {"a hold", words().hold(gate, before_token(3)), "is held as scripted before token 3"},
   };
@@ -204,7 +204,7 @@ TEST_CASE("a wait of the test that fails says which exchange stalls as scripted,
 TEST_CASE("how long an exchange has stalled is told in real time, whatever the gateway's clock shows") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
-  gateway.chat().reply(words().fail(after_tokens(2), stall()));
+  gateway.chat().reply(words().fault(after_tokens(2), stall()));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(connection.receive_until("two").found);
@@ -265,8 +265,8 @@ TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard en
   Gateway later{Options{}.clock(clock)};
   for (Gateway* const gateway : {&one, &other}) {
     const Verification verification = gateway->verify();
-    REQUIRE(verification.issues().size() == 1);
-    CHECK(verification.issues()[0].kind == Kind::guard_expired);
+    REQUIRE(verification.problems().size() == 1);
+    CHECK(verification.problems()[0].kind == Kind::guard_expired);
     CHECK(verification.message() ==
           "a wait ran into its real-time guard  ManualClock::sleep_for(1.5 s)\n"
           "  the manual clock was not advanced in time");
@@ -370,7 +370,7 @@ TEST_CASE("an exchange whose guard is spent reaches further gates, and takes non
   gate.release();
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(
-      words().hold(never, before_token(1)).hold(gate, before_token(2)).fail(after_tokens(2), stall(gate)),
+      words().hold(never, before_token(1)).hold(gate, before_token(2)).fault(after_tokens(2), stall(gate)),
       words().hold(gate, before_token(2)));
   const Http http(gateway);
   CHECK(http.stream().joined_text() == "one two three");

@@ -220,7 +220,7 @@ TEST_CASE("a raw reply and a failure have their time to the first byte, and chun
   Stepped failed(Reply(service_unavailable()).first_token_after(recorded({3s})));
   CHECK(failed.plain() == times({3s})[0]);
   const Json delta = {{"choices", {{{"index", 0}, {"delta", {{"content", "a b c"}}}}}}};
-  const Reply three = chunks({chunk(delta), chunk(delta), raw_bytes(": ping\n\n"), chunk(delta)});
+  const Reply three = chunks({json_chunk(delta), json_chunk(delta), raw_bytes(": ping\n\n"), json_chunk(delta)});
   Stepped gaps(three.every(recorded({1s, 2s})));
   CHECK(gaps.stream() == times({0s, 1s, 3s}));
   Stepped speed(three.tokens_per_second(4));
@@ -420,7 +420,7 @@ TEST_CASE("a gateway's pace is that of every completion, scripted or not") {
   CHECK(on.stream() == times({200ms, 240ms}));
   CHECK(on.plain() == times({240ms})[0]);
   const Json delta = {{"choices", {{{"index", 0}, {"delta", {{"content", "a"}}}}}}};
-  on.gateway.chat().reply(chunks({chunk(delta), chunk(delta)}));
+  on.gateway.chat().reply(chunks({json_chunk(delta), json_chunk(delta)}));
   CHECK(on.stream() == times({200ms, 220ms}));
 }
 

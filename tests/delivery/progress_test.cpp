@@ -60,11 +60,11 @@ class Watching final : public detail::Outlet {
 };
 
 /// Two tokens' worth of events, then [DONE].
-Reply two_events() { return chunks({chunk({{"a", 1}}), chunk({{"b", 2}})}); }
+Reply two_events() { return chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}})}); }
 
 SseDialect with_data_after_done() {
   SseDialect dialect;
-  dialect.after_done = "{}";
+  dialect = dialect.after_done("{}");
   return dialect;
 }
 
@@ -84,9 +84,9 @@ TEST_CASE("[DONE] is told once its last byte was handed over, not before") {
       {"in one write", two_events().one_write()},
       {"in two writes", two_events().split_write(20)},
       {"byte by byte", two_events().slice_writes(1)},
-      {"with a fault before", two_events().fail(before_done(), stall(1s))},
-      {"with a fault inside [DONE]", two_events().fail(inside_event(3, 4), stall(1s))},
-      {"after an error", two_events().fail(after_events(1), error_event(server_error()))},
+      {"with a fault before", two_events().fault(before_done(), stall(1s))},
+      {"with a fault inside [DONE]", two_events().fault(inside_event(3, 4), stall(1s))},
+      {"after an error", two_events().fault(after_events(1), error_event(server_error()))},
       {"with data after it", two_events().sse(with_data_after_done())},
       {"with data after it, in one write", two_events().sse(with_data_after_done()).one_write()},
   };
@@ -122,7 +122,7 @@ TEST_CASE("events and tokens are told once they were handed over, and those that
   // Head, two events, [DONE], the terminating chunk.
   for (const bool simple : {true, false}) {
     const Reply apart = two_events().write_each_event();
-    const Reply reply = simple ? apart : apart.fail(at_end(), stall(1s));
+    const Reply reply = simple ? apart : apart.fault(at_end(), stall(1s));
     for (std::size_t fails_at = 1; fails_at <= 6; ++fails_at) {
       CAPTURE(simple);
       CAPTURE(fails_at);
@@ -138,8 +138,8 @@ TEST_CASE("events and tokens are told once they were handed over, and those that
 }
 
 TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
-  std::vector<StreamChunk> elements(2000, chunk({{"word", std::string(100, 'x')}}));
-  elements.push_back(chunk({{"word", std::string(200'000, 'y')}}));
+  std::vector<StreamChunk> elements(2000, json_chunk({{"word", std::string(100, 'x')}}));
+  elements.push_back(json_chunk({{"word", std::string(200'000, 'y')}}));
   detail::DeliveryProgress progress;
   Watching outlet(progress);
   stream(chunks(elements), outlet, progress);
@@ -167,7 +167,7 @@ TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
 TEST_CASE("a client that never got [DONE] has left no stream open") {
   Gateway gateway;
   Gate gate;
-  gateway.chat().reply(chunks({chunk({{"a", 1}})}).sse(with_data_after_done()).one_write().hold(gate, before_event(3)));
+  gateway.chat().reply(chunks({json_chunk({{"a", 1}})}).sse(with_data_after_done()).one_write().hold(gate, before_event(3)));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(gate.wait_until_reached(10s));

@@ -68,13 +68,13 @@ inline Reply words() { return text("one two three"); }
 
 inline SseDialect pinging() {
   SseDialect dialect;
-  dialect.ping_every = 1h;
+  dialect = dialect.ping_every(1h);
   return dialect;
 }
 
 inline SseDialect left_open() {
   SseDialect dialect;
-  dialect.open_after_done = true;
+  dialect = dialect.open_after_done(true);
   return dialect;
 }
 
@@ -90,13 +90,13 @@ inline const std::vector<Kind>& kinds() {
        Ended::by_the_gate, Closing::is_noted},
       {"a hold before a token of a plain reply", [](const Gate& gate) { return words().hold(gate, before_token(1)); },
        false, 0, Ended::by_the_gate, Closing::is_noted},
-      {"stall()", [](const Gate&) { return words().fail(after_tokens(1), stall()); }, true, 2, Ended::by_nothing_else,
+      {"stall()", [](const Gate&) { return words().fault(after_tokens(1), stall()); }, true, 2, Ended::by_nothing_else,
        Closing::ends},
-      {"stall(duration)", [](const Gate&) { return words().fail(after_tokens(1), stall(1h)); }, true, 2,
+      {"stall(duration)", [](const Gate&) { return words().fault(after_tokens(1), stall(1h)); }, true, 2,
        Ended::by_the_clock, Closing::is_noted, "a stall"},
-      {"stall(gate)", [](const Gate& gate) { return words().fail(after_tokens(1), stall(gate)); }, true, 2,
+      {"stall(gate)", [](const Gate& gate) { return words().fault(after_tokens(1), stall(gate)); }, true, 2,
        Ended::by_the_gate, Closing::is_noted},
-      {"half_close", [](const Gate&) { return words().fail(after_tokens(1), half_close()); }, true, 2,
+      {"half_close", [](const Gate&) { return words().fault(after_tokens(1), half_close()); }, true, 2,
        Ended::by_nothing_else, Closing::ends},
       {"open_after_done", [](const Gate&) { return words().sse(left_open()); }, true, 6, Ended::by_nothing_else,
        Closing::ends},
@@ -106,10 +106,10 @@ inline const std::vector<Kind>& kinds() {
        Ended::by_the_clock, Closing::is_noted, "a ping"},
       {"a ping in a hold", [](const Gate& gate) { return words().hold(gate, before_token(1)).sse(pinging()); }, true, 1,
        Ended::by_the_gate, Closing::is_noted, "a ping"},
-      {"a ping in stall()", [](const Gate&) { return words().fail(after_events(1), stall()).sse(pinging()); }, true, 1,
+      {"a ping in stall()", [](const Gate&) { return words().fault(after_events(1), stall()).sse(pinging()); }, true, 1,
        Ended::by_nothing_else, Closing::ends, "a ping"},
       {"the drain before a fault",
-       [](const Gate&) { return raw_reply(200, std::string(50'000, 'x')).fail(at_end(), reset_connection()); },
+       [](const Gate&) { return raw_reply(200, std::string(50'000, 'x')).fault(at_end(), reset_connection()); },
        false,
        0,
        Ended::by_nothing_else,
@@ -387,8 +387,8 @@ TEST_CASE("a wait that the test forgets ends with its guard, and verify() tells 
       CHECK(exchange.outcome() == Outcome::Kind::completed);
       CHECK(exchange.guard_expired());
       const Verification verification = on.gateway.verify();
-      REQUIRE(verification.issues().size() == 1);
-      CHECK(verification.issues()[0].kind == VerificationIssue::Kind::guard_expired);
+      REQUIRE(verification.problems().size() == 1);
+      CHECK(verification.problems()[0].kind == Problem::Kind::guard_expired);
       return time;
     });
   }
@@ -412,8 +412,8 @@ TEST_CASE("however many waits an exchange has, all end with the first guard that
            .hold(never, before_token(2))
            .hold(never, before_token(3))
            .hold(never, before_token(4))
-           .fail(after_tokens(5), stall(never))
-           .fail(after_tokens(6), stall(1h))
+           .fault(after_tokens(5), stall(never))
+           .fault(after_tokens(6), stall(1h))
            .every(1s),
        {}},
       {"a slow body", text(many).every(1s), slow_body(1, 1s)},
@@ -469,8 +469,8 @@ TEST_CASE("a client that does not read delays an advance for a moment only") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   gateway.chat().reply(chunks({raw_bytes(std::string(50'000, 'x'))})
-                           .fail(after_events(1), stall(1s))
-                           .fail(after_events(1), reset_connection()));
+                           .fault(after_events(1), stall(1s))
+                           .fault(after_events(1), reset_connection()));
   RawConnection connection(gateway, {4096});
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(clock.wait_for_waits(1, patience));
@@ -478,7 +478,7 @@ TEST_CASE("a client that does not read delays an advance for a moment only") {
   const Exchange exchange = gateway.journal().last();
   CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
   CHECK(connection.receive_all().end == End::reset);
-  CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+  CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
 }
 
 // --- Gates ----------------------------------------------------------------------------------------------------------
@@ -507,7 +507,7 @@ TEST_CASE("what precedes a gate is at the client when the gate says so, and noth
   }
   REQUIRE(pieces.size() == 1 + 6 + 1);  // head; role, three tokens, finish, [DONE]; the terminating chunk
   struct Row {
-    Place place;
+    HoldPoint place;
     std::size_t pieces;
   };
   std::vector<Row> rows;
@@ -542,7 +542,7 @@ TEST_CASE("a gate is reached, and what precedes it not delivered, while the clie
     Gateway gateway;
     const Reply large = chunks({raw_bytes(std::string(50'000, 'x')), raw_bytes("y")});
     Stub stub =
-        gateway.chat().reply(stalls ? large.fail(after_events(1), stall(gate)) : large.hold(gate, before_event(2)));
+        gateway.chat().reply(stalls ? large.fault(after_events(1), stall(gate)) : large.hold(gate, before_event(2)));
     RawConnection connection(gateway, {4096});
     connection.send(Http(gateway).format_chat());
     REQUIRE(gate.wait_until_reached(patience));

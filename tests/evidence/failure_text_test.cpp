@@ -36,20 +36,20 @@ TEST_CASE("verify() notes what scripted faults did") {
     std::string note;
   };
   const std::vector<Row> rows = {
-      {text("one two three").fail(after_tokens(2), close_connection()), true, "broke off after token 2 as scripted"},
-      {text("one two three").fail(after_events(2), reset_connection()), true,
+      {text("one two three").fault(after_tokens(2), close_connection()), true, "broke off after token 2 as scripted"},
+      {text("one two three").fault(after_events(2), reset_connection()), true,
        "broke off with a reset after event 2 as scripted"},
-      {text("one two three").fail(before_headers(), close_connection()), false, "broke off before headers as scripted"},
-      {text("one two three").fail(after_bytes(9), truncate()), false,
+      {text("one two three").fault(before_headers(), close_connection()), false, "broke off before headers as scripted"},
+      {text("one two three").fault(after_bytes(9), truncate()), false,
        "was truncated after byte 9 of the body as scripted"},
-      {text("one two three").fail(after_tokens(1), garbage("?!")), true,
+      {text("one two three").fault(after_tokens(1), garbage("?!")), true,
        "sent 2 bytes of garbage after token 1 as scripted"},
-      {text("one two three").fail(after_tokens(1), stall(1ms)), true, "stalled after token 1 as scripted"},
-      {text("one two three").fail(after_tokens(1), error_event(server_error())), true,
+      {text("one two three").fault(after_tokens(1), stall(1ms)), true, "stalled after token 1 as scripted"},
+      {text("one two three").fault(after_tokens(1), error_event(server_error())), true,
        "sent an error event after token 1 as scripted"},
-      {text("one two three").fail(after_tokens(1), skip_event()).fail(after_tokens(2), duplicate_event()), true,
+      {text("one two three").fault(after_tokens(1), skip_event()).fault(after_tokens(2), duplicate_event()), true,
        "skipped an event after token 1 as scripted, sent an event twice after token 2 as scripted"},
-      {text("one two three").fail(before_headers(), wrong_content_length(-5)), false,
+      {text("one two three").fault(before_headers(), wrong_content_length(-5)), false,
        "announced a Content-Length wrong by -5 as scripted"},
   };
   for (const Row& row : rows) {
@@ -75,7 +75,7 @@ TEST_CASE("verify() notes a finish_reason that no whole answer has, when it was 
   gateway.chat().when(user_says("tool")).reply(tool_call("f"));
   gateway.chat()
       .when(user_says("cut"))
-      .reply(text("one two").finish_reason("length").fail(after_tokens(1), close_connection()));
+      .reply(text("one two").finish_reason("length").fault(after_tokens(1), close_connection()));
   const Http http = Http(gateway).allow_incomplete();
   http.chat({{"max_tokens", 1}});
   http.stream({{"max_tokens", 2}});
@@ -103,7 +103,7 @@ TEST_CASE("notes of scripted faults are of the scope, and of ten exchanges at mo
 TEST_CASE("an exchange tells what became of its reply's faults") {
   Gateway gateway;
   gateway.chat().reply(
-      text("one two").fail(after_tokens(1), duplicate_event()).fail(after_tokens(9), reset_connection()));
+      text("one two").fault(after_tokens(1), duplicate_event()).fault(after_tokens(9), reset_connection()));
   Http(gateway).stream();
   const Exchange exchange = gateway.journal().last();
   REQUIRE(exchange.outcome() == Outcome::Kind::completed);

@@ -240,7 +240,7 @@ TEST_CASE("what a log throws does not disturb the exchange") {
 
 TEST_CASE("an exchange is recorded before the first byte of its answer leaves") {
   Gateway gateway;
-  gateway.chat().reply(text("x").fail(before_headers(), stall()));
+  gateway.chat().reply(text("x").fault(before_headers(), stall()));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());
   REQUIRE(gateway.journal().wait_for(1, 10s));
@@ -293,13 +293,13 @@ TEST_CASE("a client that closes its side only is recorded, and gets its answer")
 
 TEST_CASE("a break that the test scripted is recorded as such") {
   Gateway gateway;
-  gateway.chat().reply(text("a b c").fail(after_events(2), close_connection()));
+  gateway.chat().reply(text("a b c").fault(after_events(2), close_connection()));
   const Response response = Http(gateway).allow_incomplete().stream();
   CHECK_FALSE(response.complete);
   const Outcome outcome = gateway.journal().last().outcome();
-  CHECK(outcome == Outcome::Kind::failed_by_script);
+  CHECK(outcome == Outcome::Kind::broken_by_fault);
   CHECK(outcome.events == 2);
-  CHECK(printed(outcome) == "failed by script after 2 events");
+  CHECK(printed(outcome) == "broken by fault after 2 events");
 }
 
 TEST_CASE("a whole stream counts its events, its tokens and its bytes") {
@@ -557,9 +557,9 @@ TEST_CASE("what accessors of a temporary give may be kept") {
   const auto& body = gateway.journal().last().body();
   const auto& request = gateway.journal().last().request();
   std::vector<std::string> names;
-  for (const Header& header : gateway.journal().last().headers()) names.push_back(header.name);
+  for (const wire::Header& header : gateway.journal().last().headers()) names.push_back(header.name);
   std::size_t issues = 0;
-  for (const VerificationIssue& issue : gateway.verify().issues()) issues += issue.exchanges.size();
+  for (const Problem& issue : gateway.verify().problems()) issues += issue.exchanges.size();
   Http(gateway).get("/v1/models");  // evicts the exchange
   CHECK(has_part(body, "kept"));
   CHECK(request.method == "POST");
@@ -633,7 +633,7 @@ TEST_CASE("an exchange as a curl command, run by a shell, sends the same request
     CHECK((again.body() == first.body()));
     CHECK(again.status() == first.status());
     CHECK(again.key_id() == first.key_id());
-    for (const Header& header : first.headers()) {
+    for (const wire::Header& header : first.headers()) {
       CAPTURE(header.name);
       if (header.name != "Host" && header.name != "Content-Length") {
         CHECK(again.headers().find(header.name) == header.value);

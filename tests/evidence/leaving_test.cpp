@@ -100,7 +100,7 @@ TEST_CASE("a client that closed its sending side and still reads gets its plain 
 
 TEST_CASE("a client that closes at [DONE], before the body's end, has got its whole answer") {
   Gateway gateway;
-  gateway.chat().reply(text("a b").fail(at_end(), stall(50ms)));
+  gateway.chat().reply(text("a b").fault(at_end(), stall(50ms)));
   RawConnection client(gateway);
   client.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(client.receive_until("data: [DONE]\n\n").found);
@@ -140,7 +140,7 @@ TEST_CASE("an exchange whose client has gone is not waited for, although its rep
 TEST_CASE("a client that closed its side is waited for while its reply goes on") {
   Gateway gateway;
   Gate gate(1min);
-  gateway.chat().reply(text("a b").hold(gate, before_token(2)).fail(after_tokens(3), close_connection()));
+  gateway.chat().reply(text("a b").hold(gate, before_token(2)).fault(after_tokens(3), close_connection()));
   RawConnection client(gateway);
   client.send(Http(gateway).format_chat({{"stream", true}}));
   client.shutdown_write();
@@ -150,13 +150,13 @@ TEST_CASE("a client that closed its side is waited for while its reply goes on")
   CHECK(client.receive_response().done());
   const Exchange exchange = gateway.journal().last();
   CHECK(exchange.outcome() == Outcome::Kind::completed);
-  REQUIRE(gateway.verify().issues().size() == 1);
-  CHECK(gateway.verify().issues()[0].kind == VerificationIssue::Kind::fault_not_reached);
+  REQUIRE(gateway.verify().problems().size() == 1);
+  CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
 }
 
 TEST_CASE("a client that leaves where nothing more would be sent ends its exchange at once") {
   Gateway gateway;
-  gateway.chat().reply(text("a b").fail(at_end(), stall(1h)));
+  gateway.chat().reply(text("a b").fault(at_end(), stall(1h)));
   RawConnection client(gateway);
   client.send(Http(gateway).format_chat());
   CHECK(client.receive_response().text() == "a b");
@@ -186,7 +186,7 @@ TEST_CASE("a stream that its client closes long after [DONE] is a finding, as on
   Gateway gateway;
   gateway.chat().reply(text("a b").sse([] {
     SseDialect dialect;
-    dialect.open_after_done = true;
+    dialect = dialect.open_after_done(true);
     return dialect;
   }()));
   RawConnection client(gateway);
@@ -239,7 +239,7 @@ TEST_CASE("a request sent behind an unfinished stream is a finding") {
   Gateway gateway;
   Gate gate(1min);
   gateway.chat().reply("second");
-  gateway.chat().at_most(1).reply(text("a b").hold(gate, before_token(2)));
+  gateway.chat().times(1).reply(text("a b").hold(gate, before_token(2)));
   RawConnection client(gateway);
   client.send(Http{gateway}.format_chat({{"stream", true}}));
   REQUIRE(gate.wait_until_reached(10s));

@@ -114,8 +114,8 @@ TEST_CASE("an expectation that is not met because requests were refused says so"
   const Stub stub = gateway.chat().named("greeting").expect(1).reply("Hello.");
   http.chat({{"temperature", "hot"}});
   Verification verification = gateway.verify();
-  REQUIRE(verification.issues().size() == 1);
-  CHECK(verification.issues()[0].text == "expectation not met  " + stub.title() +
+  REQUIRE(verification.problems().size() == 1);
+  CHECK(verification.problems()[0].text == "expectation not met  " + stub.title() +
                                              "  expected 1 call, got 0\n"
                                              "  exchange 2 was refused before the script: 400 temperature: expected a "
                                              "number, got a string (\"hot\")");

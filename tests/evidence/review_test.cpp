@@ -300,7 +300,7 @@ TEST_CASE("numbered tries of parallel calls are accused only when they are early
 TEST_CASE("calls under way at once are no retries of each other, but each may be retried too early") {
   Wire wire;
   wire.gateway.chat().reply("Hello");
-  wire.gateway.chat().at_most(3).reply(Reply(rate_limited(60s)).fail(before_headers(), stall(5s)));
+  wire.gateway.chat().times(3).reply(Reply(rate_limited(60s)).fault(before_headers(), stall(5s)));
   std::vector<RawConnection> connections;
   for (int i = 0; i < 3; ++i) {
     connections.emplace_back(wire.gateway);
@@ -354,7 +354,7 @@ TEST_CASE("a retry on a connection that stays open is one") {
 
 TEST_CASE("an answer that never arrived forbids nothing") {
   Wire wire;
-  wire.gateway.chat().reply(Reply(rate_limited(60s)).fail(before_headers(), reset_connection()), text("Hello"));
+  wire.gateway.chat().reply(Reply(rate_limited(60s)).fault(before_headers(), reset_connection()), text("Hello"));
   wire.http.allow_incomplete().chat();
   wire.http.chat();
   CHECK(wire.gateway.review().message() == two);
@@ -401,7 +401,7 @@ TEST_CASE("tool calls with their results are clean, in any order and over severa
 
 TEST_CASE("a stream that its client keeps open after [DONE] is a finding") {
   Gateway gateway;
-  gateway.chat().reply(text("a b").fail(at_end(), stall()));
+  gateway.chat().reply(text("a b").fault(at_end(), stall()));
   RawConnection client(gateway);
   client.send(Http{gateway}.format_chat({{"stream", true}}));
   REQUIRE(client.receive_until("data: [DONE]\n\n").found);
@@ -412,15 +412,15 @@ TEST_CASE("a stream that its client keeps open after [DONE] is a finding") {
 
 TEST_CASE("a stream that only the gateway ended after [DONE] is a finding") {
   Gateway gateway;
-  gateway.chat().reply(text("a b").fail(at_end(), stall(600ms)));
+  gateway.chat().reply(text("a b").fault(at_end(), stall(600ms)));
   CHECK(Http{gateway}.stream().done());
   CHECK(codes(gateway.review()) == "stream_left_open");
 }
 
 TEST_CASE("a stream that its client closes at [DONE], or that ends there, is clean") {
   Gateway gateway;
-  gateway.chat().reply(text("a b"), text("a b").fail(at_end(), stall()),
-                       text("a b").fail(at_end(), close_connection()));
+  gateway.chat().reply(text("a b"), text("a b").fault(at_end(), stall()),
+                       text("a b").fault(at_end(), close_connection()));
   CHECK(Http{gateway}.stream().done());
   {
     RawConnection client(gateway);

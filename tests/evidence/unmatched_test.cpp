@@ -26,13 +26,13 @@ inline Json tools(const std::string& name) {
 
 inline std::string at(int line) { return "(unmatched_test.cpp:" + std::to_string(line) + ")"; }
 
-using Kind = VerificationIssue::Kind;
+using Kind = Problem::Kind;
 
 TEST_CASE("an unmatched request is told with the closest stubs, matcher by matcher") {
   Gateway gateway;
   const CreatedKey key = gateway.keys().create("billing service");
   const Http http = Http(gateway).with_key(key.secret);
-  const Stub greeting_stub = gateway.chat().named("greeting").at_most(1).reply("Hello.");
+  const Stub greeting_stub = gateway.chat().named("greeting").times(1).reply("Hello.");
   const int greeting = greeting_stub.where().line;
   http.chat();
   const Stub weather_stub = gateway.chat()
@@ -65,9 +65,9 @@ TEST_CASE("an unmatched request is told with the closest stubs, matcher by match
   CHECK_FALSE(verification);
   CHECK(verification.message() ==
         "no stub matched  POST /v1/chat/completions  key \"billing service\"  exchange 3\n" + diagnosis);
-  REQUIRE(verification.issues().size() == 1);
-  CHECK(verification.issues()[0].kind == Kind::unmatched);
-  CHECK(verification.issues()[0].exchanges == std::vector<std::uint64_t>{3});
+  REQUIRE(verification.problems().size() == 1);
+  CHECK(verification.problems()[0].kind == Kind::unmatched);
+  CHECK(verification.problems()[0].exchanges == std::vector<std::uint64_t>{3});
 }
 
 TEST_CASE("a stub that matches is told with the reason why it was passed over") {
@@ -78,7 +78,7 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
     return gateway.journal().last().decision().detail;
   };
   SUBCASE("exhausted") {
-    const Stub where_stub = gateway.chat().named("once").when(user_says("Hi")).at_most(2).reply("x");
+    const Stub where_stub = gateway.chat().named("once").when(user_says("Hi")).times(2).reply("x");
     const std::string where = at(where_stub.where().line);
     http.chat();
     http.chat();

@@ -26,7 +26,7 @@ using test_support::Response;
 
 inline std::string at(int line) { return "(verify_test.cpp:" + std::to_string(line) + ")"; }
 
-using Kind = VerificationIssue::Kind;
+using Kind = Problem::Kind;
 
 TEST_CASE("an expectation is met by that many calls, and told when it is not") {
   Gateway gateway;
@@ -147,7 +147,7 @@ TEST_CASE("a request that breaks what it should be is answered all the same, and
             ", which says it should be\n"
             "  ✘ temperature is from 0 to 0.5    actual 0.9");
   CHECK(kinds(verification) == std::vector<Kind>{Kind::invalid});
-  CHECK(verification.issues()[0].where.line == std::stoi(where.substr(where.find(':') + 1)));
+  CHECK(verification.problems()[0].where.line == std::stoi(where.substr(where.find(':') + 1)));
 }
 
 TEST_CASE("a function of the test that threw is told, with what it said") {
@@ -165,7 +165,7 @@ TEST_CASE("a function of the test that threw is told, with what it said") {
   gateway.reset();
   const Stub unsure = gateway.chat().when(matching("unsure", [](const ChatRequest&) -> bool { throw 42; })).reply("x");
   CHECK(http.chat().status == 500);
-  CHECK(gateway.verify().issues().at(0).text ==
+  CHECK(gateway.verify().problems().at(0).text ==
         "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 2\n"
         "  user: \"Hi\"\n"
         "  the matcher \"unsure\" of " +
@@ -188,7 +188,7 @@ TEST_CASE("a fault that the reply never came to is told") {
   Gateway gateway;
   const Http http = Http(gateway).allow_incomplete();
   const Stub where_stub =
-      gateway.chat().named("short").reply(text("one two three").fail(after_tokens(5), reset_connection()));
+      gateway.chat().named("short").reply(text("one two three").fault(after_tokens(5), reset_connection()));
   const std::string where = at(where_stub.where().line);
   CHECK(http.stream().joined_text() == "one two three");
   const Verification verification = gateway.verify();
@@ -200,7 +200,7 @@ TEST_CASE("a fault that the reply never came to is told") {
         "  reply of \"short\" " +
             where);
   gateway.reset();
-  gateway.chat().reply(text("one two three").fail(after_tokens(2), reset_connection()));
+  gateway.chat().reply(text("one two three").fault(after_tokens(2), reset_connection()));
   CHECK(http.stream().joined_text() == "one two");
   CHECK(gateway.verify());
 }
@@ -245,7 +245,7 @@ TEST_CASE("a place at which the reply was to be held or split, and to which it n
   gateway.chat().reply(text("one two")
                            .hold(gate, before_token(2))
                            .hold(gate, before_token(9))
-                           .fail(after_tokens(2), reset_connection()));
+                           .fault(after_tokens(2), reset_connection()));
   http.stream();
   CHECK(gateway.verify());
 }
@@ -276,7 +276,7 @@ TEST_CASE("verify waits until requests under way have ended") {
   Gateway gateway;
   Gate gate;
   const Stub stub =
-      gateway.chat().reply(text("a b").hold(gate, before_token(1)).fail(after_tokens(9), close_connection()));
+      gateway.chat().reply(text("a b").hold(gate, before_token(1)).fault(after_tokens(9), close_connection()));
   auto client = std::async(std::launch::async, [&] { return Http(gateway).stream().joined_text(); });
   REQUIRE(stub.wait_for_calls(1, 10s));
   auto judged = std::async(std::launch::async, [&] { return kinds(gateway.verify()); });
@@ -395,10 +395,10 @@ TEST_CASE("a scope that can cover nothing is refused") {
 
 TEST_CASE("options that contradict each other are refused where they are written") {
   Gateway gateway;
-  CHECK_THROWS_AS(gateway.chat().expect(3).at_most(2).reply("x"), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().expect(3).times(2).reply("x"), GatewayError);
   CHECK_THROWS_AS(gateway.chat().expect(at_least(3)).reply("x", then_nothing_more()), GatewayError);
-  CHECK_THROWS_AS(gateway.chat().at_most(1).reply("x", then_nothing_more()), GatewayError);
-  CHECK_THROWS_AS(gateway.chat().at_most(1).never(), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().times(1).reply("x", then_nothing_more()), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().times(1).never(), GatewayError);
   CHECK_THROWS_AS(gateway.chat().should(stream_is(true)).never(), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().in_state("", "x")), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().then_state("", "x")), GatewayError);
@@ -426,7 +426,7 @@ TEST_CASE("why a stub was not called is told as it was, not as it is") {
     const Stub stub = gateway.chat().expect(1).reply("x");
     gateway.fail_next(overloaded());
     http.chat();
-    CHECK(gateway.verify().issues().at(0).text ==
+    CHECK(gateway.verify().problems().at(0).text ==
           "expectation not met  " + stub.title() +
               "  expected 1 call, got 0\n  exchange 1 matches it, but the answer was forced failure, 529 overloaded");
   }
@@ -634,8 +634,8 @@ TEST_CASE("more problems than are kept are counted") {
   const Http http = Http(gateway).keep_alive();
   for (int i = 0; i < 103; ++i) http.chat("b");
   const Verification verification = gateway.verify();
-  CHECK(verification.issues().size() == 101);
-  CHECK(verification.issues().back().text == "and 3 more problems of exchanges, not kept");
+  CHECK(verification.problems().size() == 101);
+  CHECK(verification.problems().back().text == "and 3 more problems of exchanges, not kept");
   CHECK(verification.message().find("\n\nand 81 more\nnever called: ") != std::string::npos);
 }
 

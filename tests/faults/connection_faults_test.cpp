@@ -271,7 +271,7 @@ TEST_CASE(
              {early_hints(),
               "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; "
               "rel=preload; as=style\r\n\r\n"},
-             {early_hints(Headers{{"X-A", "1"}, {"X-A", "2"}}),
+             {early_hints(wire::Headers{{"X-A", "1"}, {"X-A", "2"}}),
               "HTTP/1.1 103 Early Hints\r\nX-A: 1\r\nX-A: 2\r\n\r\n"}}) {
       gateway.next_connection(fault);
       RawConnection connection(gateway);
@@ -297,7 +297,7 @@ TEST_CASE("an interim response has arrived when a fault takes the place of the r
     for (const Effect& effect : {close_connection(), reset_connection(), half_close()}) {
       CAPTURE(effect.to_string());
       Gateway gateway;
-      gateway.chat().reply(text("a").fail(before_headers(), effect));
+      gateway.chat().reply(text("a").fault(before_headers(), effect));
       gateway.next_connection(unsolicited_continue());
       const auto received = seen(gateway, Http(gateway).format_chat());
       CHECK(received.bytes == interim);
@@ -416,8 +416,8 @@ TEST_CASE(
   CHECK(Http(gateway).chat().status == 200);
   CHECK(gateway.journal().last().guard_expired());
   const Verification verification = gateway.verify();
-  REQUIRE(verification.issues().size() == 1);
-  CHECK(verification.issues()[0].kind == VerificationIssue::Kind::guard_expired);
+  REQUIRE(verification.problems().size() == 1);
+  CHECK(verification.problems()[0].kind == Problem::Kind::guard_expired);
 }
 
 TEST_CASE(
@@ -520,14 +520,14 @@ TEST_CASE(
   seen(gateway);
   gateway.next_connection(early_hints());
   const Verification verification = gateway.verify();
-  REQUIRE(verification.issues().size() == 2);
-  CHECK(verification.issues()[0].kind == VerificationIssue::Kind::fault_not_reached);
-  CHECK(verification.issues()[0].where.line == line);
-  CHECK(verification.issues()[0].text ==
+  REQUIRE(verification.problems().size() == 2);
+  CHECK(verification.problems()[0].kind == Problem::Kind::fault_not_reached);
+  CHECK(verification.problems()[0].where.line == line);
+  CHECK(verification.problems()[0].text ==
         "a fault was never reached  next connection: reset on accept "
         "(connection_faults_test.cpp:" +
             std::to_string(line) + ")\n  2 of 3 are left");
-  CHECK(verification.issues()[1].text ==
+  CHECK(verification.problems()[1].text ==
         "a fault was never reached  next connection: 103 Early Hints "
         "(connection_faults_test.cpp:" +
             std::to_string(line + 3) + ")\n  no connection came to it");
@@ -582,7 +582,7 @@ TEST_CASE("what can never strike is refused where it is written") {
   CHECK_THROWS_AS(garbage_on_accept(""), GatewayError);
   CHECK_THROWS_AS(slow_body(0, 1s), GatewayError);
   CHECK_THROWS_AS(slow_body(1, 0s), GatewayError);
-  CHECK_THROWS_AS(early_hints(Headers{{"X-A", "1\r\nX-B: 2"}}), GatewayError);
+  CHECK_THROWS_AS(early_hints(wire::Headers{{"X-A", "1\r\nX-B: 2"}}), GatewayError);
 }
 
 // --- Bounded waits
@@ -593,7 +593,7 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
   const std::string request = Http(gateway).format_chat();
   gateway.next_connection(fault);
   RawConnection connection(gateway);
-  if (fault.place() == ConnectionFault::Place::reused) {
+  if (fault.place() == ConnectionFault::Moment::reused) {
     connection.send(request);
     REQUIRE(connection.receive_response().status == 200);
   }

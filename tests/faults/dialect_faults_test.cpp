@@ -17,7 +17,7 @@ using test_support::Http;
 /// The body of a stream of the events {"a":1} and {"b":2}.
 std::string body_of(const SseDialect& dialect, const Trigger& trigger, const Effect& effect) {
   Gateway gateway{Options{}.clock(InstantClock{})};
-  gateway.chat().reply(chunks({{{"a", 1}}, {{"b", 2}}}).sse(dialect).fail(trigger, effect));
+  gateway.chat().reply(chunks({{{"a", 1}}, {{"b", 2}}}).sse(dialect).fault(trigger, effect));
   return Http(gateway).stream().body;
 }
 
@@ -25,7 +25,7 @@ const Json broke{{"error", "it broke"}};
 
 TEST_CASE("an error event in place of the first event comes after the byte order mark") {
   SseDialect dialect;
-  dialect.byte_order_mark = true;
+  dialect = dialect.byte_order_mark(true);
   CHECK(body_of(dialect, after_headers(), error_event(broke)) ==
         "\xEF\xBB\xBF"
         "data: {\"error\":\"it broke\"}\n\ndata: [DONE]\n\n");
@@ -36,8 +36,8 @@ TEST_CASE("an error event in place of the first event comes after the byte order
 
 TEST_CASE("pings of a stream that stalls before its first event come after the byte order mark") {
   SseDialect dialect;
-  dialect.byte_order_mark = true;
-  dialect.ping_every = 1s;
+  dialect = dialect.byte_order_mark(true);
+  dialect = dialect.ping_every(1s);
   CHECK(body_of(dialect, after_headers(), stall(1500ms)) ==
         "\xEF\xBB\xBF"
         ": ping\n\ndata: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\n");
@@ -45,20 +45,20 @@ TEST_CASE("pings of a stream that stalls before its first event come after the b
 
 TEST_CASE("the last event twice is two events, of which the second has no blank line after it") {
   SseDialect dialect;
-  dialect.final_blank_line = false;
+  dialect = dialect.final_blank_line(false);
   CHECK(body_of(dialect, before_done(), duplicate_event()) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\ndata: [DONE]\n");
-  dialect.done = false;
+  dialect = dialect.done(false);
   CHECK(body_of(dialect, after_events(1), duplicate_event()) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"b\":2}\n");
 }
 
 TEST_CASE("an error event after the last event is an event of its own") {
   SseDialect dialect;
-  dialect.final_blank_line = false;
+  dialect = dialect.final_blank_line(false);
   CHECK(body_of(dialect, after_events(3), error_event(broke)) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\ndata: {\"error\":\"it broke\"}\n");
-  dialect.done = false;
+  dialect = dialect.done(false);
   CHECK(body_of(dialect, before_done(), error_event(broke)) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"error\":\"it broke\"}\n");
 }

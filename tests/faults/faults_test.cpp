@@ -59,26 +59,26 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
     const std::string rest = after(whole, point);
     for (const Effect& effect : {close_connection(), reset_connection(), garbage(noise)}) {
       CAPTURE(effect.to_string());
-      OneExchange on(reply.fail(point.trigger, effect), streamed);
+      OneExchange on(reply.fault(point.trigger, effect), streamed);
       const auto received = on.connection.receive_all();
       CHECK(received.bytes == expected + effect.bytes());
       CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
-      CHECK(on.stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
       CHECK(on.gateway.verify());
     }
     {
-      OneExchange on(reply.fail(point.trigger, half_close()), streamed);
+      OneExchange on(reply.fault(point.trigger, half_close()), streamed);
       const auto received = on.connection.receive_all();
       CHECK(received.bytes == expected);
       CHECK(received.end == End::fin);
       const Exchange exchange = on.stub.last_call();
       CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);
       on.connection.shutdown_write();
-      CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+      CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
       CHECK(exchange.client_closed_its_side());
     }
     {
-      OneExchange on(reply.fail(point.trigger, stall()), streamed);
+      OneExchange on(reply.fault(point.trigger, stall()), streamed);
       CHECK(on.receive(expected.size()) == expected);
       on.clock.advance(24h);
       CHECK(on.connection.end() == End::open);
@@ -89,7 +89,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
       CHECK(exchange.bytes_sent() == expected.size());
     }
     {
-      OneExchange on(reply.fail(point.trigger, stall(1min)), streamed);
+      OneExchange on(reply.fault(point.trigger, stall(1min)), streamed);
       CHECK(on.receive(expected.size()) == expected);
       REQUIRE(on.clock.wait_for_waits(1, 5s));
       on.clock.advance(59s);
@@ -100,7 +100,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
     }
     {
       Gate gate;
-      OneExchange on(reply.fail(point.trigger, stall(gate)), streamed);
+      OneExchange on(reply.fault(point.trigger, stall(gate)), streamed);
       CHECK(on.receive(expected.size()) == expected);
       REQUIRE(gate.wait_until_reached(5s));
       gate.open();
@@ -116,11 +116,11 @@ inline void check_truncation(const Reply& reply, bool streamed, const std::vecto
   for (const Point& point : points) {
     if (!point.head) continue;
     CAPTURE(point.trigger.to_string());
-    OneExchange on(reply.fail(point.trigger, truncate()), streamed);
+    OneExchange on(reply.fault(point.trigger, truncate()), streamed);
     const auto received = on.connection.receive_all();
     CHECK(received.bytes == before(whole, point, true));
     CHECK(received.end == End::fin);
-    CHECK(on.stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+    CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
   }
 }
 
@@ -177,16 +177,16 @@ TEST_CASE("an error event takes the place of what would follow; [DONE] and the t
     const bool is_done = point.whole == 5;
     const std::string end = (is_done ? "" : done) + terminator;
     {
-      OneExchange on(streamed_reply().fail(point.trigger, error_event({{"error", {{"message", "é"}}}})), true);
+      OneExchange on(streamed_reply().fault(point.trigger, error_event({{"error", {{"message", "é"}}}})), true);
       const std::string expected = before(whole, point) + http_chunk("data: {\"error\":{\"message\":\"é\"}}\n\n") + end;
       CHECK(on.receive(expected.size()) == expected);
-      CHECK(on.stub.last_call().outcome() == Outcome::Kind::failed_by_script);
+      CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
       CHECK(on.connection.end() == End::open);
       on.connection.send(Http(on.gateway).format("GET", "/v1/models"));
       CHECK(on.connection.receive_response().status == 200);
     }
     {
-      OneExchange on(streamed_reply().fail(point.trigger, error_event(server_error())), true);
+      OneExchange on(streamed_reply().fault(point.trigger, error_event(server_error())), true);
       CHECK(on.connection.receive_response().raw ==
             before(whole, point) + http_chunk("data: " + failed + "\n\n") + end);
     }
@@ -223,9 +223,9 @@ TEST_CASE("the event that would come next is left out, or comes twice") {
 TEST_CASE("faults of one reply happen in turn, and count what the reply has, not what was sent") {
   const Whole whole = unbroken(streamed_reply(), true);
   OneExchange on(streamed_reply()
-                     .fail(after_events(1), skip_event())
-                     .fail(after_events(3), stall(1s))
-                     .fail(after_events(3), reset_connection()),
+                     .fault(after_events(1), skip_event())
+                     .fault(after_events(3), stall(1s))
+                     .fault(after_events(3), reset_connection()),
                  true);
   const std::string expected = whole.up_to(1, 0) + http_chunk(whole.pieces[2]);
   CHECK(on.receive(expected.size()) == expected);
@@ -240,7 +240,7 @@ inline std::string in_http_1_0(std::string request) { return request.replace(req
 TEST_CASE("to a client of HTTP/1.0 the body just ends, wherever it was cut") {
   const Whole whole = unbroken(streamed_reply(), true);
   for (const Effect& effect : {close_connection(), truncate()}) {
-    OneExchange on(streamed_reply().fail(inside_character(3), effect), true, in_http_1_0);
+    OneExchange on(streamed_reply().fault(inside_character(3), effect), true, in_http_1_0);
     const auto received = on.connection.receive_all();
     CHECK(received.end == End::fin);
     const std::string body = received.bytes.substr(received.bytes.find("\r\n\r\n") + 4);
@@ -263,18 +263,18 @@ TEST_CASE("each effect on a stream to a client of HTTP/1.0, whose body has no HT
   Gate open_gate;
   open_gate.open();
   const std::vector<Row> rows = {
-      {close_connection(), "", End::fin, Outcome::Kind::failed_by_script},
-      {reset_connection(), "", End::reset, Outcome::Kind::failed_by_script},
-      {garbage(noise), noise, End::fin, Outcome::Kind::failed_by_script},
-      {truncate(), "", End::fin, Outcome::Kind::failed_by_script},
-      {error_event({{"error", 1}}), error, End::fin, Outcome::Kind::failed_by_script},
+      {close_connection(), "", End::fin, Outcome::Kind::broken_by_fault},
+      {reset_connection(), "", End::reset, Outcome::Kind::broken_by_fault},
+      {garbage(noise), noise, End::fin, Outcome::Kind::broken_by_fault},
+      {truncate(), "", End::fin, Outcome::Kind::broken_by_fault},
+      {error_event({{"error", 1}}), error, End::fin, Outcome::Kind::broken_by_fault},
       {stall(open_gate), after_it, End::fin, Outcome::Kind::completed},
       {skip_event(), whole.pieces[3] + whole.pieces[4], End::fin, Outcome::Kind::completed},
       {duplicate_event(), whole.pieces[2] + after_it, End::fin, Outcome::Kind::completed},
   };
   for (const Row& row : rows) {
     CAPTURE(row.effect.to_string());
-    OneExchange on(streamed_reply().fail(after_tokens(1), row.effect), true, in_http_1_0);
+    OneExchange on(streamed_reply().fault(after_tokens(1), row.effect), true, in_http_1_0);
     const auto received = on.connection.receive_all();
     CHECK(received.end == row.end);
     CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == before_it + row.follows);
@@ -287,7 +287,7 @@ TEST_CASE("a request that came with a broken one is not answered where the conne
   const std::string expected = whole.up_to(2, 0);
   for (const Effect& effect : {close_connection(), reset_connection(), truncate(), garbage(noise), half_close()}) {
     CAPTURE(effect.to_string());
-    OneExchange on(streamed_reply().fail(after_tokens(1), effect), true, [](const std::string& request) {
+    OneExchange on(streamed_reply().fault(after_tokens(1), effect), true, [](const std::string& request) {
       std::string many;
       for (int i = 0; i < 200; ++i) many += request;  // more than is read from the socket at once
       return many;
@@ -301,7 +301,7 @@ TEST_CASE("a request that came with a broken one is not answered where the conne
   }
   for (const Effect& effect : {error_event({{"error", 1}}), skip_event(), duplicate_event()}) {
     CAPTURE(effect.to_string());
-    OneExchange on(streamed_reply().fail(after_tokens(1), effect), true);
+    OneExchange on(streamed_reply().fault(after_tokens(1), effect), true);
     on.connection.send(Http(on.gateway).format("GET", "/v1/models"));
     CHECK(on.connection.receive_response().complete);
     CHECK(on.connection.receive_response().header("Content-Type") == "application/json");
@@ -334,7 +334,7 @@ TEST_CASE("a client that tries again when its connection has ended finds the stu
     std::promise<void> tried_again;
     const std::shared_future<void> wait = tried_again.get_future().share();
     Gateway gateway{Options{}.on_exchange([wait](const Exchange&) { wait.wait_for(5s); })};
-    Stub stub = gateway.chat().reply(streamed_reply().fail(after_tokens(1), effect));
+    Stub stub = gateway.chat().reply(streamed_reply().fault(after_tokens(1), effect));
     for (int attempt = 0; attempt < 2; ++attempt) {
       RawConnection connection(gateway);
       connection.send(Http(gateway).format_chat({{"stream", true}}));
@@ -351,7 +351,7 @@ TEST_CASE("what precedes a close or a reset reaches a client that reads it late"
   for (const auto& end : ends) {
     CAPTURE(end.first.to_string());
     Gateway gateway(Options{}.verify_on_destruction(false));
-    const Stub stub = gateway.chat().reply(raw_reply(200, body).fail(at_end(), end.first));
+    const Stub stub = gateway.chat().reply(raw_reply(200, body).fault(at_end(), end.first));
     test_support::ConnectionOptions small;
     small.receive_buffer = 4096;
     RawConnection connection(gateway, small);
@@ -364,13 +364,13 @@ TEST_CASE("what precedes a close or a reset reaches a client that reads it late"
     const auto received = connection.receive_all();
     CHECK(received.bytes.size() == exchange.bytes_sent());
     CHECK(received.end == end.second);
-    CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+    CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
   }
 }
 
 TEST_CASE("an error event stands in place of the next event, also of one that was to be left out or sent twice") {
   for (const Effect& effect : {skip_event(), duplicate_event()}) {
-    OneExchange on(text("a b").fail(after_tokens(1), effect).fail(after_tokens(1), error_event(server_error())), true);
+    OneExchange on(text("a b").fault(after_tokens(1), effect).fault(after_tokens(1), error_event(server_error())), true);
     const auto response = on.connection.receive_response();
     CHECK(response.joined_text() == "a");
     const std::string& raw = response.raw;
@@ -413,7 +413,7 @@ TEST_CASE("a Content-Length is wrong by what the test says, on replies of any st
       std::string head = whole.head;
       const std::string field = "Content-Length: " + std::to_string(size);
       head.replace(head.find(field), field.size(), "Content-Length: " + std::to_string(wrong));
-      OneExchange on(reply.fail(before_headers(), wrong_content_length(difference)), false);
+      OneExchange on(reply.fault(before_headers(), wrong_content_length(difference)), false);
       const std::string expected = head + whole.pieces[0];
       CHECK(on.receive(expected.size()) == expected);
       CHECK(on.connection.end() == End::open);
@@ -425,7 +425,7 @@ TEST_CASE("a Content-Length is wrong by what the test says, on replies of any st
 
 TEST_CASE("a Content-Length is never wrong by more than it can say") {
   const auto announced = [](std::int64_t difference) {
-    OneExchange on(raw_reply(200, "abc").fail(before_headers(), wrong_content_length(difference)), false);
+    OneExchange on(raw_reply(200, "abc").fault(before_headers(), wrong_content_length(difference)), false);
     return on.connection.receive_until("\r\n\r\n").bytes;
   };
   CHECK(announced(INT64_MAX).find("Content-Length: 9223372036854775807\r\n") != std::string::npos);
@@ -442,7 +442,7 @@ TEST_CASE("a reply without a body breaks before and after its head") {
         CAPTURE(status);
         CAPTURE(trigger.to_string());
         CAPTURE(effect.to_string());
-        OneExchange on(reply.fail(trigger, effect), false);
+        OneExchange on(reply.fault(trigger, effect), false);
         const auto received = on.connection.receive_all();
         CHECK(received.bytes == (trigger.kind() == Trigger::Kind::before_headers ? "" : head) + effect.bytes());
         CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
@@ -526,17 +526,17 @@ TEST_CASE("values that no fault or dialect can have are refused") {
     change(dialect);
     return refusal([&] { static_cast<void>(text("a").sse(dialect)); });
   };
-  CHECK(refused([](SseDialect& d) { d.line_end = "\n\n"; }).find("ends in") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.event = "a\nb"; }).find("event is one line") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.comment = "a\rb"; }).find("comment is one line") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.after_done = "a\n"; }).find("after_done is one line") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.retry = -1s; }).find("not negative") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.retry = 1500us; }).find("whole milliseconds") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.ping_every = -1s; }).find("a millisecond at least") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.ping_every = 999us; }).find("a millisecond at least") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.ping = ""; }).find("ping needs a line") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.after_done = "x", d.done = false; }).find("[DONE]") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d.after_done = "x", d.final_blank_line = false; }).find("blank line") !=
+  CHECK(refused([](SseDialect& d) { d = d.line_end("\n\n"); }).find("ends in") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.event("a\nb"); }).find("event is one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.comment("a\rb"); }).find("comment is one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.after_done("a\n"); }).find("after_done is one line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.retry(-1s); }).find("not negative") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.retry(1500us); }).find("whole milliseconds") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.ping_every(-1s); }).find("a millisecond at least") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.ping_every(999us); }).find("a millisecond at least") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.ping(""); }).find("ping needs a line") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.after_done("x"), d = d.done(false); }).find("[DONE]") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.after_done("x"), d = d.final_blank_line(false); }).find("blank line") !=
         std::string::npos);
   CHECK_THROWS_AS(choices(text("a").one_write(), text("b")), GatewayError);
 }
@@ -546,7 +546,7 @@ TEST_CASE("a reply that is always one piece takes no pace between tokens and no 
   CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).sse(SseDialect())), GatewayError);
   CHECK_NOTHROW(static_cast<void>(Reply(server_error()).first_token_after(1s)));
   const Reply measured = text("a").header("Content-Length", "3");
-  CHECK_THROWS_AS(static_cast<void>(measured.fail(before_headers(), wrong_content_length(5))), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(measured.fault(before_headers(), wrong_content_length(5))), GatewayError);
 }
 
 TEST_CASE("a fault that the reply never comes to is a finding of verify(), streamed and plain") {
@@ -558,19 +558,19 @@ TEST_CASE("a fault that the reply never comes to is a finding of verify(), strea
   SseDialect without_done;
   without_done.done = false;
   const std::vector<Row> rows = {
-      {text("abc").fail(inside_character(2), stall()), true, "stall inside a character of event 2"},
-      {text("abc").fail(inside_event(2, 5000), stall()), true, "stall inside event 2, after 5000 bytes"},
-      {text("abc").fail(inside_event(9, 1), stall()), true, "stall inside event 9, after 1 byte"},
-      {text("abc").fail(after_bytes(100000), half_close()), true, "half-close the connection after 100000 bytes"},
-      {text("abc").fail(after_events(4), skip_event()), true, "skip an event after 4 events"},
-      {text("abc").sse(without_done).fail(before_done(), duplicate_event()), true, "duplicate an event before [DONE]"},
-      {text("abc").fail(before_headers(), wrong_content_length(-2)), true, "Content-Length wrong by -2 before headers"},
-      {text("abc").fail(after_events(1), stall()), false, "stall after 1 event"},
-      {text("abc").fail(after_tokens(1), stall()), false, "stall after 1 token"},
-      {text("abc").fail(before_done(), stall()), false, "stall before [DONE]"},
-      {text("abc").fail(after_bytes(100000), garbage("x")), false, "send 1 byte of garbage after 100000 bytes"},
-      {text("abc").fail(after_headers(), error_event(server_error())), false, "send an error event after headers"},
-      {text("abc").fail(after_headers(), skip_event()), false, "skip an event after headers"},
+      {text("abc").fault(inside_character(2), stall()), true, "stall inside a character of event 2"},
+      {text("abc").fault(inside_event(2, 5000), stall()), true, "stall inside event 2, after 5000 bytes"},
+      {text("abc").fault(inside_event(9, 1), stall()), true, "stall inside event 9, after 1 byte"},
+      {text("abc").fault(after_bytes(100000), half_close()), true, "half-close the connection after 100000 bytes"},
+      {text("abc").fault(after_events(4), skip_event()), true, "skip an event after 4 events"},
+      {text("abc").sse(without_done).fault(before_done(), duplicate_event()), true, "duplicate an event before [DONE]"},
+      {text("abc").fault(before_headers(), wrong_content_length(-2)), true, "Content-Length wrong by -2 before headers"},
+      {text("abc").fault(after_events(1), stall()), false, "stall after 1 event"},
+      {text("abc").fault(after_tokens(1), stall()), false, "stall after 1 token"},
+      {text("abc").fault(before_done(), stall()), false, "stall before [DONE]"},
+      {text("abc").fault(after_bytes(100000), garbage("x")), false, "send 1 byte of garbage after 100000 bytes"},
+      {text("abc").fault(after_headers(), error_event(server_error())), false, "send an error event after headers"},
+      {text("abc").fault(after_headers(), skip_event()), false, "skip an event after headers"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.finding);

@@ -52,38 +52,38 @@ TEST_CASE("each dialect, to the byte") {
   const std::vector<Row> rows = {
       {"the default", [](SseDialect&) {}, {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n"}},
       {"CRLF",
-       [](SseDialect& d) { d.line_end = "\r\n"; },
+       [](SseDialect& d) { d = d.line_end("\r\n"); },
        {"data: " + a + "\r\n\r\n", "data: " + b + "\r\n\r\n", "data: [DONE]\r\n\r\n"}},
       {"lone CR",
-       [](SseDialect& d) { d.line_end = "\r"; },
+       [](SseDialect& d) { d = d.line_end("\r"); },
        {"data: " + a + "\r\r", "data: " + b + "\r\r", "data: [DONE]\r\r"}},
       {"no space after the colon",
-       [](SseDialect& d) { d.space_after_colon = false, d.event = "message", d.comment = "c"; },
+       [](SseDialect& d) { d = d.space_after_colon(false), d = d.event("message"), d = d.comment("c"); },
        {":c\n\n", "event:message\ndata:" + a + "\n\n", ":c\n\n", "event:message\ndata:" + b + "\n\n", ":c\n\n",
         "event:message\ndata:[DONE]\n\n"}},
-      {"without [DONE]", [](SseDialect& d) { d.done = false; }, {"data: " + a + "\n\n", "data: " + b + "\n\n"}},
+      {"without [DONE]", [](SseDialect& d) { d = d.done(false); }, {"data: " + a + "\n\n", "data: " + b + "\n\n"}},
       {"a byte order mark",
-       [](SseDialect& d) { d.byte_order_mark = true; },
+       [](SseDialect& d) { d = d.byte_order_mark(true); },
        {"\xEF\xBB\xBF", "data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n"}},
       {"event, id and retry",
-       [](SseDialect& d) { d.event = "chunk", d.ids = true, d.retry = 1500ms; },
+       [](SseDialect& d) { d = d.event("chunk"), d = d.ids(true), d = d.retry(1500ms); },
        {"event: chunk\nid: 1\nretry: 1500\ndata: " + a + "\n\n", "event: chunk\nid: 2\ndata: " + b + "\n\n",
         "event: chunk\nid: 3\ndata: [DONE]\n\n"}},
       {"data on several lines",
-       [](SseDialect& d) { d.multi_line_data = true; },
+       [](SseDialect& d) { d = d.multi_line_data(true); },
        {"data: {\ndata: \"a\":1\ndata: }\n\n", "data: {\ndata: \"b\":2,\"c\":3\ndata: }\n\n", "data: [DONE]\n\n"}},
       {"comments",
-       [](SseDialect& d) { d.comment = "PROCESSING"; },
+       [](SseDialect& d) { d = d.comment("PROCESSING"); },
        {": PROCESSING\n\n", "data: " + a + "\n\n", ": PROCESSING\n\n", "data: " + b + "\n\n", ": PROCESSING\n\n",
         "data: [DONE]\n\n"}},
       {"no final blank line",
-       [](SseDialect& d) { d.final_blank_line = false; },
+       [](SseDialect& d) { d = d.final_blank_line(false); },
        {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n"}},
       {"neither [DONE] nor the final blank line",
-       [](SseDialect& d) { d.final_blank_line = false, d.done = false; },
+       [](SseDialect& d) { d = d.final_blank_line(false), d = d.done(false); },
        {"data: " + a + "\n\n", "data: " + b + "\n"}},
       {"data after [DONE]",
-       [](SseDialect& d) { d.after_done = "{\"late\":true}"; },
+       [](SseDialect& d) { d = d.after_done("{\"late\":true}"); },
        {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n", "data: {\"late\":true}\n\n"}},
   };
   for (const Row& row : rows) {
@@ -96,7 +96,7 @@ TEST_CASE("each dialect, to the byte") {
 
 TEST_CASE("data on several lines is the same JSON to a parser") {
   SseDialect dialect;
-  dialect.multi_line_data = true;
+  dialect = dialect.multi_line_data(true);
   OneExchange on(text("one two").sse(dialect), true);
   CHECK(on.connection.receive_response().joined_text() == "one two");
 }
@@ -105,7 +105,7 @@ TEST_CASE("the content type is what the dialect says, or missing") {
   for (const char* const type : {"text/event-stream", "text/plain", ""}) {
     CAPTURE(type);
     SseDialect dialect;
-    dialect.content_type = type;
+    dialect = dialect.content_type(type);
     OneExchange on(two_events().sse(dialect), true);
     const Response response = on.connection.receive_response();
     CHECK(response.header("Content-Type") == type);
@@ -115,7 +115,7 @@ TEST_CASE("the content type is what the dialect says, or missing") {
 
 TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the client leaves") {
   SseDialect dialect;
-  dialect.open_after_done = true;
+  dialect = dialect.open_after_done(true);
   const Whole whole = unbroken(two_events(), true);
   OneExchange on(two_events().sse(dialect), true);
   const std::string expected = whole.up_to(3, 0);
@@ -131,13 +131,13 @@ TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the 
 
 TEST_CASE("bytes are counted and events cut as the dialect writes them") {
   SseDialect dialect;
-  dialect.byte_order_mark = true;
-  dialect.comment = "c";
-  dialect.ids = true;
+  dialect = dialect.byte_order_mark(true);
+  dialect = dialect.comment("c");
+  dialect = dialect.ids(true);
   const std::string start = http_chunk("\xEF\xBB\xBF");
   const std::string comment = http_chunk(": c\n\n");
   const auto body = [&](const Trigger& trigger) {
-    OneExchange on(two_events().sse(dialect).fail(trigger, close_connection()), true);
+    OneExchange on(two_events().sse(dialect).fault(trigger, close_connection()), true);
     const std::string bytes = on.connection.receive_all().bytes;
     return bytes.substr(bytes.find("\r\n\r\n") + 4);
   };
@@ -152,8 +152,8 @@ TEST_CASE("bytes are counted and events cut as the dialect writes them") {
 
 inline SseDialect pinging(Duration interval, std::string ping = ": ping") {
   SseDialect dialect;
-  dialect.ping_every = interval;
-  dialect.ping = std::move(ping);
+  dialect = dialect.ping_every(interval);
+  dialect = dialect.ping(std::move(ping));
   return dialect;
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("on the instant clock the same pings come at once") {
 
 TEST_CASE("a stalled stream pings on, and a ping may have several lines") {
   const Whole whole = unbroken(text("a"), true);
-  OneExchange on(text("a").fail(after_tokens(1), stall()).sse(pinging(15s, "id: 7\n: ping")), true);
+  OneExchange on(text("a").fault(after_tokens(1), stall()).sse(pinging(15s, "id: 7\n: ping")), true);
   const std::string start = whole.up_to(2, 0);
   CHECK(on.receive(start.size()) == start);
   const std::string ping = http_chunk("id: 7\n: ping\n\n");
@@ -227,7 +227,7 @@ TEST_CASE("a stream held at a gate pings until the gate opens") {
 TEST_CASE("no ping comes inside an event, and none in a plain reply") {
   const Whole whole = unbroken(text("a"), true);
   {
-    OneExchange on(text("a").fail(inside_event(2, 9), stall(1min)).sse(pinging(40s)), true);
+    OneExchange on(text("a").fault(inside_event(2, 9), stall(1min)).sse(pinging(40s)), true);
     const std::string start = whole.up_to(1, 9);
     CHECK(on.receive(start.size()) == start);
     REQUIRE(on.clock.wait_for_waits(1, 5s));
@@ -245,7 +245,7 @@ TEST_CASE("no ping comes inside an event, and none in a plain reply") {
 
 TEST_CASE("of the pings that a stall inside an event kept back, only the last comes") {
   const Whole whole = unbroken(text("a b"), true);
-  OneExchange on(text("a b").every(1h).fail(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
+  OneExchange on(text("a b").every(1h).fault(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
   const std::string start = whole.up_to(1, 9);
   CHECK(on.receive(start.size()) == start);
   REQUIRE(on.clock.wait_for_waits(1, 5s));
@@ -313,7 +313,7 @@ inline Unzipped unzip(std::string_view bytes) {
 
 TEST_CASE("a stream in gzip is the same text, and each event can be read when it arrives") {
   SseDialect dialect;
-  dialect.gzip = true;
+  dialect = dialect.gzip(true);
   const std::string long_text(200000, 'x');
   const Reply reply = chunks({{{"a", 1}}, {{"long", long_text}}});
   OneExchange on(reply.sse(dialect), true);
@@ -329,11 +329,11 @@ TEST_CASE("a stream in gzip is the same text, and each event can be read when it
 
 TEST_CASE("a stream in gzip is cut where its text is") {
   SseDialect dialect;
-  dialect.gzip = true;
+  dialect = dialect.gzip(true);
   const std::string first = chunks_of(two_events())[0];
   for (const Effect& effect : {close_connection(), reset_connection(), truncate()}) {
     CAPTURE(effect.to_string());
-    OneExchange on(two_events().sse(dialect).fail(inside_event(2, 9), effect), true);
+    OneExchange on(two_events().sse(dialect).fault(inside_event(2, 9), effect), true);
     const auto received = on.connection.receive_all();
     CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
     std::string_view body = received.bytes;
@@ -410,9 +410,9 @@ TEST_CASE("a reply leaves in writes of a size, or in one, and its bytes stay the
   CHECK(writes_of(two_events().one_write(), true) == std::vector<std::string>{joined(usual)});
   CHECK(writes_of(raw_reply(200, "BODY").write_each_event(), false) == std::vector<std::string>{"HEADBODY"});
   CHECK(writes_of(raw_reply(200, "BODY").slice_writes(3), false) == std::vector<std::string>{"HEA", "DBO", "DY"});
-  CHECK(writes_of(raw_reply(200, "BODY").fail(after_bytes(1), stall(1s)).one_write(), false) ==
+  CHECK(writes_of(raw_reply(200, "BODY").fault(after_bytes(1), stall(1s)).one_write(), false) ==
         std::vector<std::string>{"HEADB", "ODY"});
-  const Reply stalled = two_events().fail(after_events(1), stall(1s)).one_write();
+  const Reply stalled = two_events().fault(after_events(1), stall(1s)).one_write();
   CHECK(writes_of(stalled, true) == std::vector<std::string>{usual[0] + usual[1], usual[2] + usual[3] + usual[4]});
 }
 

@@ -31,7 +31,7 @@ using test_support::Response;
 
 constexpr const char* terminator = "0\r\n\r\n";
 
-inline std::string chunk(std::string_view bytes, std::size_t missing = 0) {
+inline std::string json_chunk(std::string_view bytes, std::size_t missing = 0) {
   char size[32];
   std::snprintf(size, sizeof size, "%zx\r\n", bytes.size() + missing);
   return size + std::string(bytes) + (missing == 0 ? "\r\n" : "");
@@ -161,9 +161,9 @@ TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundarie
   Gateway gateway;
   Client client(gateway);
   SseDialect dialect;
-  dialect.byte_order_mark = true;
-  dialect.comment = "c";
-  dialect.done = false;
+  dialect = dialect.byte_order_mark(true);
+  dialect = dialect.comment("c");
+  dialect = dialect.done(false);
   const auto reply = chunks({{{"a", 1}}}).sse(dialect);
   CHECK(names(gateway.sweep(
             reply, [&] { client.ask(true); }, SweepOptions{}.effects({close_connection()}))) ==
@@ -202,7 +202,7 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
   });
   const auto up_to = [&](std::size_t count) {
     std::string bytes = *head;
-    for (std::size_t i = 0; i < count; ++i) bytes += chunk(events[i]);
+    for (std::size_t i = 0; i < count; ++i) bytes += json_chunk(events[i]);
     return bytes;
   };
   std::size_t steps = 0;
@@ -221,7 +221,7 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
       case Trigger::Kind::inside_event: {
         const std::string& event = events[whole = trigger.count() - 1];
         const bool truncates = broken.effect().kind() == Effect::Kind::truncate;
-        before = up_to(whole) + chunk(event.substr(0, trigger.byte()), truncates ? event.size() - trigger.byte() : 0);
+        before = up_to(whole) + json_chunk(event.substr(0, trigger.byte()), truncates ? event.size() - trigger.byte() : 0);
         break;
       }
       case Trigger::Kind::after_tokens:
@@ -237,17 +237,17 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
       case Effect::Kind::reset_connection: end = End::reset; break;
       case Effect::Kind::garbage: expected += broken.effect().bytes(); break;
       case Effect::Kind::error_event:
-        expected += chunk(
+        expected += json_chunk(
             "data: {\"error\":{\"code\":\"internal_error\",\"message\":\"The server failed to process the request. "
             "Try again later.\",\"type\":\"error\"}}\n\n");
-        expected += chunk(events[2]) + terminator;
+        expected += json_chunk(events[2]) + terminator;
         end = End::open;
         break;
       case Effect::Kind::skip_event:
       case Effect::Kind::duplicate_event:
         if (broken.effect().kind() == Effect::Kind::duplicate_event)
-          expected += chunk(events[whole]) + chunk(events[whole]);
-        for (std::size_t i = whole + 1; i < events.size(); ++i) expected += chunk(events[i]);
+          expected += json_chunk(events[whole]) + json_chunk(events[whole]);
+        for (std::size_t i = whole + 1; i < events.size(); ++i) expected += json_chunk(events[i]);
         expected += terminator;
         end = End::open;
         break;
@@ -353,15 +353,15 @@ TEST_CASE("a cap keeps an even choice that is always the same") {
   Client client(gateway);
   const auto run = [&] { client.ask(true); };
   const auto all = names(gateway.sweep("one two three", run));
-  const auto some = names(gateway.sweep("one two three", run, SweepOptions{}.at_most(10)));
-  CHECK(names(gateway.sweep("one two three", run, SweepOptions{}.at_most(10))) == some);
+  const auto some = names(gateway.sweep("one two three", run, SweepOptions{}.limit(10)));
+  CHECK(names(gateway.sweep("one two three", run, SweepOptions{}.limit(10))) == some);
   REQUIRE(some.size() == 10);
   for (std::size_t i = 0; i < some.size(); ++i) {
     const auto position = std::find(all.begin(), all.end(), some[i]) - all.begin();
     CHECK(static_cast<std::size_t>(position) >= i * all.size() / 10);
     CHECK(static_cast<std::size_t>(position) < (i + 1) * all.size() / 10);
   }
-  CHECK(gateway.sweep("one two three", run, SweepOptions{}.at_most(100000)).size() == all.size());
+  CHECK(gateway.sweep("one two three", run, SweepOptions{}.limit(100000)).size() == all.size());
 }
 
 TEST_CASE("a client that tries again gets the same broken reply, and the step has all its exchanges") {
@@ -404,7 +404,7 @@ TEST_CASE("a sweep can be limited to some requests, whatever the ordinary script
         CHECK(plain_reply_of(gateway) == "ordinary");
         client.ask(true);
       },
-      SweepOptions{}.when(stream_is(true)).at_most(5));
+      SweepOptions{}.when(stream_is(true)).limit(5));
   for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 1);
 }
 
@@ -418,9 +418,9 @@ TEST_CASE("a place that a step does not come to is told by the step and not by v
     CHECK_FALSE(broken.reached());
   }
   CHECK(gateway.verify());
-  gateway.chat().reply(text("a").fail(after_events(9), close_connection()));
+  gateway.chat().reply(text("a").fault(after_events(9), close_connection()));
   client.ask(true);
-  CHECK(gateway.verify().issues().size() == 1);
+  CHECK(gateway.verify().problems().size() == 1);
 }
 
 TEST_CASE("a callable that does not ask is told so") {
@@ -450,7 +450,7 @@ TEST_CASE("the unbroken run is waited for when it ends a while after its callabl
   };
   const Reply slow = raw_reply(200, "{}").first_token_after(1200ms);
   std::size_t steps = 0;
-  for (const auto& broken : gateway.sweep(slow, hurried, SweepOptions{}.effects({close_connection()}).at_most(1))) {
+  for (const auto& broken : gateway.sweep(slow, hurried, SweepOptions{}.effects({close_connection()}).limit(1))) {
     CHECK(broken.reached());
     ++steps;
   }
@@ -494,9 +494,9 @@ TEST_CASE("what cannot be swept is refused where it is written") {
   CHECK_THROWS_AS(gateway.sweep(text("a").hold(Gate(), before_token(1)), run), GatewayError);
   Gateway still(Options{}.clock(ManualClock()));
   CHECK_THROWS_AS(still.sweep(text("a").every(1s), run), GatewayError);
-  CHECK_THROWS_AS(gateway.sweep(text("a").fail(at_end(), close_connection()), run), GatewayError);
+  CHECK_THROWS_AS(gateway.sweep(text("a").fault(at_end(), close_connection()), run), GatewayError);
   CHECK_THROWS_AS(gateway.sweep("a", nullptr), GatewayError);
-  CHECK_THROWS_AS(SweepOptions{}.at_most(0), GatewayError);
+  CHECK_THROWS_AS(SweepOptions{}.limit(0), GatewayError);
   CHECK_THROWS_AS(SweepOptions{}.effects({}), GatewayError);
   CHECK_THROWS_AS(SweepOptions{}.body_only(), GatewayError);
   CHECK_THROWS_AS(splits().every_byte(), GatewayError);
@@ -567,7 +567,7 @@ TEST_CASE("every split of an answer in two is one step, and all bytes arrive eac
   const std::size_t head = whole.find("\r\n\r\n") + 4;
   CHECK(sweep.size() == whole.size() - 1);
   CHECK(gateway.sweep(reply, run, splits().body_only()).size() == whole.size() - head - 1);
-  CHECK(gateway.sweep(reply, run, splits().at_most(3)).size() == 3);
+  CHECK(gateway.sweep(reply, run, splits().limit(3)).size() == 3);
   std::size_t expected = 0;
   std::size_t apart = 0;
   for (const auto& split : sweep) {
@@ -596,9 +596,9 @@ TEST_CASE("the second write leaves after a pause, so that a client that waits re
   }
   gateway.chat().reply(text("Zürich 東京").split_write(1'000'000));
   CHECK(test_support::eventually([&] { return reads(gateway).size() == 1; }));
-  const std::vector<VerificationIssue> issues = gateway.verify().issues();
+  const std::vector<Problem> issues = gateway.verify().problems();
   CHECK_FALSE(issues.empty());  // one for each time that it was tried
-  for (const VerificationIssue& issue : issues) CHECK(issue.kind == VerificationIssue::Kind::place_not_reached);
+  for (const Problem& issue : issues) CHECK(issue.kind == Problem::Kind::place_not_reached);
 }
 
 TEST_CASE("a client that leaves and a gateway that stops end the pause between two writes") {
@@ -627,12 +627,12 @@ TEST_CASE("a client that leaves and a gateway that stops end the pause between t
 TEST_CASE("a split goes with a fault before or after it") {
   Gateway gateway;
   for (const std::size_t byte : {std::size_t{5}, std::size_t{250}}) {
-    gateway.chat().reply(chunks({{{"a", 1}}}).split_write(byte).fail(after_events(1), reset_connection()));
+    gateway.chat().reply(chunks({{{"a", 1}}}).split_write(byte).fault(after_events(1), reset_connection()));
     RawConnection connection(gateway);
     connection.send(Http(gateway).format_chat({{"stream", true}}));
     const auto received = connection.receive_all();
     CHECK(received.end == End::reset);
-    CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == chunk("data: {\"a\":1}\n\n"));
+    CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == json_chunk("data: {\"a\":1}\n\n"));
   }
   CHECK(gateway.verify());
 }

@@ -149,7 +149,7 @@ class Tester {
       case 0:
       case 1:
       case 2: gateway_.chat().when(user_says(a_word())).reply(reply(), reply()); break;
-      case 3: stubs_.push_back(gateway_.chat().at_most(1 + random_.below(5)).named("limited").reply(reply())); break;
+      case 3: stubs_.push_back(gateway_.chat().times(1 + random_.below(5)).named("limited").reply(reply())); break;
       case 4:
         if (!stubs_.empty()) stubs_[random_.below(stubs_.size())].remove();
         break;
@@ -189,12 +189,12 @@ class Tester {
       case 1: return raw_reply(200, "{}");
       case 2: return reply.every(5ms);
       case 3: return reply.first_token_after(10ms).tokens_per_second(200);
-      case 4: return reply.fail(after_tokens(2), reset_connection());
-      case 5: return reply.fail(after_events(1), close_connection());
-      case 6: return reply.fail(after_tokens(1), stall(20ms));
+      case 4: return reply.fault(after_tokens(2), reset_connection());
+      case 5: return reply.fault(after_events(1), close_connection());
+      case 6: return reply.fault(after_tokens(1), stall(20ms));
       case 7: return reply.slice_writes(7);
       case 8: gates_.emplace_back(200ms); return reply.hold(gates_.back(), before_token(1));
-      case 9: return reply.fail(at_end(), half_close());
+      case 9: return reply.fault(at_end(), half_close());
       default: return reply;
     }
   }

@@ -190,7 +190,7 @@ class Plan {
                                ? Json{{"choices", Json::array()}, {"odd", draw_.text(2)}}
                                : Json{{"choices", {{{"index", 0}, {"delta", {{"content", draw_.text(3)}}}}}}};
       events.push_back(element.dump());
-      elements.push_back(chunk(element));
+      elements.push_back(json_chunk(element));
     }
     reply_ = chunks(elements);
     told_["kind"] = "chunks";
@@ -202,31 +202,31 @@ class Plan {
   void add_dialect() {
     SseDialect dialect;
     if (draw_.once_in(2)) {
-      dialect.line_end = draw_.one_of<const char*>({"\n", "\r\n", "\r"});
-      dialect.space_after_colon = !draw_.once_in(3);
-      dialect.done = !draw_.once_in(6);
-      dialect.byte_order_mark = draw_.once_in(6);
-      if (draw_.once_in(4)) dialect.event = "message";
-      dialect.ids = draw_.once_in(4);
-      if (draw_.once_in(6)) dialect.retry = 3s;
-      dialect.multi_line_data = draw_.once_in(4);
-      if (draw_.once_in(4)) dialect.comment = "OPENROUTER PROCESSING";
+      dialect = dialect.line_end(draw_.one_of<const char*>({"\n", "\r\n", "\r"}));
+      dialect = dialect.space_after_colon(!draw_.once_in(3));
+      dialect = dialect.done(!draw_.once_in(6));
+      dialect = dialect.byte_order_mark(draw_.once_in(6));
+      if (draw_.once_in(4)) dialect = dialect.event("message");
+      dialect = dialect.ids(draw_.once_in(4));
+      if (draw_.once_in(6)) dialect = dialect.retry(3s);
+      dialect = dialect.multi_line_data(draw_.once_in(4));
+      if (draw_.once_in(4)) dialect = dialect.comment("OPENROUTER PROCESSING");
       if (draw_.once_in(5)) {
-        dialect.ping_every = 15ms;
-        dialect.ping = draw_.one_of<const char*>({": ping", ": a\n: b"});
+        dialect = dialect.ping_every(15ms);
+        dialect = dialect.ping(draw_.one_of<const char*>({": ping", ": a\n: b"}));
       }
-      dialect.final_blank_line = !draw_.once_in(6);
-      if (dialect.done && dialect.final_blank_line && draw_.once_in(6)) dialect.after_done = "{\"late\":true}";
-      dialect.gzip = draw_.once_in(5);
+      dialect = dialect.final_blank_line(!draw_.once_in(6));
+      if (dialect.done() && dialect.final_blank_line() && draw_.once_in(6)) dialect = dialect.after_done("{\"late\":true}");
+      dialect = dialect.gzip(draw_.once_in(5));
     }
     reply_ = reply_.sse(dialect);
-    told_["dialect"] = {{"line_end", dialect.line_end},
-                        {"done", dialect.done},
-                        {"byte_order_mark", dialect.byte_order_mark},
-                        {"final_blank_line", dialect.final_blank_line},
-                        {"after_done", dialect.after_done},
-                        {"gzip", dialect.gzip},
-                        {"pings", dialect.ping_every > 0ns}};
+    told_["dialect"] = {{"line_end", dialect.line_end()},
+                        {"done", dialect.done()},
+                        {"byte_order_mark", dialect.byte_order_mark()},
+                        {"final_blank_line", dialect.final_blank_line()},
+                        {"after_done", dialect.after_done()},
+                        {"gzip", dialect.gzip()},
+                        {"pings", dialect.ping_every() > 0ns}};
   }
 
   void add_headers() {
@@ -277,7 +277,7 @@ class Plan {
            {duplicate_event(), "duplicate_event"},
            {wrong_content_length(difference == 0 ? 1 : difference), "wrong_content_length"}});
       try {
-        reply_ = reply_.fail(trigger, effect);
+        reply_ = reply_.fault(trigger, effect);
       } catch (const GatewayError&) {
         continue;  // what can never happen in this reply
       }

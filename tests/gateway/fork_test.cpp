@@ -232,7 +232,7 @@ TEST_CASE("clients see how their connections end while a child lives") {
     return connection;
   };
   SUBCASE("an idle connection and a stream, when the gateway stops") {
-    gateway.chat().when(user_says("break")).reply(text("one two").fail(after_events(1), stall()));
+    gateway.chat().when(user_says("break")).reply(text("one two").fault(after_events(1), stall()));
     RawConnection idle = open(http.format("GET", "/v1/models"));
     REQUIRE(idle.receive_response().status == 200);
     RawConnection streaming = open(http.format_chat(stream));
@@ -249,7 +249,7 @@ TEST_CASE("clients see how their connections end while a child lives") {
       CAPTURE(resets);
       gateway.chat().reply(text("one two")
                                .hold(gate, before_event(2))
-                               .fail(after_events(2), resets ? reset_connection() : close_connection()));
+                               .fault(after_events(2), resets ? reset_connection() : close_connection()));
       RawConnection connection = open(http.format_chat(stream));
       REQUIRE(gate.wait_until_reached(resets ? 1 : 2, 5s));
       const Child child(wait_to_be_killed);

@@ -225,7 +225,7 @@ TEST_CASE("the log hears of each exchange when it has ended, and what a log func
 
 TEST_CASE("stop ends open streams at once and is told apart from a client that left") {
   Gateway gateway;
-  Stub stub = gateway.chat().reply(text("one two").fail(after_events(1), stall()));
+  Stub stub = gateway.chat().reply(text("one two").fault(after_events(1), stall()));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(connection.receive_until("\n\n").found);

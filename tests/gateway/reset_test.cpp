@@ -26,7 +26,7 @@ using test_support::Http;
 using test_support::kinds;
 using test_support::RawConnection;
 using test_support::Response;
-using Kind = VerificationIssue::Kind;
+using Kind = Problem::Kind;
 
 bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -107,8 +107,8 @@ TEST_CASE("problems that were too many to be kept are forgotten by a reset, and 
     gateway.chat().when(user_says("a")).reply("x");
     for (int i = 0; i < 103; ++i) http.chat("b");
     const Verification verification = gateway.verify();
-    CHECK(verification.issues().size() == 101);
-    CHECK(verification.issues().back().text == "and 3 more problems of exchanges, not kept");
+    CHECK(verification.problems().size() == 101);
+    CHECK(verification.problems().back().text == "and 3 more problems of exchanges, not kept");
     gateway.reset();
     CHECK(gateway.verify().message() == "nothing is wrong");
   }
@@ -183,7 +183,7 @@ TEST_CASE("an expectation that was removed unmet is told until the reset, and th
 TEST_CASE("a reply under way at a reset ends as it began, and what it did not come to is no problem of the next test") {
   Gateway gateway;
   Gate gate;
-  gateway.chat().reply(text("a b").hold(gate, before_token(2)).fail(after_tokens(9), reset_connection()));
+  gateway.chat().reply(text("a b").hold(gate, before_token(2)).fault(after_tokens(9), reset_connection()));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(gate.wait_until_reached(10s));
@@ -279,7 +279,7 @@ TEST_CASE("whatever the test changed between two requests makes them two questio
   const auto key = [](Gateway& gateway) { return gateway.keys().list().front().id; };
   const std::vector<Change> changes = {
       {"a key is created", [](Gateway& gateway) { gateway.keys().create("other"); }},
-      {"the key is described", [key](Gateway& gateway) { gateway.keys().describe(key(gateway), "mine"); }},
+      {"the key is described", [key](Gateway& gateway) { gateway.keys().set_description(key(gateway), "mine"); }},
       {"the key is enabled", [key](Gateway& gateway) { gateway.keys().enable(key(gateway)); }},
       {"the key is limited to models", [key](Gateway& gateway) { gateway.keys().limit_models(key(gateway), {}); }},
       {"the key is limited to operations",

@@ -108,7 +108,7 @@ class GatewayProcess {
     try {
       before();
       Gateway gateway{Options{}.verify_on_destruction(false).unmatched(Unmatched::gets_default_reply)};
-      gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
+      gateway.chat().when(user_says("stall")).reply(text("one two").fault(after_events(1), stall()));
       after(gateway);
       const std::string reached = std::to_string(gateway.port()) + " " + gateway.api_key();
       if (::write(address, reached.data(), reached.size()) < 0) std::cerr << "write failed\n";
@@ -150,7 +150,7 @@ TEST_CASE("300 exchanges that stall or are held delay nobody") {
   Gateway gateway;
   Gate gate(60s);
   gateway.chat().reply("Hello.");
-  gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
+  gateway.chat().when(user_says("stall")).reply(text("one two").fault(after_events(1), stall()));
   gateway.chat().when(user_says("hold")).reply(text("one two").hold(gate, before_event(1)));
   const Http http(gateway);
   std::vector<RawConnection> slow;

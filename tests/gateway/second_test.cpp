@@ -24,7 +24,7 @@ using test_support::Http;
 using test_support::kinds;
 using test_support::RawConnection;
 using test_support::Response;
-using Kind = VerificationIssue::Kind;
+using Kind = Problem::Kind;
 
 bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -176,7 +176,7 @@ TEST_CASE("each thing that a request should be and is not is told") {
 TEST_CASE("a second fault that the reply never came to is told, although it came to the first") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(
-      text("one two three").fail(after_tokens(1), skip_event()).fail(after_tokens(9), reset_connection()));
+      text("one two three").fault(after_tokens(1), skip_event()).fault(after_tokens(9), reset_connection()));
   CHECK(Http(gateway).stream().joined_text() == "one three");
   const Verification verification = gateway.verify();
   CHECK(kinds(verification) == std::vector<Kind>{Kind::fault_not_reached});
@@ -205,11 +205,11 @@ TEST_CASE("however an exchange ends, its stub has done with it when the client a
       {"an answer", text("a b")},
       {"a failure", server_error()},
       {"a raw reply", raw_reply(200, "{}")},
-      {"chunks", chunks({chunk({{"a", 1}})})},
-      {"a close", text("a b").fail(after_tokens(1), close_connection())},
-      {"a reset", text("a b").fail(before_headers(), reset_connection())},
-      {"garbage", text("a b").fail(after_tokens(1), garbage("?"))},
-      {"an error event", text("a b").fail(after_tokens(1), error_event(server_error()))},
+      {"chunks", chunks({json_chunk({{"a", 1}})})},
+      {"a close", text("a b").fault(after_tokens(1), close_connection())},
+      {"a reset", text("a b").fault(before_headers(), reset_connection())},
+      {"garbage", text("a b").fault(after_tokens(1), garbage("?"))},
+      {"an error event", text("a b").fault(after_tokens(1), error_event(server_error()))},
   };
   for (const Ending& ending : endings) {
     for (const bool streamed : {false, true}) {
@@ -385,7 +385,7 @@ TEST_CASE("steps of a sweep that made no request may be two, when one between th
     connection.receive_all();
   };
   std::vector<std::size_t> exchanges;
-  for (const auto& broken : gateway.sweep("a", asks_every_other_time, SweepOptions{}.at_most(4)))
+  for (const auto& broken : gateway.sweep("a", asks_every_other_time, SweepOptions{}.limit(4)))
     exchanges.push_back(broken.exchanges().size());
   CHECK(exchanges == std::vector<std::size_t>{1, 0, 1, 0});
 }

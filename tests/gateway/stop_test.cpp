@@ -25,7 +25,7 @@ std::chrono::steady_clock::duration stop_with(std::size_t idle, std::size_t stre
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("Hello.");
-  gateway.chat().when(user_says("stall")).reply(text("one two").fail(after_events(1), stall()));
+  gateway.chat().when(user_says("stall")).reply(text("one two").fault(after_events(1), stall()));
   gateway.chat().when(user_says("flood")).reply(failure(200, "", "").body(flood, "text/plain"));
 
   std::vector<RawConnection> connections;

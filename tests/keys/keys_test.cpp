@@ -63,7 +63,7 @@ TEST_CASE("a created key is accepted, and what the console shows of it is all bu
   CHECK(shown.created == ManualClock::default_start);
   CHECK(ids(gateway.keys().list()) == std::vector<std::string>{"key_1", created.id});
 
-  gateway.keys().describe(created.id, "billing, new");
+  gateway.keys().set_description(created.id, "billing, new");
   CHECK(gateway.keys().find(created.id).description == "billing, new");
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("whatever is done to a deleted key throws and says what to do instead"
         "one");
   CHECK(error_of([&] { keys.remove(id); }) == "mock_gateway: key \"key_2\" (\"billing service\") is already deleted");
   CHECK(contains(error_of([&] { keys.disable(id); }), "cannot be disabled"));
-  CHECK(contains(error_of([&] { keys.describe(id, "x"); }), "cannot be described"));
+  CHECK(contains(error_of([&] { keys.set_description(id, "x"); }), "cannot be described"));
   CHECK(contains(error_of([&] { keys.limit_models(id, {"m"}); }), "cannot be limited"));
   CHECK(contains(error_of([&] { keys.limit_operations(id, {list_models()}); }), "cannot be limited"));
   CHECK(contains(error_of([&] { keys.limit_rate(id, 1, 1s); }), "cannot be limited"));
@@ -323,7 +323,7 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
     }
   }
   shown += error_of([&] { keys.create("", KeyOptions{}.secret(created.secret)); });
-  keys.describe(odd.id, "its secret is " + created.secret);
+  keys.set_description(odd.id, "its secret is " + created.secret);
   // As JSON and as a percent-encoded query write it.
   Http(gateway).get("/v1/nothing?key=sk-odd%2F%22key%5C%252F");
 
@@ -336,7 +336,7 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
   for (const ApiKey& key : keys.list()) shown += key.id + key.description;
   for (const Exchange& exchange : gateway.journal().all()) {
     shown += exchange.raw() + exchange.body() + exchange.method() + exchange.path() + exchange.query();
-    for (const Header& header : exchange.headers()) shown += header.name + header.value;
+    for (const wire::Header& header : exchange.headers()) shown += header.name + header.value;
     for (const Finding& finding : exchange.findings()) shown += finding.code + finding.message;
     std::ostringstream printed;
     printed << exchange << exchange.decision() << exchange.outcome();

@@ -49,7 +49,7 @@ inline std::string all_shown(Gateway& gateway) {
     shown << exchange << exchange.summary() << exchange.as_curl() << exchange.raw() << exchange.body()
           << exchange.method() << exchange.path() << exchange.query() << exchange.decision()
           << exchange.decision().detail << exchange.request().target;
-    for (const Header& header : exchange.headers()) shown << header.name << ": " << header.value << '\n';
+    for (const wire::Header& header : exchange.headers()) shown << header.name << ": " << header.value << '\n';
   }
   shown << gateway.verify().message() << gateway.review().message();
   return shown.str();

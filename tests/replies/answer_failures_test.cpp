@@ -42,10 +42,10 @@ TEST_CASE("an answer that cannot be made, although no function of the test threw
   CHECK(exchange.decision() == Decision::Kind::answer_failed);
   CHECK(to_string(exchange.decision().kind) == "answer failed");
   const Verification verification = gateway.verify();
-  REQUIRE(verification.issues().size() == 1);
-  CHECK(verification.issues()[0].kind == VerificationIssue::Kind::answer_failed);
-  CHECK(to_string(verification.issues()[0].kind) == "answer failed");
-  CHECK(verification.issues()[0].text ==
+  REQUIRE(verification.problems().size() == 1);
+  CHECK(verification.problems()[0].kind == Problem::Kind::answer_failed);
+  CHECK(to_string(verification.problems()[0].kind) == "answer failed");
+  CHECK(verification.problems()[0].text ==
         "an answer could not be made  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
         "  user: \"Hi\"\n"
         "  mock_gateway: by_pieces: nothing is left for \" two\"; add the missing pieces\n"
@@ -118,12 +118,12 @@ TEST_CASE("chaos that struck stays in the record, and happens, when the reply ca
     CHECK(struck.body.size() == 10);
     CHECK(struck.end == End::fin);
     const Exchange exchange = gateway.journal().last();
-    CHECK(exchange.outcome() == Outcome::Kind::failed_by_script);
+    CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
     CHECK(exchange.decision() == row.decision);
     REQUIRE(exchange.chaos().size() == 2);
     CHECK(exchange.chaos()[0].find("rule 1: ") == 0);
     CHECK(exchange.chaos()[1].find("rule 2: ") == 0);
-    CHECK(gateway.verify().issues().size() == 1);
+    CHECK(gateway.verify().problems().size() == 1);
     CHECK(gateway.review().message().find("1 of 1 request struck") != std::string::npos);
 
     const Response whole = Http{gateway}.chat();

@@ -123,7 +123,7 @@ TEST_CASE("a raw reply waits for its first token's time, and for a gate before a
 
 TEST_CASE("a raw reply breaks before its head, after its head, or after its body") {
   const auto received = [](const Trigger& trigger, const Effect& effect) {
-    const Scripted on(raw_reply(200, "body").fail(trigger, effect));
+    const Scripted on(raw_reply(200, "body").fault(trigger, effect));
     RawConnection connection(on.gateway);
     connection.send(on.http.format_chat({{"stream", true}}));
     return connection.receive_all();
@@ -183,7 +183,7 @@ TEST_CASE("every odd stream seen in the field can be written down, and is sent t
        chunks({raw_bytes("data:\n\n"), raw_bytes("data: \n\n"), hi, stop}),
        {"data:\n\n", "data: \n\n", hi_event, stop_event, done}},
       {"error event in a 200 stream",
-       chunks({hi, {{"error", {{"message", "overloaded"}, {"code", 503}}}}}).sse(SseDialect{"\n", true, false}),
+       chunks({hi, {{"error", {{"message", "overloaded"}, {"code", 503}}}}}).sse(SseDialect().done(false)),
        {hi_event, "data: {\"error\":{\"message\":\"overloaded\",\"code\":503}}\n\n"}},
       {"error event with a name",
        chunks({raw_bytes("event: error\n"), {{"error", "overloaded"}}}),
@@ -246,10 +246,10 @@ TEST_CASE("every odd stream seen in the field can be written down, and is sent t
       {"blank lines before a reply", chunks({raw_bytes("\n"), raw_bytes("\n\n"), hi}), {"\n", "\n\n", hi_event, done}},
       {"something after [DONE]", chunks({hi, raw_bytes(done), hi}), {hi_event, done, hi_event, done}},
       {"JSON that is no object",
-       chunks({chunk(Json::array()), chunk("text"), chunk(nullptr)}),
+       chunks({json_chunk(Json::array()), json_chunk("text"), json_chunk(nullptr)}),
        {"data: []\n\n", "data: \"text\"\n\n", "data: null\n\n", done}},
       {"nothing but [DONE]", chunks({}), {done}},
-      {"empty 200", chunks({}).sse(SseDialect{"\n", true, false}), {}},
+      {"empty 200", chunks({}).sse(SseDialect().done(false)), {}},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -262,10 +262,11 @@ TEST_CASE("every odd stream seen in the field can be written down, and is sent t
 }
 
 TEST_CASE("chunks have the headers and the dialect that the test gives them, and are the same in every profile") {
-  const SseDialect dialect{"\r\n", false, false, "text/event-stream"};
+  const SseDialect dialect =
+      SseDialect().line_end("\r\n").space_after_colon(false).done(false).content_type("text/event-stream");
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
-    const Scripted on(chunks({chunk(7), raw_bytes(": ping\n\n")}).sse(dialect).header("x-served-by", "node 3"),
+    const Scripted on(chunks({json_chunk(7), raw_bytes(": ping\n\n")}).sse(dialect).header("x-served-by", "node 3"),
                       profile);
     const Response response = on.http.chat();
     CHECK(response.header("Content-Type") == "text/event-stream");
@@ -308,7 +309,7 @@ TEST_CASE("a chunk whose delta says something is a token: it has its time, and t
     CHECK(*exchange.ended() - exchange.received() == 1300ms);
   }
   const auto events_until = [&](const Trigger& trigger) {
-    const Scripted on(stream.fail(trigger, reset_connection()));
+    const Scripted on(stream.fault(trigger, reset_connection()));
     const Response response = on.http.allow_incomplete().stream();
     CHECK(response.end == End::reset);
     return on.gateway.journal().last().events_sent();
@@ -334,9 +335,9 @@ TEST_CASE("pings defeat an idle timeout: a comment every so often, and then the 
   const std::string ping = ": ping\n\n";
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(chunks({raw_bytes(ping), raw_bytes(ping), chunk_of({{"content", "Hi"}})})
-                           .fail(after_headers(), stall(15s))
-                           .fail(after_events(1), stall(15s))
-                           .fail(after_events(2), stall(15s)));
+                           .fault(after_headers(), stall(15s))
+                           .fault(after_events(1), stall(15s))
+                           .fault(after_events(2), stall(15s)));
   const Response response = Http(gateway).stream();
   CHECK(response.body == ping + ping + event_of(R"({"content":"Hi"})") + done);
   const Exchange exchange = gateway.journal().last();
@@ -360,7 +361,7 @@ TEST_CASE("chunks for an HTTP/1.0 client are bare, and the connection's end is t
 TEST_CASE("a reply function makes raw replies and chunks too, and a sequence mixes them") {
   Gateway gateway;
   const Http http(gateway);
-  gateway.chat().reply(raw_reply(503, "busy"), chunks({chunk(1)}), "Hello.");
+  gateway.chat().reply(raw_reply(503, "busy"), chunks({json_chunk(1)}), "Hello.");
   CHECK(http.chat().body == "busy");
   CHECK(http.chat().body == "data: 1\n\n" + done);
   CHECK(http.chat().text() == "Hello.");
@@ -376,7 +377,7 @@ TEST_CASE("what can never happen to a raw reply is refused where it is written")
   Gate gate;
   const Reply raw = raw_reply(200, "x");
   for (const Trigger& trigger : {after_events(1), after_tokens(1), before_done()}) {
-    CHECK(refused([&] { return raw.fail(trigger, close_connection()); }) ==
+    CHECK(refused([&] { return raw.fault(trigger, close_connection()); }) ==
           "a raw reply has no events, so \"" + trigger.to_string() +
               "\" never comes; use before_headers, after_headers, after_bytes or at_end");
   }
@@ -403,11 +404,11 @@ TEST_CASE("a chunk that cannot be sent, or is written with a pair of braces too 
           return chunks({{"choices", Json::array()}});
         }) ==
         "a chunk in braces is an object, {{\"choices\", Json::array()}}, but this is [\"choices\",[]]: a "
-        "pair of braces is missing, or chunk(json) is meant");
-  CHECK_THROWS_AS(chunk({{"a", "\xff"}}), GatewayError);
-  CHECK(refused([&] { return text("a").chunk(chunk(1)); }) ==
+        "pair of braces is missing, or json_chunk(json) is meant");
+  CHECK_THROWS_AS(json_chunk({{"a", "\xff"}}), GatewayError);
+  CHECK(refused([&] { return text("a").chunk(json_chunk(1)); }) ==
         "a chunk can only be added to chunks({…}); this reply is made of something else");
-  CHECK_THROWS_AS(raw_reply(200, "").chunk(chunk(1)), GatewayError);
+  CHECK_THROWS_AS(raw_reply(200, "").chunk(json_chunk(1)), GatewayError);
 }
 
 }  // namespace raw_replies_test

@@ -361,7 +361,7 @@ TEST_CASE("what belongs to the whole is refused on one of several choices, and t
       "verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: choices(…).every(…)";
   const Reply a = text("a");
   for (const Reply& part : {a.usage(1, 1), a.extra({{"a", 1}}), a.extra_message({{"a", 1}}), a.model("m"), a.verbatim(),
-                            a.header("a", "b"), a.every(1ms), a.sse(SseDialect{"\r"})}) {
+                            a.header("a", "b"), a.every(1ms), a.sse(SseDialect().line_end("\r"))}) {
     CHECK(refused([&] { return choices(a, part); }) == message);
   }
   CHECK(refused([&] { return choices(a, raw_reply(200, "")); }) ==

@@ -125,7 +125,7 @@ TEST_CASE("a custom tool is called with text, plain and streamed") {
   CHECK(deltas[1].contains("id") == false);
   CHECK(input == "ls -l /tmp/some/folder");
   CHECK(on.gateway.journal().last().tokens_sent() == deltas.size() - 1);
-  CHECK(chunk({{"choices", {{{"delta", {{"tool_calls", {{{"custom", {{"input", "x"}}}}}}}}}}}}).is_token());
+  CHECK(json_chunk({{"choices", {{{"delta", {{"tool_calls", {{{"custom", {{"input", "x"}}}}}}}}}}}}).is_token());
   CHECK_THROWS_AS(custom_tool_call("shell", "\xff"), GatewayError);
   CHECK_THROWS_AS(raw_reply(200, "").custom_tool_call("shell", "ls"), GatewayError);
 }
@@ -224,7 +224,7 @@ TEST_CASE("verify reports fields of a chunk to which a reply did not come, and n
   CHECK(plain.http.chat().json()["id"] != "first");
   CHECK_FALSE(plain.gateway.verify());
 
-  Scripted cut(text("a b").extra_chunk(4, {{"late", 1}}).fail(after_tokens(1), close_connection()));
+  Scripted cut(text("a b").extra_chunk(4, {{"late", 1}}).fault(after_tokens(1), close_connection()));
   cut.http.allow_incomplete().stream();
   CHECK(cut.gateway.verify());
 }
@@ -240,21 +240,21 @@ TEST_CASE("an event without data has its lines, in the dialect's line ends, and 
   CHECK(on.http.chat().body == response.body);  // plain requests get the stream too
 
   SseDialect other;
-  other.line_end = "\r\n";
-  other.ids = true;
+  other = other.line_end("\r\n");
+  other = other.ids(true);
   const Scripted in_dialect(chunks({event("id: 7\n: note")}).chunk(hi).sse(other));
   CHECK(in_dialect.http.stream().body ==
         "id: 7\r\n: note\r\n\r\nid: 2\r\ndata: " + hi.dump() + "\r\n\r\nid: 3\r\ndata: [DONE]\r\n\r\n");
 
   SseDialect open_end;
-  open_end.done = false;
-  open_end.final_blank_line = false;
+  open_end = open_end.done(false);
+  open_end = open_end.final_blank_line(false);
   CHECK(Scripted(chunks({hi, event("id: 7")}).sse(open_end)).http.stream().body ==
         "data: " + hi.dump() + "\n\nid: 7\n");
-  const Scripted broken(chunks({event("id: 7"), hi}).fail(after_events(1), close_connection()));
+  const Scripted broken(chunks({event("id: 7"), hi}).fault(after_events(1), close_connection()));
   CHECK(broken.http.allow_incomplete().stream().body == "id: 7\n\n");
   CHECK(event("id: 7").is_meta());
-  CHECK_FALSE(chunk(hi).is_meta());
+  CHECK_FALSE(json_chunk(hi).is_meta());
 }
 
 TEST_CASE("what is no event without data is refused, with what to do") {
@@ -265,7 +265,7 @@ TEST_CASE("what is no event without data is refused, with what to do") {
   for (const std::string lines : {"data", "data:", "data: x", "id: 7\ndata: x"}) {
     CAPTURE(lines);
     CHECK(refused([&] { static_cast<void>(event(lines)); }) ==
-          "event is one without data; chunk(json) writes one with data, and raw_bytes(…) any bytes");
+          "event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
   }
   CHECK_THROWS_AS(static_cast<void>(event("id: \xff")), GatewayError);
   CHECK(event("dataset: 1").bytes() == "dataset: 1");
@@ -310,7 +310,7 @@ TEST_CASE("early hints come at once, the reply in its time, and the last that we
 
 TEST_CASE("early hints of a reply follow those of chaos") {
   Gateway gateway;
-  gateway.chaos(Chaos(early_hints(Headers{{"x-a", "1"}})));
+  gateway.chaos(Chaos(early_hints(wire::Headers{{"x-a", "1"}})));
   gateway.chat().reply(text("Hi").early_hints({{"x-b", "2"}}));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat());

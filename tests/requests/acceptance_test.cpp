@@ -16,7 +16,7 @@ using mock_gateway::Acceptance;
 using mock_gateway::ChatRequest;
 using mock_gateway::Options;
 using mock_gateway::Profile;
-using mock_gateway::ToolChoice;
+using mock_gateway::wire::ToolChoice;
 using test_support::ChatWire;
 using test_support::check_refused;
 using test_support::check_refused_at;
@@ -153,7 +153,7 @@ TEST_CASE("lenient takes any JSON with model and messages, and understands what 
   CHECK(request.max_tokens == 5);
   CHECK(request.seed == std::nullopt);
   CHECK(request.stop.empty());
-  CHECK(request.tool_choice.mode == ToolChoice::Mode::none);
+  CHECK(request.tool_choice.mode == wire::ToolChoice::Mode::none);
 
   check_refused(wire, "{}", "missing_required_parameter", "model: expected a string, got nothing");
   check_refused(wire, R"({"model":"mock-model"})", "missing_required_parameter",

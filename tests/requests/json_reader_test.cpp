@@ -26,7 +26,7 @@ using test_support::Response;
 
 /// Null for a text that is no JSON.
 Json arguments(const std::string& text) {
-  ToolCall call;
+  wire::ToolCall call;
   call.arguments = text;
   return call.json();
 }

@@ -143,7 +143,7 @@ TEST_CASE("custom tools are taken in tools, as a choice and in messages") {
   CHECK(request.tools[0].description == "Runs it.");
   CHECK_FALSE(request.tools[1].custom);
   CHECK(request.has_tool("shell"));
-  CHECK(request.tool_choice.mode == ToolChoice::Mode::named);
+  CHECK(request.tool_choice.mode == wire::ToolChoice::Mode::named);
   CHECK(request.tool_choice.name == "shell");
   REQUIRE(request.messages[1].tool_calls.size() == 1);
   CHECK(request.messages[1].tool_calls[0].custom);

@@ -111,7 +111,7 @@ inline Texts struck_by(std::uint64_t seed, const std::vector<std::pair<std::stri
   Gateway gateway(lenient(seed));
   gateway.chat().reply("one two three four five");
   gateway.chaos(Chaos(at_any_token(8), close_connection()).probability(0.3).when(stream_is(true)));
-  gateway.chaos(Chaos(rate_limited(1s)).every(3).when(user_says("7")));
+  gateway.chaos(Chaos(rate_limited(1s)).nth(3).when(user_says("7")));
   gateway.chaos(Chaos(overloaded()).probability(0.1));
   gateway.chaos(Chaos(early_hints()).first(1).probability(0.5));
   std::vector<std::thread> threads;
@@ -147,7 +147,7 @@ TEST_CASE("the same requests are struck by the same, with one client or with eig
 TEST_CASE("every and first count the comings of each request for itself") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
-  gateway.chaos(Chaos(server_error()).every(3));
+  gateway.chaos(Chaos(server_error()).nth(3));
   CHECK(failed_of(http, 2, "a") == Comings{});
   CHECK(failed_of(http, 7, "b") == Comings{3, 6});
   CHECK(failed_of(http, 2, "a") == Comings{1});
@@ -156,14 +156,14 @@ TEST_CASE("every and first count the comings of each request for itself") {
   CHECK(failed_of(http, 5, "a") == Comings{1, 2});
   CHECK(failed_of(http, 5, "b") == Comings{1, 2});
   gateway.clear_chaos();
-  gateway.chaos(Chaos(server_error()).first(5).every(2));  // both must say so
+  gateway.chaos(Chaos(server_error()).first(5).nth(2));  // both must say so
   CHECK(failed_of(http, 8, "a") == Comings{2, 4});
 }
 
 TEST_CASE("a client's retry is a further coming of its request; another key, or a stream, asks something else") {
   Gateway gateway(lenient());
   const std::string other = gateway.keys().create("another service").secret;
-  gateway.chaos(Chaos(rate_limited()).every(2));
+  gateway.chaos(Chaos(rate_limited()).nth(2));
   const Http http = robust(gateway);
   CHECK(http.chat().status == 200);
   CHECK(http.with_key(other).chat().status == 200);
@@ -179,7 +179,7 @@ TEST_CASE("a rule strikes and counts only the requests that it matches") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
   gateway.chaos(Chaos(server_error())
-                    .every(2)
+                    .nth(2)
                     .when(user_says("weather"), !stream_is(true))
                     .when(has_header("x-tenant", equals("b"))));
   const Http tenant = http.with_header("X-Tenant", "b");
@@ -192,7 +192,7 @@ TEST_CASE("a rule strikes and counts only the requests that it matches") {
 
 TEST_CASE("what is refused is not struck, nor counted") {
   Gateway gateway(lenient());
-  gateway.chaos(Chaos(server_error()).every(2));
+  gateway.chaos(Chaos(server_error()).nth(2));
   const Http http = robust(gateway);
   CHECK(http.without_key().chat().status == 401);
   CHECK(http.chat({{"model", "unknown"}}).status == 404);
@@ -337,7 +337,7 @@ TEST_CASE("all rules that strike are applied in order, up to a failure; those be
 TEST_CASE("what a reply cannot suffer does not happen to it, and a place that it does not come to is no mistake") {
   Gateway gateway(lenient());
   gateway.chat().reply(raw_reply(200, "as it is"), service_unavailable(), "one two",
-                       text("one two").fail(after_tokens(9), close_connection()));
+                       text("one two").fault(after_tokens(9), close_connection()));
   gateway.chaos(Chaos(after_tokens(5), close_connection()));
   gateway.chaos(Chaos(Pace().every(1ms)).first(1));
   const Http http(gateway);
@@ -353,9 +353,9 @@ TEST_CASE("what a reply cannot suffer does not happen to it, and a place that it
   CHECK(gateway.verify());
   // The script's own is one all the same.
   http.stream();
-  REQUIRE(gateway.verify().issues().size() == 1);
-  CHECK(gateway.verify().issues()[0].kind == VerificationIssue::Kind::fault_not_reached);
-  CHECK(gateway.verify().issues()[0].text.find("after 9 tokens") != std::string::npos);
+  REQUIRE(gateway.verify().problems().size() == 1);
+  CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
+  CHECK(gateway.verify().problems()[0].text.find("after 9 tokens") != std::string::npos);
 }
 
 // --- What the tester is told -----------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ TEST_CASE("a gateway without chaos says nothing about it") {
 
 TEST_CASE("verify and review print the seed, how many rules struck how many requests, and how to repeat it") {
   Gateway gateway(lenient(42));
-  gateway.chaos(Chaos(after_tokens(2), close_connection()).every(2).when(stream_is(true)));
+  gateway.chaos(Chaos(after_tokens(2), close_connection()).nth(2).when(stream_is(true)));
   CHECK(gateway.verify().message() ==
         "nothing is wrong\n"
         "chaos: seed 42, 1 rule, 0 of 0 requests struck; Options{}.seed(42) strikes the same again");
@@ -387,7 +387,7 @@ TEST_CASE("verify and review print the seed, how many rules struck how many requ
   CHECK(gateway.verify().notes() == Texts{line});
   CHECK(gateway.review().message() == "clean: 4 exchanges judged\n" + line);
   CHECK(gateway.journal().at(2).summary() ==
-        "#2 POST /v1/chat/completions 200 default reply failed by script after 3 events; "
+        "#2 POST /v1/chat/completions 200 default reply broken by fault after 3 events; "
         "chaos rule 1: close the connection after 2 tokens (every 2, seed 42, occurrence 2); "
         "chaos rule 3: close the connection after 100 tokens (every time, seed 42, occurrence 2): not reached");
   CHECK(gateway.journal().at(3).summary() ==
@@ -467,8 +467,8 @@ TEST_CASE("a matcher of chaos that throws is a 500 and a problem") {
   CHECK(response.status == 500);
   CHECK(gateway.journal().last().decision() == Decision::Kind::callback_failed);
   const Verification verification = gateway.verify();
-  REQUIRE(verification.issues().size() == 1);
-  CHECK(verification.issues()[0].text ==
+  REQUIRE(verification.problems().size() == 1);
+  CHECK(verification.problems()[0].text ==
         "a function of the test threw  POST /v1/chat/completions  key \"default key\"  exchange 1\n"
         "  user: \"Hi\"\n"
         "  the matcher \"is odd\" of rule 2 of chaos threw: no idea");
@@ -504,7 +504,7 @@ TEST_CASE("reset and clear_chaos forget rules and counts; what was struck stays 
 TEST_CASE("a rule says what it is") {
   CHECK(Chaos(after_tokens(2), reset_connection()).probability(0.1).when(user_says("weather")).to_string() ==
         "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")");
-  CHECK(Chaos(at_any_event(10), skip_event()).every(3).first(9).to_string() ==
+  CHECK(Chaos(at_any_event(10), skip_event()).nth(3).first(9).to_string() ==
         "skip an event after 1 to 10 events (every 3, first 9)");
   CHECK(Chaos(at_any_byte(1), close_connection()).to_string() ==
         "close the connection after 1 byte of the body (every time)");
@@ -522,8 +522,8 @@ TEST_CASE("a rule that can never mean anything is refused where it is written") 
   CHECK(refused([&] { (void)rule.probability(1.5); }) == wrong("1.500000"));
   CHECK(refused([&] { (void)rule.probability(-0.1); }) == wrong("-0.100000"));
   CHECK(refused([&] { (void)rule.probability(std::stod("nan")); }) == wrong("nan"));
-  CHECK(refused([&] { (void)rule.every(0); }) ==
-        "mock_gateway: Chaos::every(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
+  CHECK(refused([&] { (void)rule.nth(0); }) ==
+        "mock_gateway: Chaos::nth(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
   CHECK(refused([&] { (void)rule.first(0); }) ==
         "mock_gateway: Chaos::first(0) would strike nothing; first(1) strikes each request once");
   CHECK(refused([] { at_any_token(0); }) ==
@@ -569,7 +569,7 @@ TEST_CASE("rules change while clients ask") {
     return test_support::eventually([&] { return answered >= before + 4; });
   };
   for (int round = 0; round < 50; ++round) {
-    gateway.chaos(Chaos(service_unavailable()).every(2).when(matching("is asked", [](const ChatRequest& request) {
+    gateway.chaos(Chaos(service_unavailable()).nth(2).when(matching("is asked", [](const ChatRequest& request) {
       return request.stream;
     })));
     gateway.chaos(Chaos(at_any_token(3), close_connection()).probability(0.5));

@@ -54,7 +54,7 @@ TEST_CASE("each named failure has its status, its reason phrase and its code") {
   for (const Row& row : rows) {
     CAPTURE(row.status);
     gateway.fail_next(row.failure);
-    gateway.chat().at_most(1).reply(row.failure);
+    gateway.chat().times(1).reply(row.failure);
     const Response forced = http.chat();
     const Response scripted = http.chat();
     for (const Response& response : {forced, scripted}) {

@@ -37,7 +37,7 @@ using test_support::repeated;
 /// What a report shows in place of what was expected, of a condition that is not met.
 inline std::string actual_of(const Matcher& matcher, const Sent& sent) {
   const std::string line = explain_lines(matcher, sent);
-  const std::string expected = "✘ " + matcher.describe() + "    actual ";
+  const std::string expected = "✘ " + matcher.to_string() + "    actual ";
   REQUIRE(line.substr(0, expected.size()) == expected);
   return line.substr(expected.size());
 }
@@ -197,19 +197,19 @@ TEST_CASE("every documented field is matched by its value or range") {
 }
 
 TEST_CASE("a range says what it holds") {
-  CHECK(Range(2).describe() == "2");
-  CHECK(Range(0.1).describe() == "0.1");
-  CHECK(Range(std::size_t{3}).describe() == "3");
-  CHECK(Range(-0.0).describe() == "0");
-  CHECK(Range(0.1234567890123).describe() == "0.1234567890123");
-  CHECK(Range(1e300).describe() == "1e+300");
-  CHECK(between(0, 1.5).describe() == "from 0 to 1.5");
-  CHECK(between(2, 2).describe() == "2");
-  CHECK(at_least(-1).describe() == "at least -1");
-  CHECK(at_most(1e6).describe() == "at most 1000000");
+  CHECK(Range(2).to_string() == "2");
+  CHECK(Range(0.1).to_string() == "0.1");
+  CHECK(Range(std::size_t{3}).to_string() == "3");
+  CHECK(Range(-0.0).to_string() == "0");
+  CHECK(Range(0.1234567890123).to_string() == "0.1234567890123");
+  CHECK(Range(1e300).to_string() == "1e+300");
+  CHECK(between(0, 1.5).to_string() == "from 0 to 1.5");
+  CHECK(between(2, 2).to_string() == "2");
+  CHECK(at_least(-1).to_string() == "at least -1");
+  CHECK(at_most(1e6).to_string() == "at most 1000000");
   const double infinity = std::numeric_limits<double>::infinity();
-  CHECK(between(-infinity, infinity).describe() == "any number");
-  CHECK(at_least(infinity).describe() == "infinity");
+  CHECK(between(-infinity, infinity).to_string() == "any number");
+  CHECK(at_least(infinity).to_string() == "infinity");
   CHECK(between(1, 2).contains(1));
   CHECK(between(1, 2).contains(2));
   CHECK_FALSE(between(1, 2).contains(2.0001));
@@ -305,7 +305,7 @@ TEST_CASE("of a large value the report shows where it differs") {
   CHECK(actual_of(json_at("/x", text + "b"), with("\"x\":\"" + text + "c\"")) ==
         "at /x: \"…" + std::string(24, 'a') + "c\" instead of \"…" + std::string(24, 'a') + "b\" from byte 301 on");
   // The description is cut as well.
-  CHECK(json_at("/x", text).describe() == "json at /x is \"" + std::string(119, 'a') + "…");
+  CHECK(json_at("/x", text).to_string() == "json at /x is \"" + std::string(119, 'a') + "…");
 }
 
 TEST_CASE("what is no JSON pointer is refused, and one that leads nowhere finds nothing") {
@@ -456,11 +456,11 @@ TEST_CASE("matchers compose, and a report has a line for each, indented where on
   const Matcher weather = has_tool("get_weather");
   const Matcher hot = temperature_is(at_least(1));
   const Matcher streamed = stream_is(true);
-  CHECK((weather && hot && streamed).describe() ==
+  CHECK((weather && hot && streamed).to_string() ==
         "(has tool \"get_weather\" and temperature is at least 1 and stream is true)");
-  CHECK((weather || (hot && !streamed)).describe() ==
+  CHECK((weather || (hot && !streamed)).to_string() ==
         "(has tool \"get_weather\" or (temperature is at least 1 and not (stream is true)))");
-  CHECK((!(weather || hot)).describe() == "not (has tool \"get_weather\" or temperature is at least 1)");
+  CHECK((!(weather || hot)).to_string() == "not (has tool \"get_weather\" or temperature is at least 1)");
 
   CHECK(matches(weather && streamed, with(get_weather + R"(,"stream":true)")));
   CHECK_FALSE(matches(weather && streamed, with(get_weather)));

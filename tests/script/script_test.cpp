@@ -100,7 +100,7 @@ TEST_CASE("a stub steps aside for older ones after at_most calls") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
-  const Stub stub = gateway.chat().at_most(2).reply("a", "b", "never");
+  const Stub stub = gateway.chat().times(2).reply("a", "b", "never");
   CHECK(http.ask("x") == "a");
   CHECK(http.ask("x") == "b");
   CHECK(http.ask("x") == "older");
@@ -110,7 +110,7 @@ TEST_CASE("a stub steps aside for older ones after at_most calls") {
 TEST_CASE("many threads together get exactly at_most answers of a stub, and each step of a sequence once") {
   Gateway gateway;
   gateway.chat().reply("older");
-  gateway.chat().at_most(10).reply("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+  gateway.chat().times(10).reply("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
   std::mutex mutex;
   std::map<std::string, int> answers;
   std::vector<std::thread> clients;
@@ -213,16 +213,16 @@ TEST_CASE("text matchers compose, and say what they want") {
   CHECK(both.matches("cab"));
   CHECK_FALSE(both.matches("bac"));
   CHECK_FALSE(both.matches("cob"));
-  CHECK(both.describe() == "(contains \"a\" and not (starts with \"b\"))");
+  CHECK(both.to_string() == "(contains \"a\" and not (starts with \"b\"))");
   const TextMatcher either = equals("yes") || equals("");
   CHECK(either.matches("yes"));
   CHECK(either.matches(""));
   CHECK_FALSE(either.matches("yes!"));
-  CHECK(either.describe() == "(is \"yes\" or is \"\")");
+  CHECK(either.to_string() == "(is \"yes\" or is \"\")");
   const TextMatcher longer("is long", [](std::string_view text) { return text.size() > 3; });
   CHECK(longer.matches("long"));
   CHECK_FALSE(longer.matches("let"));
-  CHECK(longer.describe() == "is long");
+  CHECK(longer.to_string() == "is long");
   CHECK_FALSE(starts_with("longer").matches("long"));
   CHECK(TextMatcher("").matches(""));
 }
@@ -242,8 +242,8 @@ TEST_CASE("matchers compose, and all of a stub's must match") {
   CHECK(http.ask("fast up") == "none");
   CHECK(http.ask("this") == "equal");
   CHECK(http.ask("this!") == "none");
-  CHECK((user_says("a") && !has_tool("t")).describe() == "(user text contains \"a\" and not (has tool \"t\"))");
-  CHECK((last_is_tool_result() || matching("odd", [](const ChatRequest&) { return true; })).describe() ==
+  CHECK((user_says("a") && !has_tool("t")).to_string() == "(user text contains \"a\" and not (has tool \"t\"))");
+  CHECK((last_is_tool_result() || matching("odd", [](const ChatRequest&) { return true; })).to_string() ==
         "(last message is a tool result or odd)");
 }
 
@@ -455,7 +455,7 @@ TEST_CASE("of requests at one time, one moves a scenario and the others find it 
 
 TEST_CASE("at_most(0) is refused where it is written") {
   Gateway gateway;
-  CHECK_THROWS_AS(static_cast<void>(gateway.chat().at_most(0)), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().times(0)), GatewayError);
 }
 
 TEST_CASE("a stub's handle outlives its gateway") {

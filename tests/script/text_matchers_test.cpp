@@ -100,7 +100,7 @@ TEST_CASE("a report keeps to one line and to text, whatever was sent") {
   CHECK(explain_text("x", std::string("\x1b[31m\0\x7f", 7)) == R"("\u001b[31m\u0000\u007f")");
   CHECK(explain_text("x", "\xff\xfe a \xc3") == "\"\xef\xbf\xbd\xef\xbf\xbd a \xef\xbf\xbd\"");
   CHECK(explain_text("x", "a\u202eb\u2028c\u0085d\ufeff") == R"("a\u202eb\u2028c\u0085d\ufeff")");
-  CHECK(contains("a\nb").describe() == R"(contains "a\nb")");
+  CHECK(contains("a\nb").to_string() == R"(contains "a\nb")");
   CHECK(explain_lines(has_header("x-test", "7"), with("").header("X-Test", "\xff\x01")) ==
         "✘ header x-test contains \"7\"    actual \"\xef\xbf\xbd\\u0001\"");
   CHECK(explain_lines(json_at("/stop", 1), with(R"("stop":["a\nb\u2028"])")) ==
@@ -185,14 +185,14 @@ TEST_CASE("what is no pattern, or asks for too much, is refused with the place")
 
 TEST_CASE("text matchers compose, and a report shows the part that failed") {
   const TextMatcher both = contains("a") && starts_with("b");
-  CHECK(both.describe() == "(contains \"a\" and starts with \"b\")");
+  CHECK(both.to_string() == "(contains \"a\" and starts with \"b\")");
   CHECK(both.matches("ba"));
   CHECK_FALSE(both.matches("ab"));
   const TextMatcher either = contains("a") || contains("b");
-  CHECK(either.describe() == "(contains \"a\" or contains \"b\")");
+  CHECK(either.to_string() == "(contains \"a\" or contains \"b\")");
   CHECK(either.matches("b"));
   CHECK_FALSE(either.matches("c"));
-  CHECK((!contains("a")).describe() == "not (contains \"a\")");
+  CHECK((!contains("a")).to_string() == "not (contains \"a\")");
   CHECK((!contains("a")).matches("b"));
   const std::string text(200, 'a');
   CHECK(explain_text(contains("a") && equals(text + "b"), text).find("from byte 201 on") != std::string::npos);

@@ -65,10 +65,10 @@ std::ostream& operator<<(std::ostream& out, const Held& held) {
 void script(Gateway& gateway) {
   gateway.chat().reply("Hello there, you.");
   gateway.chat().when(user_says("tool")).reply(tool_call("find", {{"city", "Paris"}}), text("Sunny."));
-  gateway.chat().when(user_says("reset")).reply(text("one two three four").fail(after_tokens(2), reset_connection()));
-  gateway.chat().when(user_says("close")).reply(text("one two three four").fail(after_events(2), close_connection()));
+  gateway.chat().when(user_says("reset")).reply(text("one two three four").fault(after_tokens(2), reset_connection()));
+  gateway.chat().when(user_says("close")).reply(text("one two three four").fault(after_events(2), close_connection()));
   gateway.chat().when(user_says("paced")).reply(text("one two three four").first_token_after(200ms).every(50ms));
-  gateway.chat().when(user_says("stall")).reply(text("one two three").fail(after_tokens(1), stall()));
+  gateway.chat().when(user_says("stall")).reply(text("one two three").fault(after_tokens(1), stall()));
   gateway.chat().when(user_says("fails")).reply(rate_limited(2s), server_error(), text("at last"));
   gateway.chaos(Chaos(at_any_token(4), close_connection()).probability(0.05));
   gateway.chaos(Chaos(overloaded()).probability(0.02));

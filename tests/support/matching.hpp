@@ -118,9 +118,9 @@ struct Case {
 
 inline void check(const std::vector<Case>& cases) {
   for (const Case& row : cases) {
-    INFO(row.matcher.describe());
+    INFO(row.matcher.to_string());
     CHECK(matches(row.matcher, row.match));
-    CHECK(explain_lines(row.matcher, row.match) == "✔ " + row.matcher.describe());
+    CHECK(explain_lines(row.matcher, row.match) == "✔ " + row.matcher.to_string());
     CHECK_FALSE(matches(row.matcher, row.mismatch));
     CHECK(explain_lines(row.matcher, row.mismatch) == row.report);
   }

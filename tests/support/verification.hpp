@@ -8,9 +8,9 @@
 
 namespace test_support {
 
-inline std::vector<mock_gateway::VerificationIssue::Kind> kinds(const mock_gateway::Verification& verification) {
-  std::vector<mock_gateway::VerificationIssue::Kind> kinds;
-  for (const mock_gateway::VerificationIssue& issue : verification.issues()) kinds.push_back(issue.kind);
+inline std::vector<mock_gateway::Problem::Kind> kinds(const mock_gateway::Verification& verification) {
+  std::vector<mock_gateway::Problem::Kind> kinds;
+  for (const mock_gateway::Problem& issue : verification.problems()) kinds.push_back(issue.kind);
   return kinds;
 }
 

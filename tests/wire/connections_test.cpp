@@ -246,7 +246,7 @@ TEST_CASE("an idle connection is closed after the idle timeout, used or not, wit
 TEST_CASE("a client that does not read what precedes a fault is ended after the write timeout") {
   Gateway gateway{Options{}.write_timeout(200ms)};
   // It fits the buffer for sending, so that only the wait for its acknowledgement shows that nobody reads.
-  gateway.chat().reply(text(std::string(300'000, 'x')).fail(after_bytes(200'000), close_connection()));
+  gateway.chat().reply(text(std::string(300'000, 'x')).fault(after_bytes(200'000), close_connection()));
   ConnectionOptions small;
   small.receive_buffer = 4096;
   RawConnection connection(gateway, small);

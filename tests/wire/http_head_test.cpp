@@ -258,7 +258,7 @@ TEST_CASE("a header's value may be empty, and hold tabs and bytes beyond ASCII; 
   const Response response = answer_to(
       gateway, head(gateway, "GET /v1/models HTTP/1.1", {"x-empty:", "x-tab: \t a\tb \t", "x-bytes: \xC3\xA8\xFF"}));
   CHECK(response.status == 200);
-  const Headers headers = gateway.journal().last().headers();
+  const wire::Headers headers = gateway.journal().last().headers();
   CHECK(headers.find("x-empty") == "");
   CHECK(headers.find("x-tab") == "a\tb");
   CHECK(headers.find("x-bytes") == "\xC3\xA8\xFF");

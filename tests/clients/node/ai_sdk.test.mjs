@@ -213,7 +213,7 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
       const exchanges = await scripted.seen(marker);
       assert.deepEqual(
         exchanges.map(({ outcome }) => outcome),
-        ['failed by script'],
+        ['broken by fault'],
       );
     });
   }

@@ -221,7 +221,7 @@ inEveryProfile('retries', (scripted) => {
       assert.deepEqual(retryCounts(exchanges), [0, 1]);
       assert.deepEqual(
         exchanges.map(({ outcome }) => outcome),
-        ['failed by script', 'completed'],
+        ['broken by fault', 'completed'],
       );
     });
 

@@ -171,7 +171,7 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
       assert.equal(error?.message, 'terminated');
       const exchanges = await scripted.seen(marker);
       assert.deepEqual(retryCounts(exchanges), [0]);
-      assert.equal(exchanges[0].outcome, 'failed by script');
+      assert.equal(exchanges[0].outcome, 'broken by fault');
       assert.equal(exchanges[0].tokens, 2);
     });
 

@@ -27,7 +27,7 @@ def test_a_stream_cut_in_the_middle_is_a_connection_error_and_not_retried(connec
     assert isinstance(error, openai.APIConnectionError)
     exchanges = place.seen(marker)
     assert retry_counts(exchanges) == [0]
-    assert exchanges[0]["outcome"] == "failed by script"
+    assert exchanges[0]["outcome"] == "broken by fault"
     assert exchanges[0]["tokens"] == 2
 
 

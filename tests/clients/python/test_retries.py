@@ -118,7 +118,7 @@ def test_a_connection_lost_before_the_answer_is_retried(connect, place, effect):
     assert answer.choices[0].message.content == "one two three four"
     exchanges = place.seen(marker)
     assert retry_counts(exchanges) == [0, 1]
-    assert [exchange["outcome"] for exchange in exchanges] == ["failed by script", "completed"]
+    assert [exchange["outcome"] for exchange in exchanges] == ["broken by fault", "completed"]
 
 
 @pytest.mark.parametrize("effect", ["close", "reset"])
