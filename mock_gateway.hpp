@@ -101,7 +101,7 @@ struct SourceLocation {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-struct Acceptance;
+class Acceptance;
 class Chaos;
 class Clock;
 class ConnectionFault;
@@ -214,6 +214,12 @@ class Gateway {
   /// is told by verify(). Journal::connection_hits has those that were struck. `times` at least 1, or GatewayError.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
+  /// Strikes every connection that comes to the fault's moment, until clear_connection_faults or reset, in place of an
+  /// earlier fault of that moment. A fault that next_connection queued comes before it. That none came is no failure of
+  /// verify().
+  void every_connection(const ConnectionFault& fault);
+  /// Drops the faults of next_connection that no connection came to, and those of every_connection.
+  void clear_connection_faults();
   /// Closes the port, so that connecting to it fails with ECONNREFUSED, until accept_connections or reset; how often
   /// clients tried cannot be known. Open connections go on; those that wait to be accepted at that very moment are
   /// reset. Nothing happens the second time, or once the gateway is stopped.
@@ -289,6 +295,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
 /// requests may hold, where Options::acceptance does not.
+// A further one needs a name here and a row in profile.cpp, nothing else.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
@@ -304,8 +311,10 @@ enum class Profile {
 /// "documented", "openai", "dashscope", "deepseek".
 std::string to_string(Profile profile);
 std::ostream& operator<<(std::ostream& out, Profile profile);
-/// The reverse of to_string. Throws GatewayError, naming the four, for anything else.
+/// The reverse of to_string. Throws GatewayError, which lists the names, for anything else.
 Profile profile_named(std::string_view name);
+/// The names of all profiles, as to_string gives them.
+std::vector<std::string> profile_names();
 
 }}  // namespace mock_gateway
 
@@ -347,82 +356,82 @@ class Options {
   Options();
 
   /// Address or name to listen on. Loopback unless changed: cpp-httplib is not meant for a hostile network.
-  Options& host(std::string host);
+  [[nodiscard]] Options host(std::string host) const;
   /// 0, the default: a free port.
-  Options& port(int port);
+  [[nodiscard]] Options port(int port) const;
 
   /// Serves this model too. Without any: `mock-model`. Id and owner are UTF-8.
-  Options& model(std::string id, std::string owner = "mock_gateway");
+  [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
   /// The secret of the default key, which api_key() gives; unless set, one that follows from the seed and starts
   /// with `sk-`. What may be set is said at KeyOptions::secret.
-  Options& api_key(std::string secret);
+  [[nodiscard]] Options api_key(std::string secret) const;
   /// A further key that exists from the start; its secret is the caller's.
-  Options& key(std::string description, KeyOptions key);
+  [[nodiscard]] Options key(std::string description, KeyOptions key) const;
   /// A limit that all keys share: `requests` per `window` on the gateway's clock.
-  Options& limit(std::size_t requests, Duration window);
+  [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
 
   /// Decides everything generated: ids, secrets, default replies. The same seed repeats the same run.
-  Options& seed(std::uint64_t seed);
-  Options& clock(Clock clock);
+  [[nodiscard]] Options seed(std::uint64_t seed) const;
+  [[nodiscard]] Options clock(Clock clock) const;
   /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
-  Options& profile(Profile profile);
+  [[nodiscard]] Options profile(Profile profile) const;
   /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
   /// else a default Acceptance.
-  Options& acceptance(Acceptance acceptance);
+  [[nodiscard]] Options acceptance(Acceptance acceptance) const;
   /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
   /// Unless set, words.
-  Options& tokenizer(Tokenizer tokenizer);
+  [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It is that of every
   /// completion and of chunks(), scripted or not, in what they do not set themselves: `every(0s)` is at once. Failures,
   /// raw replies and other operations have none but their own. by_pieces() fits one reply, so GatewayError for it.
-  Options& pace(Pace pace);
+  [[nodiscard]] Options pace(Pace pace) const;
   /// Largest `n` accepted; 128 unless set.
-  Options& max_n(std::int64_t n);
+  [[nodiscard]] Options max_n(std::int64_t n) const;
 
   /// Largest request body in bytes; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB longer with its
   /// sizes, extensions and trailer, beyond which it is 413 too. So what the gateway and its journal hold of one
   /// request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
-  Options& max_body(std::size_t bytes);
+  [[nodiscard]] Options max_body(std::size_t bytes) const;
   /// Largest request line and header section in bytes; beyond it 431. 64 KiB unless set.
-  Options& max_head(std::size_t bytes);
+  [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// How many exchanges the journal keeps, and how many bytes of requests. 10,000 and 64 MiB unless set.
-  Options& journal_limits(std::size_t entries, std::size_t bytes);
+  [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
 
   /// Real time without a byte of an unfinished request, after which it is answered 408 and closed. 30 s unless set.
-  Options& read_timeout(Duration timeout);
+  [[nodiscard]] Options read_timeout(Duration timeout) const;
   /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
   /// is answered 408 and closed. 30 s unless set.
-  Options& head_timeout(Duration timeout);
+  [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Real time that a request's body may take in all, from the end of its head on; a second more for each 10 KiB of it
   /// that have been received. Then it is answered 408 and closed. A body that slow_body() strikes may take any time.
   /// 60 s unless set.
-  Options& body_timeout(Duration timeout);
+  [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
-  Options& write_timeout(Duration timeout);
+  [[nodiscard]] Options write_timeout(Duration timeout) const;
   /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
-  Options& idle_timeout(Duration timeout);
+  [[nodiscard]] Options idle_timeout(Duration timeout) const;
 
   /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
   /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
   /// verify() tells it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
   /// longer than the timeouts of clients, so that those end it first. std::nullopt: no guard.
-  Options& stall_guard(std::optional<Duration> guard);
+  [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
   /// What becomes of requests that no stub answers. Unless set, they fail the verification.
-  Options& unmatched(Unmatched policy);
+  [[nodiscard]] Options unmatched(Unmatched policy) const;
   /// Whether the destructor reports what verify() would have found wrong and nobody has looked at: to the test
   /// framework whose adapter is in use, else to stderr, and then it aborts the program. True unless set.
-  Options& verify_on_destruction(bool verify);
+  [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
   /// constructor, when there is no such code.
-  Options& without_finding(std::string code);
+  [[nodiscard]] Options without_finding(std::string code) const;
 
   /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
-  Options& on_exchange(std::function<void(const Exchange&)> callback);
+  [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
   /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
   /// client can see it: for logs. What it throws is reported on stderr.
-  Options& on_connection_hit(std::function<void(const ConnectionHit&)> callback);
+  [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
   friend struct detail::Access;
@@ -463,52 +472,12 @@ std::ostream& operator<<(std::ostream& out, const Wait& wait);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway takes beyond the documented request: a switch per extension. What is off gets 400 (or 401, 404,
-/// 415 where that is the rule broken). A default value takes what common SDKs send. Where Options::acceptance sets
-/// none, the profile decides: openai() for the openai profile, a default value for the others.
-struct Acceptance {
-  /// `Authorization: bearer …` in any case; off: exactly `Bearer`.
-  bool bearer_in_any_case = true;
-  /// Fields that the documentation does not list, `frequency_penalty` among them. Recorded as a finding, unless the
-  /// profile is openai and OpenAI documents the field.
-  bool unknown_fields = true;
-  /// Messages of role `tool`; tool calling needs them.
-  bool tool_role = true;
-  /// Messages of role `developer`. On in openai().
-  bool developer_role = false;
-  /// `content: null`, or none, in an assistant message that has tool calls.
-  bool null_content_with_tool_calls = true;
-  /// `content` as an array of `{"type":"text"}` parts.
-  bool text_parts = true;
-  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). On in openai().
-  bool other_parts = false;
-  /// `tool_calls` in assistant messages.
-  bool tool_calls_in_messages = true;
-  /// `stop` as a plain string. Recorded as a finding, except in the openai profile: OpenAI documents it.
-  bool stop_as_string = true;
-  /// `tool_choice: "required"`.
-  bool tool_choice_required = true;
-  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
-  /// messages. On in openai().
-  bool custom_tools = false;
-  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
-  /// `invalid_parameter_combination`. Off: an unknown field. On in openai().
-  bool max_completion_tokens = false;
-  /// `logprobs` and `top_logprobs`.
-  bool logprobs = true;
-  /// null for an optional field counts as absent.
-  bool null_as_absent = true;
-  /// `stream_options` without `stream: true`. Recorded as a finding.
-  bool stream_options_without_stream = true;
-  /// `GET /v1/models/{id}`.
-  bool model_by_id = true;
-  /// `Content-Type: application/json` with parameters, such as charset.
-  bool content_type_parameters = true;
-  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
-  bool json_as_form = true;
-  /// Any JSON body with `model` and `messages` is taken; nothing else is validated.
-  bool anything_with_model_and_messages = false;
-
+/// What the gateway takes beyond the documented request: a switch per extension, on in a default value unless its
+/// comment says otherwise. A default value takes what common SDKs send. What is off gets 400 (or 401, 404, 415 where
+/// that is the rule broken). A value; each setter returns a changed copy. Where Options::acceptance sets none, the
+/// profile decides: openai() for the openai profile, a default value for the others.
+class Acceptance {
+ public:
   /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
   /// `max_completion_tokens`.
   static Acceptance openai();
@@ -516,6 +485,107 @@ struct Acceptance {
   static Acceptance strict();
   /// Any body that is JSON with model and messages, from any content type.
   static Acceptance lenient();
+
+  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
+  [[nodiscard]] Acceptance bearer_in_any_case(bool accepted) const {
+    return with(&Acceptance::bearer_in_any_case_, accepted);
+  }
+  bool bearer_in_any_case() const { return bearer_in_any_case_; }
+  /// Fields that the documentation does not list, `frequency_penalty` among them. Recorded as a finding, unless the
+  /// profile is openai and OpenAI documents the field.
+  [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(&Acceptance::unknown_fields_, accepted); }
+  bool unknown_fields() const { return unknown_fields_; }
+  /// Messages of role `tool`; tool calling needs them.
+  [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(&Acceptance::tool_role_, accepted); }
+  bool tool_role() const { return tool_role_; }
+  /// Messages of role `developer`. Off; on in openai().
+  [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(&Acceptance::developer_role_, accepted); }
+  bool developer_role() const { return developer_role_; }
+  /// `content: null`, or none, in an assistant message that has tool calls.
+  [[nodiscard]] Acceptance null_content_with_tool_calls(bool accepted) const {
+    return with(&Acceptance::null_content_with_tool_calls_, accepted);
+  }
+  bool null_content_with_tool_calls() const { return null_content_with_tool_calls_; }
+  /// `content` as an array of `{"type":"text"}` parts.
+  [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(&Acceptance::text_parts_, accepted); }
+  bool text_parts() const { return text_parts_; }
+  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
+  [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(&Acceptance::other_parts_, accepted); }
+  bool other_parts() const { return other_parts_; }
+  /// `tool_calls` in assistant messages.
+  [[nodiscard]] Acceptance tool_calls_in_messages(bool accepted) const {
+    return with(&Acceptance::tool_calls_in_messages_, accepted);
+  }
+  bool tool_calls_in_messages() const { return tool_calls_in_messages_; }
+  /// `stop` as a plain string. Recorded as a finding, except in the openai profile: OpenAI documents it.
+  [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(&Acceptance::stop_as_string_, accepted); }
+  bool stop_as_string() const { return stop_as_string_; }
+  /// `tool_choice: "required"`.
+  [[nodiscard]] Acceptance tool_choice_required(bool accepted) const {
+    return with(&Acceptance::tool_choice_required_, accepted);
+  }
+  bool tool_choice_required() const { return tool_choice_required_; }
+  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
+  /// messages. Off; on in openai().
+  [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(&Acceptance::custom_tools_, accepted); }
+  bool custom_tools() const { return custom_tools_; }
+  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
+  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
+  [[nodiscard]] Acceptance max_completion_tokens(bool accepted) const {
+    return with(&Acceptance::max_completion_tokens_, accepted);
+  }
+  bool max_completion_tokens() const { return max_completion_tokens_; }
+  /// `logprobs` and `top_logprobs`.
+  [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
+  bool logprobs() const { return logprobs_; }
+  /// null for an optional field counts as absent.
+  [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
+  bool null_as_absent() const { return null_as_absent_; }
+  /// `stream_options` without `stream: true`. Recorded as a finding.
+  [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
+    return with(&Acceptance::stream_options_without_stream_, accepted);
+  }
+  bool stream_options_without_stream() const { return stream_options_without_stream_; }
+  /// `GET /v1/models/{id}`.
+  [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(&Acceptance::model_by_id_, accepted); }
+  bool model_by_id() const { return model_by_id_; }
+  /// `Content-Type: application/json` with parameters, such as charset.
+  [[nodiscard]] Acceptance content_type_parameters(bool accepted) const {
+    return with(&Acceptance::content_type_parameters_, accepted);
+  }
+  bool content_type_parameters() const { return content_type_parameters_; }
+  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
+  [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(&Acceptance::json_as_form_, accepted); }
+  bool json_as_form() const { return json_as_form_; }
+  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
+  [[nodiscard]] Acceptance anything_with_model_and_messages(bool accepted) const {
+    return with(&Acceptance::anything_with_model_and_messages_, accepted);
+  }
+  bool anything_with_model_and_messages() const { return anything_with_model_and_messages_; }
+
+ private:
+  Acceptance with(bool Acceptance::*extension, bool accepted) const;
+  static Acceptance with_every(bool accepted);
+
+  bool bearer_in_any_case_ = true;
+  bool unknown_fields_ = true;
+  bool tool_role_ = true;
+  bool developer_role_ = false;
+  bool null_content_with_tool_calls_ = true;
+  bool text_parts_ = true;
+  bool other_parts_ = false;
+  bool tool_calls_in_messages_ = true;
+  bool stop_as_string_ = true;
+  bool tool_choice_required_ = true;
+  bool custom_tools_ = false;
+  bool max_completion_tokens_ = false;
+  bool logprobs_ = true;
+  bool null_as_absent_ = true;
+  bool stream_options_without_stream_ = true;
+  bool model_by_id_ = true;
+  bool content_type_parameters_ = true;
+  bool json_as_form_ = true;
+  bool anything_with_model_and_messages_ = false;
 };
 
 }}  // namespace mock_gateway
@@ -562,6 +632,8 @@ std::string text_of(const Finding& finding);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace wire {
+
 struct ToolCall {
   std::string id;
   std::string name;
@@ -575,6 +647,14 @@ struct ToolCall {
 };
 
 struct Message {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Message();
+  Message(const Message& other);
+  Message(Message&& other) noexcept;
+  Message& operator=(const Message& other);
+  Message& operator=(Message&& other) noexcept;
+  ~Message();
+
   /// system, user or assistant; tool and developer where accepted.
   std::string role;
   /// As sent: a string, an array of parts, or null.
@@ -590,6 +670,14 @@ struct Message {
 };
 
 struct Tool {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Tool();
+  Tool(const Tool& other);
+  Tool(Tool&& other) noexcept;
+  Tool& operator=(const Tool& other);
+  Tool& operator=(Tool&& other) noexcept;
+  ~Tool();
+
   std::string name;
   std::string description;
   /// JSON Schema of the arguments; null when not given, and of a custom tool.
@@ -610,6 +698,14 @@ std::string to_string(ToolChoice::Mode mode);
 std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
 struct ResponseFormat {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ResponseFormat();
+  ResponseFormat(const ResponseFormat& other);
+  ResponseFormat(ResponseFormat&& other) noexcept;
+  ResponseFormat& operator=(const ResponseFormat& other);
+  ResponseFormat& operator=(ResponseFormat&& other) noexcept;
+  ~ResponseFormat();
+
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
   /// Of a json_schema.
@@ -621,11 +717,21 @@ struct ResponseFormat {
 std::string to_string(ResponseFormat::Kind kind);
 std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 
+}  // namespace wire
+
 /// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
 /// as sent, unknown fields included.
 struct ChatRequest {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ChatRequest();
+  ChatRequest(const ChatRequest& other);
+  ChatRequest(ChatRequest&& other) noexcept;
+  ChatRequest& operator=(const ChatRequest& other);
+  ChatRequest& operator=(ChatRequest&& other) noexcept;
+  ~ChatRequest();
+
   std::string model;
-  std::vector<Message> messages;
+  std::vector<wire::Message> messages;
   bool stream = false;
   bool include_usage = false;
   std::optional<double> temperature;
@@ -636,11 +742,11 @@ struct ChatRequest {
   std::int64_t n = 1;
   std::optional<std::int64_t> seed;
   std::vector<std::string> stop;
-  std::vector<Tool> tools;
+  std::vector<wire::Tool> tools;
   /// As given, else `none` without tools and `automatic` with.
-  ToolChoice tool_choice;
+  wire::ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
-  std::optional<ResponseFormat> response_format;
+  std::optional<wire::ResponseFormat> response_format;
   std::optional<bool> enable_thinking;
   std::optional<double> repetition_penalty;
   bool logprobs = false;
@@ -653,7 +759,7 @@ struct ChatRequest {
   /// The text of the last message of role user; empty without one.
   std::string last_user_text() const;
   bool has_tool(std::string_view name) const;
-  const Tool* tool(std::string_view name) const;
+  const wire::Tool* tool(std::string_view name) const;
 };
 
 }}  // namespace mock_gateway
@@ -661,6 +767,8 @@ struct ChatRequest {
 // ---- model/received_request.hpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace wire {
 
 struct Header {
   std::string name;
@@ -670,8 +778,14 @@ struct Header {
 /// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
 class Headers {
  public:
-  Headers() = default;
   Headers(std::initializer_list<Header> fields) : fields_(fields) {}
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Headers();
+  Headers(const Headers& other);
+  Headers(Headers&& other) noexcept;
+  Headers& operator=(const Headers& other);
+  Headers& operator=(Headers&& other) noexcept;
+  ~Headers();
 
   void add(std::string name, std::string value);
   /// Replaces every field of that name by one.
@@ -694,12 +808,14 @@ class Headers {
   std::vector<Header> fields_;
 };
 
+}  // namespace wire
+
 /// A request as it arrived, with keys masked.
 struct ReceivedRequest {
   std::string method;
   /// As sent, undecoded: path, and "?" with the query if there is one.
   std::string target;
-  Headers headers;
+  wire::Headers headers;
   /// Transfer coding removed.
   std::string body;
   /// The id of the key that was presented; empty when none of the gateway's was.
@@ -728,6 +844,12 @@ class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
   Failure(int status, std::string code, std::string message);
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Failure(const Failure& other);
+  Failure(Failure&& other) noexcept;
+  Failure& operator=(const Failure& other);
+  Failure& operator=(Failure&& other) noexcept;
+  ~Failure();
 
   /// The body's `error.type`.
   [[nodiscard]] Failure type(std::string type) const;
@@ -772,7 +894,7 @@ class Failure {
   const std::string& type() const { return type_; }
   const std::string& param() const { return param_; }
   /// Headers to send; a Retry-After date is resolved against `now`.
-  Headers headers(TimePoint now) const;
+  wire::Headers headers(TimePoint now) const;
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Whether code and message are the documented ones of 401 and 403, so that a profile may put its own in their place.
@@ -784,7 +906,7 @@ class Failure {
   std::string message_;
   std::string type_ = "error";
   std::string param_;
-  Headers headers_;
+  wire::Headers headers_;
   std::optional<Duration> retry_after_date_;
   std::optional<std::string> body_;
   std::string content_type_ = "application/json";
@@ -829,6 +951,13 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// wrong within a reply is a Fault of that reply.
 class ConnectionFault {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ConnectionFault(const ConnectionFault& other);
+  ConnectionFault(ConnectionFault&& other) noexcept;
+  ConnectionFault& operator=(const ConnectionFault& other);
+  ConnectionFault& operator=(ConnectionFault&& other) noexcept;
+  ~ConnectionFault();
+
   enum class Kind {
     reset_on_accept,
     close_on_accept,
@@ -841,7 +970,7 @@ class ConnectionFault {
     reply_before_body,
   };
   /// Where a connection must be for the fault to strike.
-  enum class Place {
+  enum class Moment {
     /// Accepted this moment.
     accepted,
     /// Served a request before, and the first byte of the next has arrived.
@@ -851,7 +980,7 @@ class ConnectionFault {
   };
 
   Kind kind() const { return kind_; }
-  Place place() const;
+  Moment moment() const;
   /// "reset on accept".
   std::string to_string() const;
 
@@ -871,7 +1000,7 @@ class ConnectionFault {
   friend ConnectionFault close_when_reused();
   friend ConnectionFault reset_when_reused();
   friend ConnectionFault unsolicited_continue();
-  friend ConnectionFault early_hints(const Headers& headers);
+  friend ConnectionFault early_hints(const wire::Headers& headers);
   friend ConnectionFault slow_body(std::size_t bytes, Duration gap);
   friend ConnectionFault reply_before_body(const Failure& failure);
 
@@ -899,7 +1028,7 @@ ConnectionFault reset_when_reused();
 /// `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
 /// `103 Early Hints` with these headers in front of the reply (RFC 8297). Each is a header field, or GatewayError.
-ConnectionFault early_hints(const Headers& headers);
+ConnectionFault early_hints(const wire::Headers& headers);
 /// With `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
 /// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
@@ -932,7 +1061,7 @@ class RequestScope {
   /// The key's id or description; empty when it is none.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
-  std::string describe() const;
+  std::string to_string() const;
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
@@ -1004,7 +1133,7 @@ struct Outcome {
     /// The client closed or reset before the answer was whole.
     client_left,
     /// A scripted fault ended it.
-    failed_by_script,
+    broken_by_fault,
     /// The client did not read for the write timeout.
     client_stalled,
     /// The gateway was stopped.
@@ -1085,8 +1214,8 @@ class Exchange {
   std::string method() &&;
   std::string path() const;
   std::string query() const;
-  const Headers& headers() const&;
-  Headers headers() &&;
+  const wire::Headers& headers() const&;
+  wire::Headers headers() &&;
   const std::string& body() const&;
   std::string body() &&;
   const ReceivedRequest& request() const&;
@@ -1199,7 +1328,7 @@ class Journal {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// What verify() found wrong.
-struct VerificationIssue {
+struct Problem {
   enum class Kind {
     /// No stub answered a request.
     unmatched,
@@ -1230,12 +1359,12 @@ struct VerificationIssue {
   SourceLocation where{};
 };
 
-std::string to_string(VerificationIssue::Kind kind);
-std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind);
+std::string to_string(Problem::Kind kind);
+std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
 namespace detail {
 
-class Told;
+class ReportedProblems;
 
 }  // namespace detail
 
@@ -1243,26 +1372,33 @@ class Told;
 /// any way but notes() counts as having been told.
 class [[nodiscard]] Verification {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Verification(const Verification& other);
+  Verification(Verification&& other) noexcept;
+  Verification& operator=(const Verification& other);
+  Verification& operator=(Verification&& other) noexcept;
+  ~Verification();
+
   explicit operator bool() const;
-  const std::vector<VerificationIssue>& issues() const&;
-  std::vector<VerificationIssue> issues() &&;
+  const std::vector<Problem>& problems() const&;
+  std::vector<Problem> problems() &&;
   /// What is no mistake by itself: what chaos did; of the first ten exchanges that a scripted fault broke, or that
   /// ended with another finish_reason than stop and tool_calls, what happened; stubs that were never called, or always
   /// hidden by others. A line each.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// As it prints itself: the first 20 issues and the first 20 notes.
+  /// As it prints itself: the first 20 problems and the first 20 notes.
   std::string message() const;
 
-  /// For the library. `identities` name the issues in `told`.
-  Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
-               std::vector<std::string> identities, std::shared_ptr<detail::Told> told);
+  /// For the library. `identities` name the problems in `told`.
+  Verification(std::vector<Problem> problems, std::vector<std::string> notes,
+               std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told);
 
  private:
-  std::vector<VerificationIssue> issues_;
+  std::vector<Problem> problems_;
   std::vector<std::string> notes_;
   std::vector<std::string> identities_;
-  std::shared_ptr<detail::Told> told_;
+  std::shared_ptr<detail::ReportedProblems> reported_;
 };
 
 /// Its message, with a line end behind it if it has several lines.
@@ -1287,7 +1423,7 @@ class Range {
   double least() const { return least_; }
   double most() const { return most_; }
   /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
-  std::string describe() const;
+  std::string to_string() const;
 
  private:
   double least_;
@@ -1298,160 +1434,6 @@ Range at_least(double number);
 Range at_most(double number);
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
-
-}}  // namespace mock_gateway
-
-// ---- model/pace.hpp -------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-class Random;
-
-/// Where a number comes from: always the same, drawn, or out of a list.
-struct Distribution {
-  enum class Kind { fixed, uniform, normal, log_normal, recorded };
-
-  Kind kind = Kind::fixed;
-  /// The number; or the least; the mean; the median.
-  double first = 0;
-  /// Unused; or the greatest; the deviation; that of the logarithm.
-  double second = 0;
-  /// What a number drawn beyond them becomes.
-  double least = 0;
-  double most = 0;
-  std::shared_ptr<const std::vector<double>> list = {};
-
-  bool fixed() const { return kind == Kind::fixed; }
-  /// `index` counts from 0 and decides only where a list is; after its last element the list begins anew.
-  double draw(Random& random, std::uint64_t index) const;
-};
-
-/// Throws GatewayError for a time that no pace can have; `what` names it.
-double pace_nanoseconds(Duration time, const char* what);
-
-}  // namespace detail
-
-/// How long something takes: a fixed time, which any std::chrono duration converts to, or one that is drawn:
-/// uniform(), normal(), log_normal(), recorded(). No time is negative or beyond 30 days, or GatewayError.
-///
-/// What is drawn follows from the gateway's seed, the request, and how often that request has come, never from when:
-/// the same run repeats the same times.
-class Timing {
- public:
-  template <class Rep, class Period,
-            std::enable_if_t<std::is_convertible_v<std::chrono::duration<Rep, Period>, Duration>, int> = 0>
-  Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) reads as it should
-      : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
-  explicit Timing(detail::Distribution nanoseconds);
-
-  const detail::Distribution& nanoseconds() const { return nanoseconds_; }
-
- private:
-  detail::Distribution nanoseconds_;
-};
-
-/// How many tokens leave in a second: a number, or drawn anew for each token as a Timing is. No rate is below one token
-/// in 30 days or beyond one in a nanosecond, or GatewayError.
-class Rate {
- public:
-  Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
-  explicit Rate(detail::Distribution tokens_per_second);
-
-  const detail::Distribution& tokens_per_second() const { return tokens_per_second_; }
-
- private:
-  detail::Distribution tokens_per_second_;
-};
-
-/// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.
-Timing uniform(Duration least, Duration most);
-Rate uniform(double least, double most);
-/// The bell curve around `mean`, positive; `deviation` is not negative, or GatewayError. What lies below 0 becomes 0,
-/// and what lies as far on the other side, beyond twice the mean, that: so the mean is what it says.
-Timing normal(Duration mean, Duration deviation);
-/// The same; a rate stays between a tenth of the mean and as far on the other side.
-Rate normal(double mean, double deviation);
-/// Most near `median`, positive, and a long tail: as networks and models are. `sigma`, from 0 to 5, or GatewayError, is
-/// the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median * 1.65. What would
-/// be beyond the limits of a Timing or Rate becomes them.
-Timing log_normal(Duration median, double sigma);
-Rate log_normal(double median, double sigma);
-/// The times of a recording, one after the other; after the last it begins anew. Of Reply::every, the gaps of one
-/// reply; of first_token_after, one for each coming of a request. Not empty, or GatewayError.
-Timing recorded(std::vector<Duration> times);
-Rate recorded(std::vector<double> rates);
-
-/// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut each for itself. It changes neither `usage` nor
-/// what `max_tokens` pays for, which count tokens; pace, triggers and gates count deltas. Log probabilities come with
-/// the delta in which their token ends.
-class Chunking {
- public:
-  enum class Kind { tokens, words, characters, bytes, pieces };
-
-  /// GatewayError when `count` is 0.
-  Chunking(Kind kind, std::size_t count);
-  /// See by_pieces().
-  explicit Chunking(std::vector<std::string> pieces);
-
-  Kind kind() const { return kind_; }
-  /// How many make up a delta.
-  std::size_t count() const { return count_; }
-  const std::vector<std::string>& pieces() const { return *pieces_; }
-
- private:
-  Kind kind_;
-  std::size_t count_;
-  std::shared_ptr<const std::vector<std::string>> pieces_;
-};
-
-/// `count` tokens to a delta, at least 1, or GatewayError; one is what every reply does unless told otherwise.
-Chunking by_tokens(std::size_t count = 1);
-/// `count` words to a delta, whatever the gateway's tokenizer: a word has the white space before it, and each CJK
-/// ideograph, kana or hangul syllable is one; in tool arguments, a run of letters or of punctuation is.
-Chunking by_words(std::size_t count = 1);
-/// `count` Unicode code points to a delta: a letter and its combining mark, or an emoji made of several, come apart, as
-/// they do behind models.
-Chunking by_characters(std::size_t count = 1);
-/// As many whole code points as `count` bytes of UTF-8 hold, and at least one: JSON cannot carry half of one.
-Chunking by_bytes(std::size_t count);
-/// These deltas exactly. Joined they are what is scripted: of each choice in turn its reasoning, text, refusal and tool
-/// arguments, a piece belonging to one of these; a request for which they are not is answered 500, which verify()
-/// reports. What `stop` or `max_tokens` cut off is cut off the pieces too. Each is UTF-8 and not empty, or
-/// GatewayError.
-Chunking by_pieces(std::vector<std::string> pieces);
-
-/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and what
-/// is cut into deltas. A value; each setter returns a changed copy. What is not set stays as the gateway has it, or at
-/// once and a token at a time. Deadlines are absolute, so that lateness never adds up.
-///
-/// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
-class Pace {
- public:
-  /// Time to the first token.
-  [[nodiscard]] Pace first_token_after(Timing delay) const;
-  /// Time from one delta to the next, however much it holds. Replaces tokens_per_second.
-  [[nodiscard]] Pace every(Timing gap) const;
-  /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
-  /// token half as long. An element of chunks() is one token. Replaces every.
-  [[nodiscard]] Pace tokens_per_second(Rate rate) const;
-  [[nodiscard]] Pace chunked(Chunking chunking) const;
-
-  const std::optional<Timing>& first_token() const { return first_token_; }
-  const std::optional<Timing>& gap() const { return gap_; }
-  const std::optional<Rate>& rate() const { return rate_; }
-  const std::optional<Chunking>& chunking() const { return chunking_; }
-  bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
-  /// This, and from `others` what this leaves open.
-  [[nodiscard]] Pace or_else(const Pace& others) const;
-
- private:
-  std::optional<Timing> first_token_;
-  std::optional<Timing> gap_;
-  std::optional<Rate> rate_;  // never with a gap
-  std::optional<Chunking> chunking_;
-};
 
 }}  // namespace mock_gateway
 
@@ -1560,14 +1542,19 @@ class Gate {
 
 }}  // namespace mock_gateway
 
-// ---- model/plan.hpp -------------------------------------------------------------------------------------------------
+// ---- model/fault.hpp ------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A point of a reply. Events count from 1, the role event included; tokens are content deltas (text, reasoning,
-/// refusal, tool arguments), counted from 1 over the whole reply: also where a Chunking makes them more or less than a
-/// token. Both are counted as the reply has them, whatever a
-/// fault skips or repeats; comments and pings are no events.
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
+/// A point of a reply. Events count from 1, the role event included. Tokens are content deltas (text, reasoning,
+/// refusal, tool arguments), counted from 1 over the whole reply, also where a Chunking makes them more or less than a
+/// token. Both are counted as the reply has them, whatever a fault skips or repeats. Comments and pings are no events.
 ///
 /// A reply that is not streamed leaves in one piece: it has a head, bytes and an end, and no events or tokens. The same
 /// stub may answer both, so a point that either can reach is accepted; verify() reports a reply that did not reach it.
@@ -1585,17 +1572,18 @@ class Trigger {
     at_end,
   };
 
-  Trigger(Kind kind, std::size_t count, std::size_t byte = 0) : kind_(kind), count_(count), byte_(byte) {}
-
   Kind kind() const { return kind_; }
-  /// Of events, tokens or bytes; of the others 0.
+  /// How many events, tokens or bytes, or the number of the event; 0 for the kinds that count nothing.
   std::size_t count() const { return count_; }
-  /// Of inside_event.
+  /// The number of bytes in inside_event; 0 for the other kinds.
   std::size_t byte() const { return byte_; }
   /// "after 2 tokens".
   std::string to_string() const;
 
  private:
+  friend struct detail::Access;
+  Trigger(Kind kind, std::size_t count, std::size_t byte) : kind_(kind), count_(count), byte_(byte) {}
+
   Kind kind_;
   std::size_t count_;
   std::size_t byte_;
@@ -1605,18 +1593,20 @@ class Trigger {
 Trigger before_headers();
 /// Head sent, body not begun.
 Trigger after_headers();
-/// `count` at least 1, or GatewayError; so for the next two.
+/// After the event of that number. `count` is at least 1, or GatewayError.
 Trigger after_events(std::size_t count);
+/// After the token of that number. `count` is at least 1, or GatewayError.
 Trigger after_tokens(std::size_t count);
-/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off:
-/// comments, pings and a byte order mark count. An event that it cuts leaves in two HTTP chunks, one up to the cut and
-/// one from it on; so for the next two.
+/// After the first `count` bytes of the body as the client's parser sees it, HTTP's chunks and gzip taken off.
+/// Comments, pings and a byte order mark count. An event that this cuts leaves in two HTTP chunks: one up to the cut,
+/// one from it on. `count` is at least 1, or GatewayError.
 Trigger after_bytes(std::size_t count);
 /// After the first `byte` bytes of event `event`, which begins with `data: ` or the field that its dialect puts before
-/// it. Both at least 1, or GatewayError. Never reached when the event has no more bytes than that.
+/// it. The event is cut as by after_bytes. Both are at least 1, or GatewayError. A reply never comes to it when the
+/// event has no more bytes than that.
 Trigger inside_event(std::size_t event, std::size_t byte);
-/// After the first byte of the first character of event `event` that has several (UTF-8). Never reached when it has no
-/// such character. `event` at least 1, or GatewayError.
+/// After the first byte of the first character of event `event` that has several (UTF-8). The event is cut as by
+/// after_bytes. `event` is at least 1, or GatewayError. A reply never comes to it when the event has no such character.
 Trigger inside_character(std::size_t event);
 /// After every event but `[DONE]`.
 Trigger before_done();
@@ -1627,6 +1617,13 @@ Trigger at_end();
 /// or RST follows.
 class Effect {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Effect(const Effect& other);
+  Effect(Effect&& other) noexcept;
+  Effect& operator=(const Effect& other);
+  Effect& operator=(Effect&& other) noexcept;
+  ~Effect();
+
   enum class Kind {
     close_connection,
     reset_connection,
@@ -1640,26 +1637,29 @@ class Effect {
     wrong_content_length,
   };
 
-  explicit Effect(Kind kind) : kind_(kind) {}
-  Effect(Kind kind, std::optional<Duration> duration) : kind_(kind), duration_(duration) {}
-  Effect(Kind kind, Gate gate) : kind_(kind), gate_(std::move(gate)) {}
-  Effect(Kind kind, std::string bytes) : kind_(kind), bytes_(std::move(bytes)) {}
-  Effect(Kind kind, Failure failure) : kind_(kind), failure_(std::move(failure)) {}
-  Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
-
   Kind kind() const { return kind_; }
-  /// Of a stall; nothing: until its gate opens or, without one, until the client leaves or a stop or guard.
+  /// The stall's duration. Empty: it lasts until the gate opens; without a gate, until the client leaves, the gateway
+  /// stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
+  /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
-  /// Of garbage; of an error event without a failure, its data.
+  /// The bytes of garbage, or the data of an error event without a failure.
   const std::string& bytes() const { return bytes_; }
-  /// Of an error event.
+  /// The failure whose body an error event has.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// Of a wrong Content-Length.
+  /// By how many bytes a Content-Length is wrong.
   std::int64_t difference() const { return difference_; }
   std::string to_string() const;
 
  private:
+  friend struct detail::Access;
+  explicit Effect(Kind kind);
+  Effect(Kind kind, Duration duration);
+  Effect(Kind kind, Gate gate);
+  Effect(Kind kind, std::string bytes);
+  Effect(Kind kind, const Failure& failure);
+  Effect(Kind kind, std::int64_t difference);
+
   Kind kind_;
   std::optional<Duration> duration_;
   std::optional<Gate> gate_;
@@ -1683,7 +1683,7 @@ Effect truncate();
 /// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
 Effect garbage(std::string bytes);
 /// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on, here and in the next two, except inside an event.
+/// dialect go on, except inside an event; so they do in the other stalls.
 Effect stall();
 /// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
 /// once. `duration` is positive, or GatewayError.
@@ -1709,102 +1709,335 @@ struct Fault {
   Effect effect;
 };
 
+}}  // namespace mock_gateway
+
+// ---- model/hold.hpp -------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// A place before an event or a token, where a gate can hold a reply.
-class Place {
+class HoldPoint {
  public:
   enum class Kind { event, token };
 
-  Place(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
   Kind kind() const { return kind_; }
   std::size_t number() const { return number_; }
   /// "before token 2".
   std::string to_string() const;
 
  private:
+  friend struct detail::Access;
+  HoldPoint(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
+
   Kind kind_;
   std::size_t number_;
 };
 
 /// `number` counts from 1, or GatewayError.
-Place before_event(std::size_t number);
+HoldPoint before_event(std::size_t number);
 /// `number` counts from 1, or GatewayError.
-Place before_token(std::size_t number);
+HoldPoint before_token(std::size_t number);
 
 struct Hold {
   Gate gate;
-  Place place;
+  HoldPoint place;
 };
 
-/// How events are written (WHATWG HTML, 9.2). The default is what OpenAI sends. Elements of chunks() made of
+}}  // namespace mock_gateway
+
+// ---- model/pace.hpp -------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+class Random;
+
+/// Where a number comes from: always the same, drawn, or out of a list.
+struct Distribution {
+  enum class Kind { fixed, uniform, normal, log_normal, recorded };
+
+  Kind kind = Kind::fixed;
+  /// The number; or the least; the mean; the median.
+  double first = 0;
+  /// Unused; or the greatest; the deviation; that of the logarithm.
+  double second = 0;
+  /// What a number drawn beyond them becomes.
+  double least = 0;
+  double most = 0;
+  std::shared_ptr<const std::vector<double>> list = {};
+
+  bool fixed() const { return kind == Kind::fixed; }
+  /// `index` counts from 0 and decides only where a list is; after its last element the list begins anew.
+  double draw(Random& random, std::uint64_t index) const;
+};
+
+/// Throws GatewayError for a time that no pace can have; `what` names it.
+double pace_nanoseconds(Duration time, const char* what);
+
+}  // namespace detail
+
+/// How long something takes: a fixed time, which any std::chrono duration converts to, or one that is drawn:
+/// uniform(), normal(), log_normal(), recorded(). No time is negative or beyond 30 days, or GatewayError.
+///
+/// What is drawn follows from the gateway's seed, the request, and how often that request has come, never from when:
+/// the same run repeats the same times.
+class Timing {
+ public:
+  template <class Rep, class Period,
+            std::enable_if_t<std::is_convertible_v<std::chrono::duration<Rep, Period>, Duration>, int> = 0>
+  Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) reads as it should
+      : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
+  explicit Timing(detail::Distribution nanoseconds);
+
+  const detail::Distribution& nanoseconds() const { return nanoseconds_; }
+
+ private:
+  detail::Distribution nanoseconds_;
+};
+
+/// How many tokens leave in a second: a number, or drawn anew for each token as a Timing is. No rate is below one token
+/// in 30 days or beyond one in a nanosecond, or GatewayError.
+class Rate {
+ public:
+  Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
+  explicit Rate(detail::Distribution tokens_per_second);
+
+  const detail::Distribution& tokens_per_second() const { return tokens_per_second_; }
+
+ private:
+  detail::Distribution tokens_per_second_;
+};
+
+/// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.
+Timing uniform(Duration least, Duration most);
+Rate uniform(double least, double most);
+/// The bell curve around `mean`, positive; `deviation` is not negative, or GatewayError. What lies below 0 becomes 0,
+/// and what lies as far on the other side, beyond twice the mean, that: so the mean is what it says.
+Timing normal(Duration mean, Duration deviation);
+/// The same; a rate stays between a tenth of the mean and as far on the other side.
+Rate normal(double mean, double deviation);
+/// Most near `median`, positive, and a long tail: as networks and models are. `sigma`, from 0 to 5, or GatewayError, is
+/// the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median * 1.65. What would
+/// be beyond the limits of a Timing or Rate becomes them.
+Timing log_normal(Duration median, double sigma);
+Rate log_normal(double median, double sigma);
+/// The times of a recording, one after the other; after the last it begins anew. Of Reply::every, the gaps of one
+/// reply; of first_token_after, one for each occurrence of a request. Not empty, or GatewayError.
+Timing recorded(std::vector<Duration> times);
+Rate recorded(std::vector<double> rates);
+
+/// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
+/// Reasoning, text, refusal and the arguments of each tool call are cut each for itself. It changes neither `usage` nor
+/// what `max_tokens` pays for, which count tokens; pace, triggers and gates count deltas. Log probabilities come with
+/// the delta in which their token ends.
+class Chunking {
+ public:
+  enum class Kind { tokens, words, characters, bytes, pieces };
+
+  /// GatewayError when `count` is 0.
+  Chunking(Kind kind, std::size_t count);
+  /// See by_pieces().
+  explicit Chunking(std::vector<std::string> pieces);
+
+  Kind kind() const { return kind_; }
+  /// How many make up a delta.
+  std::size_t count() const { return count_; }
+  const std::vector<std::string>& pieces() const { return *pieces_; }
+
+ private:
+  Kind kind_;
+  std::size_t count_;
+  std::shared_ptr<const std::vector<std::string>> pieces_;
+};
+
+/// `count` tokens to a delta, at least 1, or GatewayError; one is what every reply does unless told otherwise.
+Chunking by_tokens(std::size_t count = 1);
+/// `count` words to a delta, whatever the gateway's tokenizer: a word has the white space before it, and each CJK
+/// ideograph, kana or hangul syllable is one; in tool arguments, a run of letters or of punctuation is.
+Chunking by_words(std::size_t count = 1);
+/// `count` Unicode code points to a delta: a letter and its combining mark, or an emoji made of several, come apart, as
+/// they do behind models.
+Chunking by_characters(std::size_t count = 1);
+/// As many whole code points as `count` bytes of UTF-8 hold, and at least one: JSON cannot carry half of one.
+Chunking by_bytes(std::size_t count);
+/// These deltas exactly. Joined they are what is scripted: of each choice in turn its reasoning, text, refusal and tool
+/// arguments, a piece belonging to one of these; a request for which they are not is answered 500, which verify()
+/// reports. What `stop` or `max_tokens` cut off is cut off the pieces too. Each is UTF-8 and not empty, or
+/// GatewayError.
+Chunking by_pieces(std::vector<std::string> pieces);
+
+/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and what
+/// is cut into deltas. A value; each setter returns a changed copy. What is not set stays as the gateway has it, or at
+/// once and a token at a time. Deadlines are absolute, so that lateness never adds up.
+///
+/// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
+class Pace {
+ public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Pace();
+  Pace(const Pace& other);
+  Pace(Pace&& other) noexcept;
+  Pace& operator=(const Pace& other);
+  Pace& operator=(Pace&& other) noexcept;
+  ~Pace();
+
+  /// Time to the first token.
+  [[nodiscard]] Pace first_token_after(Timing delay) const;
+  /// Time from one delta to the next, however much it holds. Replaces tokens_per_second.
+  [[nodiscard]] Pace every(Timing gap) const;
+  /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
+  /// token half as long. An element of chunks() is one token. Replaces every.
+  [[nodiscard]] Pace tokens_per_second(Rate rate) const;
+  [[nodiscard]] Pace chunked(Chunking chunking) const;
+
+  const std::optional<Timing>& first_token() const { return first_token_; }
+  const std::optional<Timing>& gap() const { return gap_; }
+  const std::optional<Rate>& rate() const { return rate_; }
+  const std::optional<Chunking>& chunking() const { return chunking_; }
+  bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
+  /// This, and from `others` what this leaves open.
+  [[nodiscard]] Pace or_else(const Pace& others) const;
+
+ private:
+  std::optional<Timing> first_token_;
+  std::optional<Timing> gap_;
+  std::optional<Rate> rate_;  // never with a gap
+  std::optional<Chunking> chunking_;
+};
+
+}}  // namespace mock_gateway
+
+// ---- model/sse_dialect.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// How events are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default is what OpenAI
+/// sends. Elements of chunks() made of
 /// raw_bytes() are written as they are.
-struct SseDialect {
+class SseDialect {
+ public:
+  SseDialect();
+  SseDialect(const SseDialect&);
+  SseDialect(SseDialect&&) noexcept;
+  SseDialect& operator=(const SseDialect&);
+  SseDialect& operator=(SseDialect&&) noexcept;
+  ~SseDialect();
+
   /// "\n", "\r\n" or "\r".
-  std::string line_end = "\n";
-  bool space_after_colon = true;
+  [[nodiscard]] SseDialect line_end(std::string end) const;
+  const std::string& line_end() const { return line_end_; }
+  [[nodiscard]] SseDialect space_after_colon(bool space) const;
+  bool space_after_colon() const { return space_after_colon_; }
   /// Whether `data: [DONE]` ends the stream.
-  bool done = true;
+  [[nodiscard]] SseDialect done(bool sent) const;
+  bool done() const { return done_; }
   /// Empty: no such header.
-  std::string content_type = "text/event-stream; charset=utf-8";
+  [[nodiscard]] SseDialect content_type(std::string type) const;
+  const std::string& content_type() const { return content_type_; }
   /// Whether the stream begins with a byte order mark (EF BB BF).
-  bool byte_order_mark = false;
+  [[nodiscard]] SseDialect byte_order_mark(bool sent) const;
+  bool byte_order_mark() const { return byte_order_mark_; }
   /// The `event:` field of each event, on the line before its data; empty: none.
-  std::string event = {};
+  [[nodiscard]] SseDialect event(std::string name) const;
+  const std::string& event() const { return event_; }
   /// Whether each event has an `id:` field, its number.
-  bool ids = false;
+  [[nodiscard]] SseDialect ids(bool sent) const;
+  bool ids() const { return ids_; }
   /// The `retry:` field of the first event, in whole milliseconds. Not negative.
-  std::optional<Duration> retry = {};
+  [[nodiscard]] SseDialect retry(std::optional<Duration> time) const;
+  const std::optional<Duration>& retry() const { return retry_; }
   /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace.
-  bool multi_line_data = false;
+  [[nodiscard]] SseDialect multi_line_data(bool split) const;
+  bool multi_line_data() const { return multi_line_data_; }
   /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty: none.
-  std::string comment = {};
+  [[nodiscard]] SseDialect comment(std::string text) const;
+  const std::string& comment() const { return comment_; }
   /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
   /// gateway's clock since the request was complete, a millisecond at least; 0: none. A ping and a token of one moment
   /// come in this order. On the instant clock there are pings only in waits whose end is known: not at a gate, nor in a
   /// stall() without end.
-  Duration ping_every{0};
+  [[nodiscard]] SseDialect ping_every(Duration interval) const;
+  Duration ping_every() const { return ping_every_; }
   /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
-  std::string ping = ": ping";
+  [[nodiscard]] SseDialect ping(std::string lines) const;
+  const std::string& ping() const { return ping_; }
   /// Whether a blank line follows the last event: without one a parser drops it.
-  bool final_blank_line = true;
+  [[nodiscard]] SseDialect final_blank_line(bool sent) const;
+  bool final_blank_line() const { return final_blank_line_; }
   /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.
-  std::string after_done = {};
+  [[nodiscard]] SseDialect after_done(std::string data) const;
+  const std::string& after_done() const { return after_done_; }
   /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
   /// gateway stops or Options::stall_guard has passed.
-  bool open_after_done = false;
+  [[nodiscard]] SseDialect open_after_done(bool open) const;
+  bool open_after_done() const { return open_after_done_; }
   /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
   /// decompressed when it arrives.
-  bool gzip = false;
-};
+  [[nodiscard]] SseDialect gzip(bool compressed) const;
+  bool gzip() const { return gzip_; }
 
-/// Into which writes the bytes of a reply are divided. TCP may join writes or split them; with TCP_NODELAY, which is
-/// on, it does not wait to.
-struct Writes {
-  enum class Kind {
-    /// What is due at the same moment in one, of 64 KiB at most: whatever waits, a ping and a fault end it. An element
-    /// of
-    /// raw_bytes() has one of its own.
-    due_together,
-    /// The head, then each event, comment and ping, and the end of the body; a plain reply as above.
-    each_event,
-    /// As each_event, and at most `size` bytes each.
-    sliced,
-    /// All at the end, or before a fault.
-    together,
-    /// So too, but in two: the first `size` bytes, head included, and the rest.
-    split,
-  };
+  friend bool operator==(const SseDialect& left, const SseDialect& right);
+  friend bool operator!=(const SseDialect& left, const SseDialect& right) { return !(left == right); }
 
-  Kind kind = Kind::due_together;
-  std::size_t size = 0;
+ private:
+  std::string line_end_ = "\n";
+  bool space_after_colon_ = true;
+  bool done_ = true;
+  std::string content_type_ = "text/event-stream; charset=utf-8";
+  bool byte_order_mark_ = false;
+  std::string event_ = {};
+  bool ids_ = false;
+  std::optional<Duration> retry_ = {};
+  bool multi_line_data_ = false;
+  std::string comment_ = {};
+  Duration ping_every_{0};
+  std::string ping_ = ": ping";
+  bool final_blank_line_ = true;
+  std::string after_done_ = {};
+  bool open_after_done_ = false;
+  bool gzip_ = false;
 };
 
 namespace detail {
 
 /// Throws GatewayError for a dialect that cannot be written.
 void require_dialect(const SseDialect& dialect);
-bool same_dialect(const SseDialect& left, const SseDialect& right);
 
 }  // namespace detail
+
+}}  // namespace mock_gateway
+
+// ---- model/writes.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// Into which writes the bytes of a reply are divided. TCP may join writes or split them; with TCP_NODELAY, which is
+/// on, it does not wait to.
+struct Writes {
+  enum class Kind {
+    /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
+    /// of raw_bytes() has a write of its own.
+    due_together,
+    /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
+    /// due_together.
+    each_event,
+    /// As each_event, in writes of `size` bytes at most.
+    sliced,
+    /// One write for all, at the end or before a fault.
+    together,
+    /// As together, but in two writes: the first `size` bytes, head included, and the rest.
+    split,
+  };
+
+  Kind kind = Kind::due_together;
+  std::size_t size = 0;
+};
 
 }}  // namespace mock_gateway
 
@@ -1831,6 +2064,12 @@ class TokenLogprob {
   /// With these alternatives, in this order; the first as many as the request's `top_logprobs` asks for are sent, and
   /// none is added. As on the wire, the token itself is among them only when it is written there.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
+  // Defined in the .cpp: a file that copies one need not compile it.
+  TokenLogprob(const TokenLogprob& other);
+  TokenLogprob(TokenLogprob&& other) noexcept;
+  TokenLogprob& operator=(const TokenLogprob& other);
+  TokenLogprob& operator=(TokenLogprob&& other) noexcept;
+  ~TokenLogprob();
 
   double logprob() const { return logprob_; }
   /// Nothing: they are made up.
@@ -1874,13 +2113,13 @@ class TokenUsage {
 class StreamChunk {
  public:
   /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
-  /// GatewayError; chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
+  /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
   /// The same from JSON that is there already.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: likewise
 
-  /// See chunk().
+  /// See json_chunk().
   static StreamChunk of_json(const Json& json);
   /// See raw_bytes().
   static StreamChunk of_bytes(std::string bytes);
@@ -1986,7 +2225,7 @@ class Reply {
   /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
   /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
-  [[nodiscard]] Reply early_hints(const Headers& fields) const;
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
   /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three
@@ -2002,15 +2241,15 @@ class Reply {
   [[nodiscard]] Reply chunked(Chunking chunking) const;
   /// All that `pace` sets.
   [[nodiscard]] Reply pace(const Pace& pace) const;
-  /// Breaks the reply: `fail(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
+  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
   /// at its place, those of one place in the order written, until one ends the reply; verify() reports those to whose
   /// place a reply that none of them ended did not come. Throws GatewayError for what can
   /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
-  [[nodiscard]] Reply fail(Trigger trigger, Effect effect) const;
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves, if it has that token; before an event, always. verify() reports a hold to which the reply did
   /// not come. GatewayError for a failure, and for a token of a raw reply.
-  [[nodiscard]] Reply hold(Gate gate, Place place) const;
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
@@ -2065,7 +2304,7 @@ Reply json_text(const Json& value);
 /// raw_bytes().
 Reply chunks(std::vector<StreamChunk> elements);
 /// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
-StreamChunk chunk(const Json& json);
+StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
 /// Comments, pings, half an event, half a character. Not empty, or GatewayError: an HTTP chunk of no bytes would end
 /// the body.
@@ -2140,7 +2379,7 @@ class TextMatcher {
 
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
-  const std::string& describe() const;
+  const std::string& to_string() const;
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
@@ -2180,7 +2419,7 @@ class ChatCall {
 class Matcher {
  public:
   /// "user text contains \"weather\"".
-  const std::string& describe() const;
+  const std::string& to_string() const;
 
   /// For matchers of the library.
   explicit Matcher(detail::MatcherNode node);
@@ -2269,7 +2508,7 @@ Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
 }
 
-/// Builds a stub: `gateway.chat().when(…).at_most(2).reply(…)`. Options first; the stub goes live, whole, when
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. Options first; the stub goes live, whole, when
 /// `reply` or `never` returns. Of the stubs that match, the one of the highest priority answers, and of those the
 /// newest.
 class [[nodiscard]] StubBuilder {
@@ -2306,7 +2545,7 @@ class [[nodiscard]] StubBuilder {
     return std::move(*this);
   }
   /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError.
-  StubBuilder at_most(std::size_t count) &&;
+  StubBuilder times(std::size_t count) &&;
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
   StubBuilder expect(Range calls) &&;
@@ -2321,7 +2560,7 @@ class [[nodiscard]] StubBuilder {
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
   /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for options that contradict each other, such as expect(3).at_most(2).
+  /// for options that contradict each other, such as expect(3).times(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -2384,6 +2623,12 @@ class HttpReply {
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
+  // Defined in the .cpp: a file that copies one need not compile it.
+  HttpReply(const HttpReply& other);
+  HttpReply(HttpReply&& other) noexcept;
+  HttpReply& operator=(const HttpReply& other);
+  HttpReply& operator=(HttpReply&& other) noexcept;
+  ~HttpReply();
 
   /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;
@@ -2394,7 +2639,7 @@ class HttpReply {
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Those that were set or added here; a failure keeps its own.
-  const Headers& headers() const { return headers_; }
+  const wire::Headers& headers() const { return headers_; }
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -2409,7 +2654,7 @@ class HttpReply {
   int status_ = 200;
   std::string body_;
   std::string content_type_ = "application/json";
-  Headers headers_;
+  wire::Headers headers_;
   std::optional<Failure> failure_;
 };
 
@@ -2625,17 +2870,17 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), every() and first() it strikes each time; of those that are set, all must say so.
+/// Without probability(), nth() and first() it strikes each time; of those that are set, all must say so.
 ///
 /// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
 /// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
 /// with any number of threads, and another Options::seed others. Requests are the same when their bodies and the
-/// description of their key are: a client's retry is a further coming of the same request, whatever its headers say.
-/// Comings are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536 different
-/// ones, while later ones share counters, so that their turn may depend on the order in which they come.
+/// description of their key are: a client's retry is a further occurrence of the same request, whatever its headers
+/// say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536
+/// different ones, while later ones share counters, so that their turn may depend on the order in which they come.
 class Chaos {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fail. Where that
+  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
   /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
   /// happen in any reply.
   Chaos(Trigger trigger, Effect effect);
@@ -2653,10 +2898,10 @@ class Chaos {
 
   /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … coming of each request; of each, since the order in which different requests
+  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request; of each, since the order in which different requests
   /// come is no property of the client. At least 1, or GatewayError; so for first().
-  [[nodiscard]] Chaos every(std::size_t n) const;
-  /// Strikes the first `n` comings of each request.
+  [[nodiscard]] Chaos nth(std::size_t n) const;
+  /// Strikes the first `n` occurrences of each request.
   [[nodiscard]] Chaos first(std::size_t n) const;
   /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. The tester's
   /// functions run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify()
@@ -2738,6 +2983,13 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// may not have read it.
 class [[nodiscard]] Review {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Review(const Review& other);
+  Review(Review&& other) noexcept;
+  Review& operator=(const Review& other);
+  Review& operator=(Review&& other) noexcept;
+  ~Review();
+
   /// Whether there is no finding.
   explicit operator bool() const { return findings_.empty(); }
   /// In order of the exchanges that they are about.
@@ -2795,6 +3047,14 @@ std::ostream& operator<<(std::ostream& out, KeyState state);
 
 /// What the console shows of a key. The secret is not part of it: it is shown once, by Keys::create.
 struct ApiKey {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ApiKey();
+  ApiKey(const ApiKey& other);
+  ApiKey(ApiKey&& other) noexcept;
+  ApiKey& operator=(const ApiKey& other);
+  ApiKey& operator=(ApiKey&& other) noexcept;
+  ~ApiKey();
+
   std::string id;
   std::string description;
   KeyState state = KeyState::enabled;
@@ -2813,21 +3073,21 @@ struct CreatedKey {
   std::string description;
 };
 
-/// How a key is created: chained setters, each optional.
+/// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
   /// A secret of the caller's choice instead of a generated one. The documented service has only keys that start with
   /// `sk-`; this takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-`
   /// alone, or a secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer
   /// than 16 characters is masked in fields that carry credentials only, since it may be a word of a prompt.
-  KeyOptions& secret(std::string secret) { return secret_ = std::move(secret), *this; }
+  [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Created disabled.
-  KeyOptions& disabled(bool disabled = true) { return disabled_ = disabled, *this; }
+  [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
   /// Only these models: others get 403, and the models list omits them.
-  KeyOptions& models(std::vector<std::string> ids) { return models_ = std::move(ids), *this; }
+  [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// Only these operations: others get 403.
-  KeyOptions& operations(std::vector<Operation> operations) { return operations_ = std::move(operations), *this; }
-  KeyOptions& limit(std::size_t requests, Duration window) { return limit_ = RateLimit{requests, window}, *this; }
+  [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
+  [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
 
  private:
   friend class Keys;
@@ -2858,7 +3118,7 @@ class Keys {
   /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description. This and the calls below throw GatewayError for an unknown id and for a deleted key.
-  void describe(const std::string& id, std::string description) const;
+  void set_description(const std::string& id, std::string description) const;
   /// 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// Accepted again. Nothing happens to an enabled key.
@@ -2927,7 +3187,7 @@ class SweepOptions {
   /// At every byte of the body besides. GatewayError for splits(), which are at every byte.
   [[nodiscard]] SweepOptions every_byte() const;
   /// Of more steps, so many, spread evenly and always the same. At least 1, or GatewayError.
-  [[nodiscard]] SweepOptions at_most(std::size_t steps) const;
+  [[nodiscard]] SweepOptions limit(std::size_t steps) const;
   /// Of splits(): only inside the body, where HTTP's chunks count as the bytes that they are. Else GatewayError.
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. For one turn of an
@@ -2979,6 +3239,12 @@ class SweepStep {
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
             bool reached);
+  // Defined in the .cpp: a file that copies one need not compile it.
+  SweepStep(const SweepStep& other);
+  SweepStep(SweepStep&& other) noexcept;
+  SweepStep& operator=(const SweepStep& other);
+  SweepStep& operator=(SweepStep&& other) noexcept;
+  ~SweepStep();
 
  private:
   std::string name_;
@@ -3052,7 +3318,7 @@ struct ClientOutcome {
   std::string text;
   /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
   /// tool_calls().
-  std::vector<ToolCall> tool_calls = {};
+  std::vector<wire::ToolCall> tool_calls = {};
   /// Whether the caller was told that the call failed: an exception, an error value, an error event.
   bool error = false;
   /// Whether the call had to be cut off from outside, because it did not end by itself.
@@ -3140,7 +3406,7 @@ class Scenario {
   /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
   const std::string& text() const;
   /// All tool calls of the reply.
-  const std::vector<ToolCall>& tool_calls() const;
+  const std::vector<wire::ToolCall>& tool_calls() const;
   /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
   bool needs_stream() const;
   /// Whether a client without a deadline of its own may wait for an hour or without end: it needs a timeout to pass,
@@ -3183,7 +3449,7 @@ const std::vector<Scenario>& catalogue();
 Scenario scenario(std::string_view name);
 /// All that it says of itself, for programs that are not written in C++: name, group, description, reference,
 /// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
-Json describe(const Scenario& scenario);
+Json as_json(const Scenario& scenario);
 
 }}  // namespace mock_gateway
 
@@ -3267,7 +3533,7 @@ class InstalledReporter {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, max, max, min, replace, sort, upper_bound, min, mismatch, count_if, find, min, find_if, remove_if, max, find_if, any_of, min, replace, all_of, any_of, find, for_each, min, sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, min, none_of, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
+#include <algorithm>  // all_of, max, max, min, replace, sort, upper_bound, find_if, min, mismatch, count_if, find, min, find_if, remove_if, max, any_of, min, replace, all_of, any_of, find, for_each, min, sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, min, none_of, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -3356,6 +3622,9 @@ std::size_t next_code_point(std::string_view text, std::size_t offset);
 /// Appends one character as UTF-8. What is no character (a surrogate, beyond U+10FFFF) becomes U+FFFD.
 void append_utf8(std::string& out, char32_t code_point);
 
+/// The text with U+FFFD in place of each byte that is not UTF-8, which no JSON could carry.
+std::string as_utf8(std::string_view text);
+
 /// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
@@ -3381,8 +3650,27 @@ std::string counted(std::size_t count, std::string_view noun);
 /// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
 
+inline constexpr std::string_view hex_digits = "0123456789abcdef";
+
 /// The value of a hexadecimal digit, or -1.
 int hex_value(char digit);
+
+/// The value of the two hexadecimal digits at `offset`, or -1 when no two stand there.
+int hex_byte(std::string_view text, std::size_t offset);
+
+/// `count` units of which `unit` make one, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
+/// `unit` is a power of ten.
+std::string decimal(std::int64_t count, std::int64_t unit);
+
+/// As short as it can be while it still reads back as the same number, in any locale: "0.1", "3", "1e+300",
+/// "-infinity".
+std::string number(double value);
+
+/// The number that 1 to 9 decimal digits write; nothing for any other text.
+std::optional<std::int64_t> whole_number(std::string_view digits);
+
+/// Whether it is a token of HTTP, such as the name of a field (RFC 9110, 5.6.2).
+bool is_token(std::string_view text);
 
 /// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
 std::string lower_ascii(std::string_view text);
@@ -3400,6 +3688,40 @@ std::optional<std::string> percent_decode(std::string_view text);
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- core/random.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
+std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
+
+/// SplitMix64 with our own distributions: the standard ones differ from library to library, and a scripted run must
+/// repeat everywhere. A generator belongs to one answer; nothing shares it.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+  /// Uniform in [0, bound). `bound` must be positive.
+  std::uint64_t below(std::uint64_t bound);
+  /// Uniform in [low, high], both included. `low <= high`.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Uniform in [0, 1).
+  double unit();
+  /// From the normal distribution of mean 0 and deviation 1. The functions of <cmath> that it takes differ from library
+  /// to library in the last bit at most.
+  double normal();
+  /// `length` characters of [0-9a-zA-Z].
+  std::string alphanumeric(std::size_t length);
+
+ private:
+  std::uint64_t state_;
+};
+
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -3461,40 +3783,6 @@ Json read_json_if_valid(std::string_view text);
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- core/random.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
-std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
-
-/// SplitMix64 with our own distributions: the standard ones differ from library to library, and a scripted run must
-/// repeat everywhere. A generator belongs to one answer; nothing shares it.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next();
-  /// Uniform in [0, bound). `bound` must be positive.
-  std::uint64_t below(std::uint64_t bound);
-  /// Uniform in [low, high], both included. `low <= high`.
-  std::int64_t between(std::int64_t low, std::int64_t high);
-  /// Uniform in [0, 1).
-  double unit();
-  /// From the normal distribution of mean 0 and deviation 1. The functions of <cmath> that it takes differ from library
-  /// to library in the last bit at most.
-  double normal();
-  /// `length` characters of [0-9a-zA-Z].
-  std::string alphanumeric(std::size_t length);
-
- private:
-  std::uint64_t state_;
-};
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- core/json_pointer.hpp ------------------------------------------------------------------------------------------
 
 // JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
@@ -3511,6 +3799,39 @@ std::optional<std::string> name_of(std::string_view token);
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- core/calendar.hpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace calendar {
+
+/// A second of the proleptic Gregorian calendar, in UTC.
+struct CivilTime {
+  std::int64_t year;
+  std::int64_t month;    // 1 to 12
+  std::int64_t day;      // 1 to 31
+  std::int64_t weekday;  // 0: Sunday
+  std::int64_t hour;
+  std::int64_t minute;
+  std::int64_t second;
+};
+
+/// The second in which the moment lies.
+CivilTime civil_time(TimePoint moment);
+/// The reverse; the weekday is not read. The year is from 1970 to 2200.
+TimePoint moment_of(const CivilTime& time);
+
+/// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
+std::string rfc3339(TimePoint moment);
+/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+std::string http_date(TimePoint moment);
+/// The reverse. Empty for another text, spaces around it left aside, and for a year outside 1970 to 2200.
+std::optional<TimePoint> parse_http_date(std::string_view text);
+
+}  // namespace calendar
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -3536,6 +3857,11 @@ struct Access {
   template <class T>
   static const auto& data(const T& value) {
     return *value.data_;
+  }
+  /// A value that users get from functions alone, which refuse what makes no sense.
+  template <class T, class... Arguments>
+  static T make(Arguments&&... arguments) {
+    return T(std::forward<Arguments>(arguments)...);
   }
 };
 
@@ -3719,6 +4045,119 @@ class KeptSigpipe {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- core/warning.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Writes `mock_gateway: `, the parts one after the other and a line end to standard error. Needs no memory, so that it
+/// can say that there is none.
+void warn(std::initializer_list<std::string_view> parts);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/profile_traits.hpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The keys of an error body.
+enum class ErrorShape {
+  /// `code`, `message`, `type`.
+  code_message_type,
+  /// `message`, `type`, `param`, `code`, in OpenAI's own words where a failure carries the documented ones.
+  openai,
+};
+
+/// Whether completions and chunks have the key `system_fingerprint`, and what it holds.
+enum class SystemFingerprint {
+  absent,
+  null,
+  /// `fp_…`, one for each model.
+  made_up,
+};
+
+/// The first delta of a choice, as JSON.
+struct RoleDelta {
+  /// A choice with text.
+  std::string_view text;
+  /// A choice of tool calls alone, whose plain message has null content.
+  std::string_view calls;
+  /// A choice that reasons first; empty: the same as without reasoning.
+  std::string_view thinking;
+};
+
+/// Names in an array that outlives this.
+struct NameList {
+  const std::string_view* names = nullptr;
+  std::size_t count = 0;
+
+  bool has(std::string_view name) const;
+};
+
+/// One profile: all that makes it differ from another. The defaults are those of the documented profile. The rows stand
+/// in profile.cpp.
+struct ProfileTraits {
+  Profile profile = Profile::documented;
+  std::string_view name;
+
+  // Requests.
+
+  /// What requests may hold, unless Options::acceptance is set.
+  Acceptance (*acceptance)() = nullptr;
+  /// Request fields that the service documents besides. They have no effect and are no finding. One of
+  /// `stream_options` is written "stream_options.name".
+  NameList further_fields;
+  /// A temperature outside 0 to 2 gets 400; else it is a finding.
+  bool rejects_temperature_out_of_range = false;
+  /// The service documents `stop` as a string, which is no finding then.
+  bool documents_stop_as_string = false;
+  /// `refusal`, `audio` or `function_call` may stand in for the content of an assistant's message.
+  bool content_may_be_replaced = false;
+  /// Content parts of images, audio and files need the members that OpenAI documents.
+  bool checks_other_parts = false;
+
+  // Errors and headers.
+
+  ErrorShape error_shape = ErrorShape::code_message_type;
+  /// The 429 of a rate limit has `retry-after-ms` besides `Retry-After`.
+  bool retry_after_ms = false;
+  /// Each answer has `x-request-id` and `openai-processing-ms`; for a key with a rate limit, `x-ratelimit-*-requests`
+  /// too.
+  bool request_headers = false;
+
+  // Completions and chunks.
+
+  SystemFingerprint system_fingerprint = SystemFingerprint::absent;
+  /// A message has the key `refusal`, and so have logprobs; else a refusal is content.
+  bool refusal_key = false;
+  /// A choice or chunk has the key `logprobs` though the request asks for none.
+  bool logprobs_key = false;
+  /// A message without reasoning has null `reasoning_content`, and so has a delta of content.
+  bool null_reasoning = false;
+  /// A delta of reasoning has null `content`.
+  bool null_content_while_thinking = false;
+  RoleDelta role_delta = {R"({"role":"assistant","content":""})", R"({"role":"assistant","content":null})", ""};
+  /// The delta of a finish chunk, as JSON.
+  std::string_view finish_delta = "{}";
+
+  // Usage.
+
+  /// `prompt_tokens_details.cached_tokens` is there without a cached token.
+  bool cached_tokens_key = false;
+  /// `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens` are there.
+  bool prompt_cache_tokens = false;
+  /// Streamed usage stands on the last finish chunk; else it has a chunk of its own.
+  bool usage_on_finish = false;
+};
+
+/// The row of a profile. Throws GatewayError when it has none.
+const ProfileTraits& traits_of(Profile profile);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- model/reply_data.hpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -3776,13 +4215,10 @@ struct ReplyData {
   std::vector<Hold> holds;
   SseDialect sse;
   Writes writes;
-  Headers headers;
+  wire::Headers headers;
   bool traced = false;  // its delivery writes down what left
   bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
 };
-
-/// Why the fault can never happen in such a reply; empty when it may.
-std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
 }  // namespace detail
 
@@ -3798,13 +4234,6 @@ struct RequestError {
   Failure failure;
 };
 
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
-std::string http_date(TimePoint time);
-/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
-void require_header_field(const std::string& name, const std::string& value);
-/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
-std::string require_utf8(std::string value, std::string_view what);
-
 }  // namespace detail
 
 }}  // namespace mock_gateway
@@ -3817,9 +4246,8 @@ namespace detail {
 struct ChatLimits {
   /// Largest `n` accepted.
   std::int64_t max_n = 128;
-  /// Whether the service is OpenAI: a temperature outside 0 to 2 is rejected, elsewhere it is a finding; what OpenAI
-  /// documents is no finding; and content parts have the shapes that OpenAI documents.
-  bool openai = false;
+  /// Whose requests they are: what the profile's service documents is no finding.
+  Profile profile = Profile::documented;
 };
 
 /// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
@@ -3827,6 +4255,119 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }  // namespace detail
 
+}}  // namespace mock_gateway
+
+// ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace finding_kinds {
+
+/// What findings of one code have in common. review.hpp says what each means.
+struct Kind {
+  const char* code;
+  Severity severity;
+
+  Finding make(std::string message, std::vector<std::uint64_t> exchanges = {}) const {
+    return {code, std::move(message), severity, std::move(exchanges)};
+  }
+};
+
+inline constexpr Kind request_refused{"request_refused", Severity::error};
+inline constexpr Kind retry_after_ignored{"retry_after_ignored", Severity::error};
+inline constexpr Kind retried_final_error{"retried_final_error", Severity::error};
+inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
+inline constexpr Kind tool_result_unknown_id{"tool_result_unknown_id", Severity::error};
+inline constexpr Kind stream_left_open{"stream_left_open", Severity::error};
+inline constexpr Kind stream_abandoned{"stream_abandoned", Severity::error};
+inline constexpr Kind pipelined_request{"pipelined_request", Severity::warning};
+inline constexpr Kind key_in_query{"key_in_query", Severity::error};
+inline constexpr Kind key_in_body{"key_in_body", Severity::error};
+inline constexpr Kind browser_request{"browser_request", Severity::error};
+inline constexpr Kind key_shared{"key_shared", Severity::warning};
+inline constexpr Kind unknown_field{"unknown_field", Severity::warning};
+inline constexpr Kind stop_as_string{"stop_as_string", Severity::warning};
+inline constexpr Kind temperature_out_of_range{"temperature_out_of_range", Severity::warning};
+inline constexpr Kind temperature_and_top_p{"temperature_and_top_p", Severity::warning};
+inline constexpr Kind stream_options_without_stream{"stream_options_without_stream", Severity::warning};
+inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
+
+/// In the order in which they are documented.
+inline constexpr std::array all = {request_refused,
+                                   retry_after_ignored,
+                                   retried_final_error,
+                                   tool_call_unanswered,
+                                   tool_result_unknown_id,
+                                   stream_left_open,
+                                   stream_abandoned,
+                                   pipelined_request,
+                                   key_in_query,
+                                   key_in_body,
+                                   browser_request,
+                                   key_shared,
+                                   unknown_field,
+                                   stop_as_string,
+                                   temperature_out_of_range,
+                                   temperature_and_top_p,
+                                   stream_options_without_stream,
+                                   duplicate_key};
+
+}  // namespace finding_kinds
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/checks.hpp -----------------------------------------------------------------------------------------------
+
+// What the author of a test gives must be of use. What is not is a GatewayError.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
+void require_header_field(const std::string& name, const std::string& value);
+/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
+std::string require_utf8(std::string value, std::string_view what);
+/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/reply_checks.hpp -----------------------------------------------------------------------------------------
+
+// What a reply can carry, and what can happen to it. What cannot is a GatewayError.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace reply_check {
+
+/// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
+void require_completion(const ReplyData& data, const char* what);
+/// The choice that a setter adds to: the last. Throws GatewayError for a reply that has none.
+ScriptedChoice& last_choice(ReplyData& data, const char* setter);
+/// Compact JSON, or GatewayError; `what` names it.
+std::string json_text_of(const Json& value, const std::string& what);
+/// The arguments of a scripted call as JSON text, or GatewayError.
+std::string arguments_text(const std::string& name, const Json& arguments);
+/// A merge patch, or GatewayError.
+const Json& checked_patch(const Json& patch, const char* setter);
+double checked_logprob(double logprob);
+std::int64_t checked_count(std::int64_t tokens, const char* what);
+/// Throws GatewayError for a fault that can never happen.
+void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
+/// Throws GatewayError when the reply has nothing that comes at this pace.
+void require_paceable(const ReplyData& data, const Pace& pace);
+/// Throws GatewayError for what cannot be one of several choices.
+void require_part(const ReplyData& part);
+/// Whether the data of an event would reach a client's user.
+bool says_something(const Json& event);
+
+}  // namespace reply_check
+
+/// Why the fault can never happen in such a reply; empty when it may.
+std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- model/chat_fields.hpp ------------------------------------------------------------------------------------------
@@ -3854,7 +4395,7 @@ class Path {
   std::size_t index_ = 0;
 };
 /// "a string (\"hot\")", for the "got" of a message.
-std::string describe(const Json& value);
+std::string type_and_value(const Json& value);
 /// "\"a\", \"b\"".
 std::string quoted_list(std::initializer_list<std::string_view> values);
 [[noreturn]] void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual);
@@ -3914,8 +4455,9 @@ enum Field : std::size_t {
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
-      : acceptance_(acceptance.anything_with_model_and_messages ? Acceptance::lenient() : acceptance),
+      : acceptance_(acceptance.anything_with_model_and_messages() ? Acceptance::lenient() : acceptance),
         limits_(limits),
+        profile_(traits_of(limits.profile)),
         request_(request) {}
 
   void read(const std::vector<JsonDuplicate>& duplicates);
@@ -3924,8 +4466,8 @@ class Reader {
   void check_duplicates(const std::vector<JsonDuplicate>& duplicates);
   void collect(const Json::object_t& body);
   void unknown_field(const std::string& path, std::string_view name);
-  /// Whether a field without effect is taken, and no finding: OpenAI is the service and documents it.
-  bool is_known_to_openai(std::string_view name) const;
+  /// Whether a field without effect is taken, and no finding: the profile's service documents it.
+  bool is_documented_by_service(std::string_view name) const;
   void read_all();
   /// As read_all, but what has the wrong shape is left out.
   void read_what_fits();
@@ -3933,11 +4475,11 @@ class Reader {
   void read_messages(const Json& value, const Path& path);
   void read_message(const Json& value, const Path& path);
   void take_message(const Json& value);
-  void read_content(const Json* value, const Path& path, bool may_be_null, Message& message);
+  void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
   /// Whether a message may go without content.
-  bool needs_no_content(const Json::object_t& object, const Message& message) const;
-  void read_tool_calls(const Json& value, const Path& path, Message& message);
+  bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
+  void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
   void read_max_completion_tokens(const Json& value, const Path& path);
   void read_stream_options(const Json& value, const Path& path);
@@ -3956,10 +4498,11 @@ class Reader {
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
-  void add_finding(const char* code, std::string message, Severity severity = Severity::warning);
+  void add_finding(const finding_kinds::Kind& kind, std::string message);
 
   const Acceptance acceptance_;
   const ChatLimits& limits_;
+  const ProfileTraits& profile_;
   ChatRequest& request_;
   std::array<const Json*, field_count> fields_{};
 };
@@ -4039,11 +4582,11 @@ struct LimitWindow {
 /// The keys of one gateway. Thread-safe.
 class KeyStore {
  public:
-  enum class Verdict { missing, malformed, unknown, deleted, disabled, enabled };
+  enum class CredentialStatus { missing, malformed, unknown, deleted, disabled, enabled };
 
   /// What an Authorization header says, judged.
   struct Presented {
-    Verdict verdict = Verdict::missing;
+    CredentialStatus status = CredentialStatus::missing;
     /// The key as it was at this moment; meaningful for deleted, disabled and enabled.
     ApiKey key;
     /// What follows the scheme, as sent (all of the field when it has no scheme), to be masked wherever the request
@@ -4056,7 +4599,7 @@ class KeyStore {
   /// A secret that is not given is generated from the gateway's seed and the key's number.
   CreatedKey create(std::string description, std::optional<std::string> secret, bool disabled,
                     std::vector<std::string> models, std::vector<Operation> operations, std::optional<RateLimit> limit);
-  void describe(const std::string& id, std::string description);
+  void set_description(const std::string& id, std::string description);
   void set_state(const std::string& id, KeyState state);
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
@@ -4074,7 +4617,7 @@ class KeyStore {
 
   /// Judges the Authorization fields of a request. Two or more fields, another scheme, or an empty credential are
   /// malformed.
-  Presented present(const Headers& headers, bool bearer_in_any_case) const;
+  Presented present(const wire::Headers& headers, bool bearer_in_any_case) const;
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -4120,11 +4663,15 @@ class KeyStore {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace wire {
+
 /// A model that the gateway serves.
 struct Model {
   std::string id;
   std::string owner = "mock_gateway";
 };
+
+}  // namespace wire
 
 namespace detail {
 
@@ -4133,9 +4680,9 @@ namespace detail {
 std::string error_body(const Failure& failure, Profile profile);
 
 /// `{"id", "object":"model", "created", "owned_by"}`.
-std::string model_body(const Model& model, std::int64_t created);
+std::string model_body(const wire::Model& model, std::int64_t created);
 /// `{"object":"list","data":[…]}`.
-std::string models_body(const std::vector<Model>& models, std::int64_t created);
+std::string models_body(const std::vector<wire::Model>& models, std::int64_t created);
 
 }  // namespace detail
 
@@ -4302,6 +4849,9 @@ struct CompletionChoice {
   /// Scripted, of the first tokens of text and refusal; only when the request asks for logprobs.
   std::vector<TokenLogprob> logprobs;
   std::string finish_reason;
+
+  /// Content deltas: of thinking, text, refusal and arguments.
+  std::size_t deltas() const;
 };
 
 /// What an answer says of its tokens.
@@ -4312,6 +4862,13 @@ struct Usage {
   std::optional<std::int64_t> reasoning_tokens;  // nothing: no such key
   std::optional<std::int64_t> cached_tokens;     // nothing: none, where the profile has the key
 };
+
+namespace completions {
+
+/// Randomness of one part of a choice: the same for the same answer, whatever else the answer holds.
+Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
+
+}  // namespace completions
 
 /// A reply made whole, the same for a plain and a streamed answer.
 ///
@@ -4331,6 +4888,7 @@ class Completion {
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
+  const ProfileTraits& profile() const { return traits_of(context_.profile); }
   const std::string& model() const { return model_; }
   bool include_usage() const { return include_usage_; }
   bool logprobs() const { return logprobs_; }
@@ -4364,6 +4922,51 @@ class Completion {
   bool interleaved_ = false;
   bool finish_in_last_chunk_ = false;
 };
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- answer/completion_json.hpp -------------------------------------------------------------------------------------
+
+// How a completion is written down, whole or in chunks.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace completions {
+
+/// `,"name":`, or without the comma at the start of an object.
+void append_name(std::string& out, std::string_view name);
+void append_string(std::string& out, std::string_view name, std::string_view value);
+template <class Integer>
+void append_integer(std::string& out, std::string_view name, Integer value) {
+  append_name(out, name);
+  out += std::to_string(value);
+}
+
+/// From the opening brace to the model.
+void append_envelope(std::string& out, const Completion& completion, std::string_view object);
+/// How some services tell one configuration of a model from another.
+void append_system_fingerprint(std::string& out, const Completion& completion);
+void append_usage(std::string& out, const Completion& completion);
+void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
+/// `{"id","type","function"}` of a tool call, from the id on.
+void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
+/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
+void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
+                     std::size_t last);
+/// Whether every choice and chunk carries the key `logprobs`.
+bool has_logprobs_key(const Completion& completion);
+/// Reads what was written here. A script's values in it may nest as deep as they like.
+Json read_own(const std::string& json);
+
+}  // namespace completions
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- answer/completion_events.hpp -----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
 
 /// The events of a completion, one after the other, `[DONE]` not included: of each choice in turn one delta, until no
 /// choice has any left; then the finish chunks in order; then the usage chunk, where there is one. Tool calls of a
@@ -4634,7 +5237,7 @@ namespace detail {
 namespace schema {
 
 /// What can be said about a value: `unsure` where validators disagree.
-enum class Verdict { no, unsure, yes };
+enum class Validity { no, unsure, yes };
 
 /// A JSON number as it is written, since binary floating point answers "is 0.3 a multiple of 0.1" wrongly: digits ×
 /// 10^exponent, without zeros at either end of the digits.
@@ -4649,16 +5252,16 @@ struct Decimal {
 };
 
 /// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
-Verdict at_least(const Json& value, const Json& bound, bool exclusive);
+Validity at_least(const Json& value, const Json& bound, bool exclusive);
 /// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
 /// is it certain.
-Verdict is_multiple(const Json& value, const Json& divisor);
+Validity is_multiple(const Json& value, const Json& divisor);
 /// Whether a value is a number without a fraction, however it is written.
 bool is_integer_value(const Json& value);
 /// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
 /// JSON Schema's equality.
-Verdict equal(const Json& left, const Json& right);
+Validity equal(const Json& left, const Json& right);
 
 struct Format {
   std::string_view name;
@@ -4725,10 +5328,10 @@ class Checker {
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   /// Whether a value satisfies a subschema.
-  Verdict verdict(const Node& node, const Json& value);
+  Validity validity(const Node& node, const Json& value);
   /// Whether it satisfies the keywords about numbers, or about texts.
-  Verdict number_verdict(const Node& node, const Json& value);
-  Verdict text_verdict(const Node& node, const std::string& value);
+  Validity number_validity(const Node& node, const Json& value);
+  Validity text_validity(const Node& node, const std::string& value);
   /// Whether a pattern occurs in a text.
   bool matches(const std::string& source, const std::string& text);
   /// What a subschema says about a property.
@@ -4739,9 +5342,9 @@ class Checker {
   void read(Node& node, const std::string& name, const Json& value);
   Node& resolve(const std::string& reference, const std::string& path);
   std::size_t height_of(const Node& node);
-  Verdict choice_verdict(const Node& node, const Json& value);
-  Verdict array_verdict(const Node& node, const Json& value);
-  Verdict object_verdict(const Node& node, const Json& value);
+  Validity choice_validity(const Node& node, const Json& value);
+  Validity array_validity(const Node& node, const Json& value);
+  Validity object_validity(const Node& node, const Json& value);
 
   const Json& root_;
   Budget& budget_;
@@ -4769,7 +5372,7 @@ struct MatcherNode;
 
 /// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
 /// again.
-class Trail {
+class FunctionResults {
  public:
   void record(const MatcherNode& node, bool matched) { results_.emplace_back(&node, matched); }
   /// Nothing when the function was not asked.
@@ -4781,10 +5384,10 @@ class Trail {
 
 /// One condition in a report.
 struct ExplainedCondition {
-  enum class Verdict { match, mismatch, not_evaluated };
+  enum class Result { match, mismatch, not_evaluated };
   /// How deep it stands within "any of" and "not".
   std::size_t depth = 0;
-  Verdict verdict = Verdict::match;
+  Result result = Result::match;
   std::string expected;
   /// What was there instead; empty when there is nothing to say.
   std::string actual;
@@ -4862,11 +5465,11 @@ struct MatcherNode {
 };
 
 /// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
-bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail);
+bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
 /// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
 /// matches; nothing when that depends on a function that was not asked.
-std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
-                            std::vector<ExplainedCondition>& conditions);
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
+                            std::size_t depth, std::vector<ExplainedCondition>& conditions);
 
 }  // namespace detail
 
@@ -4922,7 +5525,7 @@ class StubState {
   /// Of the tests that it belongs to, by its isolating matchers; none: of every one.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
-  const std::string& describe() const { return description_; }
+  const std::string& to_string() const { return description_; }
   /// `"weather question" (agent_test.cpp:41)`, or `the stub at agent_test.cpp:41` without a name; with what it matches
   /// where another was mounted on that line: `the stub at agent_test.cpp:41 (model is "fast")`.
   std::string title() const;
@@ -4992,7 +5595,7 @@ class Script {
     /// Nothing when the stub refuses: it must never be asked, or its sequence has nothing more.
     std::optional<ReplyStep> reply;
     /// What the tester's functions said.
-    Trail trail;
+    FunctionResults function_results;
     /// The stubs that could have been asked: those of other tests are left out.
     std::shared_ptr<const Stubs> considered;
   };
@@ -5002,14 +5605,14 @@ class Script {
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
   /// The matcher that is being asked, for whoever catches what it throws.
-  struct Asking {
+  struct MatcherInProgress {
     const StubState* stub = nullptr;
     const Matcher* matcher = nullptr;
     std::shared_ptr<const Stubs> considered;  // keeps both
   };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
   /// Lets a matcher's exception pass.
-  std::optional<Choice> choose(const ChatCall& call, Asking& asking);
+  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress);
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
@@ -5042,7 +5645,8 @@ class Script {
   };
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
-  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking);
+  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
+                      FunctionResults& function_results, MatcherInProgress& in_progress);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   /// The number of the call, from 0; nothing when another request was faster.
@@ -5077,13 +5681,13 @@ struct ChaosPlan {
   std::optional<ConnectionFault> interim;
 
   std::optional<double> probability;
-  std::optional<std::size_t> every;
+  std::optional<std::size_t> nth;
   std::optional<std::size_t> first;
   std::vector<Matcher> matchers;  // all must match
 };
 
 /// What a rule does: "reset the connection after 2 tokens".
-std::string chaos_deed(const ChaosPlan& plan);
+std::string chaos_effect(const ChaosPlan& plan);
 /// How often: "probability 0.1, every 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
@@ -5120,8 +5724,8 @@ class ChaosRules {
     Rule(Chaos rule, std::size_t index) : chaos(std::move(rule)), number(index) {}
 
     Chaos chaos;
-    std::size_t number;             // from 1
-    mutable Occurrences comings{};  // of each request that it matches
+    std::size_t number;                 // from 1
+    mutable Occurrences occurrences{};  // of each request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
 
@@ -5136,14 +5740,14 @@ class ChaosRules {
     const ChaosPlan& plan() const { return Access::data(rule->chaos); }
   };
   /// The matcher that is being asked, for whoever catches what it throws.
-  struct Asking {
+  struct MatcherInProgress {
     std::shared_ptr<const Rules> rules;
     const Rule* rule = nullptr;
     const Matcher* matcher = nullptr;
   };
   /// Those that strike, in order; a failure is the last. Every rule that matches counts the request, also behind a
   /// failure. Lets a matcher's exception pass. `request` is the fingerprint of what was asked.
-  std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, Asking& asking) const;
+  std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
   std::optional<Hit> strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request) const;
@@ -5194,7 +5798,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
-/// connection that is at its place. Thread-safe.
+/// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
 class ConnectionFaults {
  public:
   struct Queued {
@@ -5207,12 +5811,15 @@ class ConnectionFaults {
 
   /// Throws GatewayError when `times` is 0.
   void add(const ConnectionFault& fault, std::size_t times, SourceLocation where);
+  /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
+  void add_to_every(const ConnectionFault& fault);
   void clear();
 
   std::optional<Queued> take_on_accept();
   /// `reused`: whether the request is not the connection's first.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared.
+  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared, or when
+  /// the fault strikes every connection anyway.
   void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
@@ -5225,6 +5832,7 @@ class ConnectionFaults {
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
+  std::vector<ConnectionFault> every_;  // at most one of a moment
   std::uint64_t serial_ = 0;
   std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
   std::atomic<bool> any_{false};
@@ -5320,7 +5928,7 @@ MatcherNode leaf(std::string description, Test test, Actual actual, std::string 
 MatcherNode text_leaf(std::string description, const TextMatcher& text, Test test, Actual actual,
                       std::string operand = "");
 
-bool is_user_message(const Message& message);
+bool is_user_message(const wire::Message& message);
 
 /// What a report shows of a text that was to match, without asking the tester's functions.
 std::string shown(const TextMatcher& matcher, std::string_view text);
@@ -5505,7 +6113,7 @@ class PaceSchedule {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- delivery/delivery.hpp ------------------------------------------------------------------------------------------
+// ---- delivery/progress.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -5568,6 +6176,14 @@ struct DeliveryProgress {
   std::optional<ScriptedWait> wait_;  // guarded by the mutex
 };
 
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- delivery/delivery.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
 /// absolute deadlines, so that lateness never adds up.
 class Delivery {
@@ -5577,7 +6193,7 @@ class Delivery {
     /// The outlet gave up: the client left or stalled, or the gateway stops.
     broken_off,
     /// A fault of the plan ended the reply.
-    failed_by_script,
+    broken_by_fault,
     /// The stall guard did, by a reset.
     guard_expired,
   };
@@ -5681,7 +6297,7 @@ class Delivery {
   [[noreturn]] void end_connection(Outlet::Ending ending);
 
   // Waits.
-  void hold(Place::Kind kind, std::size_t number);
+  void hold(HoldPoint::Kind kind, std::size_t number);
   void hold(std::size_t index);
   void pass(const Gate& gate);
   /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
@@ -5728,6 +6344,78 @@ class Delivery {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
+
+// For what a delivery waits besides the clock and gates.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace delivery {
+
+/// A wait that ends with the first of two.
+class EitherOf final : public Pending {
+ public:
+  EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
+
+  bool over() override { return one_.over() || other_.over(); }
+  std::optional<Duration> look_again_in() override {
+    const std::optional<Duration> one = one_.look_again_in();
+    const std::optional<Duration> other = other_.look_again_in();
+    return one && other ? std::min(*one, *other) : one ? one : other;
+  }
+  bool needs_wake() const override { return one_.needs_wake() || other_.needs_wake(); }
+
+ private:
+  Pending& one_;
+  Pending& other_;
+};
+
+/// Is over after some real time; nothing: never.
+class RealTimeLimit final : public Pending {
+ public:
+  explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
+
+  bool over() override { return limit_ && left() <= Duration{0}; }
+  std::optional<Duration> look_again_in() override {
+    return limit_ ? std::optional<Duration>(std::max(Duration{0}, left())) : std::nullopt;
+  }
+  bool needs_wake() const override { return false; }
+
+ private:
+  Duration left() const { return *limit_ - (std::chrono::steady_clock::now() - began_); }
+
+  std::optional<Duration> limit_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
+/// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
+class BetweenWrites final : public Pending {
+ public:
+  explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
+
+  bool over() override {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    // With a client that does not read, the next write waits longer than this.
+    return passed >= moment_ && (outlet_.has_left() || passed >= std::chrono::seconds{1});
+  }
+  std::optional<Duration> look_again_in() override {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    return passed < moment_ ? moment_ - passed : moment_;
+  }
+  bool needs_wake() const override { return false; }
+
+ private:
+  static constexpr Duration moment_ = std::chrono::milliseconds{1};
+
+  const Outlet& outlet_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace delivery
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/record.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -5765,17 +6453,8 @@ struct Leaks {
 };
 
 /// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
-struct Problem {
-  enum class Kind {
-    unmatched,
-    invalid,
-    callback_failed,
-    answer_failed,
-    fault_not_reached,
-    place_not_reached,
-    guard_expired
-  };
-  Kind kind = Kind::unmatched;
+struct RecordedProblem {
+  Problem::Kind kind = Problem::Kind::unmatched;
   std::uint64_t exchange = 0;
   /// Whole lines, without a secret.
   std::string text;
@@ -5831,7 +6510,7 @@ struct ExchangeRecord {
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
   /// Of a request that no stub answered, and of others that verify() has to report.
-  std::vector<Problem> problems;
+  std::vector<RecordedProblem> problems;
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
@@ -5889,9 +6568,9 @@ class JournalState {
   /// stays.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange; of too many with one key, the first.
-  void report(const ExchangeRecord& record, Problem problem);
+  void report(const ExchangeRecord& record, RecordedProblem problem);
   /// Since the last forget_problems, oldest first; a clear keeps them.
-  std::vector<Problem> problems() const;
+  std::vector<RecordedProblem> problems() const;
   /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
   std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
   /// Also those of exchanges that are under way.
@@ -5942,11 +6621,11 @@ class JournalState {
   std::size_t max_bytes_;
   static constexpr std::size_t max_problems_of_a_key = 100;
 
-  void keep(const ExchangeRecord& record, Problem problem);  // expects the mutex to be held
+  void keep(const ExchangeRecord& record, RecordedProblem problem);  // expects the mutex to be held
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;
   std::deque<ConnectionHit> hits_;
-  std::vector<Problem> problems_;
+  std::vector<RecordedProblem> problems_;
   struct Count {
     std::size_t kept = 0;
     std::size_t dropped = 0;
@@ -5998,7 +6677,7 @@ struct Comparison {
 };
 
 /// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
-Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states);
+Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
 
@@ -6015,7 +6694,7 @@ struct Diagnosis {
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
 /// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
-std::string headline(const Problem& problem);
+std::string headline(const RecordedProblem& problem);
 
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
@@ -6078,7 +6757,7 @@ class ChaosRules;
 void require_finding_code(const std::string& code);
 
 /// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers);
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
 
 /// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
@@ -6093,16 +6772,16 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Which issues somebody has looked at, so that a gateway's destructor tells only the others.
-class Told {
+/// Which problems somebody has looked at, so that a gateway's destructor tells only the others.
+class ReportedProblems {
  public:
-  void tell(const std::vector<std::string>& issues);
-  bool knows(const std::string& issue) const;
+  void add(const std::vector<std::string>& problems);
+  bool contains(const std::string& found) const;
   void clear();
 
  private:
   mutable std::mutex mutex_;
-  std::set<std::string> issues_;
+  std::set<std::string> problems_;
 };
 
 /// Judges script and journal as they are now.
@@ -6115,17 +6794,17 @@ class Verifier {
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
   /// Of what nobody has looked at yet; empty when there is nothing.
-  std::string untold() const;
+  std::string unreported() const;
   void reset();
 
  private:
-  /// An issue, and the name under which it is told.
-  using Issues = std::vector<std::pair<VerificationIssue, std::string>>;
+  /// A problem, and the name under which it is told.
+  using Problems = std::vector<std::pair<Problem, std::string>>;
   using Calls = std::vector<RecordedCall>;
-  Issues issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  void add_problems(const RequestScope& scope, Issues& issues) const;
-  void add_connection_faults(Issues& issues) const;
-  void add_expired_sleeps(Issues& issues) const;
+  Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  void add_problems(const RequestScope& scope, Problems& problems) const;
+  void add_connection_faults(Problems& problems) const;
+  void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
@@ -6140,7 +6819,7 @@ class Verifier {
   std::shared_ptr<const ChaosRules> chaos_;
   Clock clock_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
-  std::shared_ptr<Told> told_ = std::make_shared<Told>();
+  std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
 };
 
 /// Every call of each stub came before every call of the next, and each was called.
@@ -6450,45 +7129,6 @@ class Connection final : public Outlet {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- http/operations.hpp --------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// What a method and a path lead to.
-struct Route {
-  enum class Kind { chat, models, model, mounted, wrong_method, unknown };
-  Kind kind = Kind::unknown;
-  Operation operation;
-  std::string model;                                // of Kind::model: the id, still percent-encoded
-  std::shared_ptr<const OperationHandler> handler;  // of Kind::mounted
-  std::string allow;                                // of Kind::wrong_method: the methods the path has
-};
-
-/// The operations of one gateway: the documented ones and those that the test mounted. Thread-safe.
-class Operations {
- public:
-  explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
-
-  /// Throws GatewayError for what cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler);
-  /// `path` as sent, without the query.
-  Route find(const std::string& method, const std::string& path) const;
-
- private:
-  struct Mounted {
-    Operation operation;
-    std::shared_ptr<const OperationHandler> handler;
-  };
-
-  bool model_by_id_;
-  mutable std::mutex mutex_;
-  std::vector<Mounted> mounted_;
-};
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- http/request_reader.hpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -6517,133 +7157,35 @@ struct IncomingRequest {
   bool is_answered_before_body() const { return fault && fault->failure(); }
 };
 
-/// Whether a head is a valid request, in cpp-httplib's judgement: 0, or the status with which it refuses it.
-using HeadJudge = std::function<int(std::string_view head)>;
+/// Whether a head is a valid request, as cpp-httplib sees it: 0, or the status with which it refuses it.
+using HeadCheck = std::function<int(std::string_view head)>;
 
 /// Reads the next request, struck by a fault or not. Nothing: the connection ended before a request was complete.
-std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
+std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
                                             const std::optional<ConnectionFault>& fault, const Clock& clock);
 
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- http/service.hpp -----------------------------------------------------------------------------------------------
+// ---- http/connection_handler.hpp ------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-struct ServiceSettings {
-  std::vector<Model> models;
-  std::uint64_t seed = 1;
-  Profile profile = Profile::documented;
-  Acceptance acceptance;
-  ChatLimits chat_limits;
-  Tokenizer tokenizer;
-  Pace pace;
-  std::string root_url;
-  bool unmatched_get_default_reply = false;
-  bool unmatched_are_allowed = false;
-  std::optional<Duration> stall_guard;
-  std::function<void(const Exchange&)> on_exchange;
-  std::function<void(const ConnectionHit&)> on_connection_hit;
-};
-
-/// The gateway's behaviour behind its socket: judges each request in the documented order of checks, answers it, and
-/// keeps the record.
-class Service {
+/// What becomes of the connections of a Server: decided by the layer above, on the server's threads.
+class ConnectionHandler {
  public:
-  Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys, std::shared_ptr<Script> script,
-          std::shared_ptr<JournalState> journal, std::shared_ptr<ConnectionFaults> connection_faults,
-          std::shared_ptr<ChaosRules> chaos);
+  /// Serves a connection until it ends. Called on a thread that has nothing else to do. Throws nothing.
+  using Serve = std::function<void(Connection& connection, const HeadCheck& check_head)>;
+  /// Hands the connection to a thread, which calls `serve`. False: the system gives no thread. Throws std::bad_alloc.
+  using Start = std::function<bool(Serve serve)>;
 
-  /// One exchange, from the request read to the last byte of its answer. Throws nothing.
-  void serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
-  /// Records that a fault strikes a connection, and lets the test know.
-  void note_hit(Connection& connection, const ConnectionFault& fault);
-
-  ForcedFailures& failures() { return failures_; }
-  ConnectionFaults& connection_faults() { return *connection_faults_; }
-  Operations& operations() { return operations_; }
-  JournalState& journal() { return *journal_; }
-  const Clock& clock() const { return clock_; }
-  void set_root_url(std::string root_url) { settings_.root_url = std::move(root_url); }
-  /// Forgets stubs, forced failures, chaos, faults of connections, the journal, and how often each request came.
-  void reset();
-
- private:
-  /// What is to be sent, decided.
-  struct Answer {
-    Decision decision;
-    int status = 200;
-    std::string content_type = "application/json";
-    Headers headers;
-    std::string body;
-    std::shared_ptr<const Reply> reply;    // of a stub or the default: pace, faults, dialect
-    std::optional<Completion> completion;  // of a streamed chat answer
-    std::size_t token_count = 0;           // of a plain one: its content deltas
-    std::size_t chunk_count = 0;           // of a streamed one: its chunks, once it is delivered
-    std::string unusual_finish;            // finish reasons other than stop and tool_calls
-    PaceSchedule pace;
-    bool stream = false;
-    std::shared_ptr<StubState> stub;
-    StubState::Use use;  // of the stub
-    std::string error_code;
-    std::string refusal;                 // the message of a failure of the documented rules
-    std::vector<ChaosRules::Hit> chaos;  // that is applied
-    std::size_t scripted_faults = 0;     // those of the reply that come before those of chaos
-    std::string interim;                 // responses of chaos and of the reply in front of the answer
-  };
-  struct Asked;  // a request under judgement
-
-  /// `published` is set as soon as the journal has the record.
-  void answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position,
-                         std::shared_ptr<ExchangeRecord>& published);
-  Answer decide(Asked& asked);
-  Answer answer_chat(Asked& asked);
-  /// What a failure of chaos, a stub or the default reply says, with what of chaos can happen to it. Without a reply
-  /// when the request is refused or the answer fails. Throws RequestError.
-  Answer answer_from_script(Asked& asked, const ChatCall& call, const std::vector<ChaosRules::Hit>& hits);
-  /// The rules of chaos that strike a request; nothing when a matcher threw, which `failed` then answers. Runs the
-  /// tester's functions.
-  std::optional<std::vector<ChaosRules::Hit>> strike(Asked& asked, const ChatCall& call, Answer& failed) const;
-  /// Does to the reply what of chaos it can suffer.
-  static void apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer);
-  /// The answer of a request that no stub answers, or whose stub refuses it.
-  Answer refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const;
-  /// Notes what a stub's request is not and should be. Runs the tester's functions.
-  void validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const;
-  /// Decides when the tokens of a scripted reply leave.
-  PaceSchedule schedule(const Asked& asked, const Pace& pace);
-  Answer answer_models(const Asked& asked) const;
-  Answer answer_model(Asked& asked) const;
-  Answer answer_mounted(Asked& asked) const;
-  Answer fail(const Asked& asked, const Failure& failure, Decision::Kind kind) const;
-  /// A function of the tester's threw.
-  Answer callback_failed(Asked& asked, const std::string& what) const;
-  /// The gateway could not make an answer for another reason.
-  Answer answer_failed(Asked& asked, const std::string& reason) const;
-  Answer internal_error(Asked& asked, Decision::Kind decision, Problem::Kind kind, const char* message,
-                        const std::string& reason) const;
-  const Model* find_model(const std::string& id) const;
-  void add_profile_headers(const Asked& asked, Answer& answer);
-  /// Notes what of the script a delivery did not come to.
-  void report_delivery(ExchangeRecord& record, Answer& answer, const Delivery& delivery, Delivery::Result result,
-                       bool is_guard_spent);
-  Outcome::Kind deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
-                        ExchangeRecord& record);
-
-  ServiceSettings settings_;
-  Clock clock_;
-  std::shared_ptr<KeyStore> keys_;
-  std::shared_ptr<Script> script_;
-  std::shared_ptr<JournalState> journal_;
-  std::shared_ptr<ConnectionFaults> connection_faults_;
-  std::shared_ptr<ChaosRules> chaos_;
-  ForcedFailures failures_;
-  Operations operations_;
-  Occurrences occurrences_;
-  Tokens tokens_;
-  std::int64_t started_;  // Unix seconds: when the models were created, as the list says
+  virtual ~ConnectionHandler() = default;
+  /// Decides how an accepted connection is served, and starts that. Returns whether there is a thread for it. Called on
+  /// the accepting thread, in the order in which connections are accepted. Throws std::bad_alloc.
+  virtual bool accept(const Start& start) = 0;
+  /// Answers a connection that cannot be served, and says `why`. Called on the accepting thread, for which others wait.
+  virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
 };
 
 }  // namespace detail
@@ -6654,13 +7196,13 @@ class Service {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// The listening socket and the connections of one gateway. cpp-httplib binds the socket and judges the grammar of
+/// The listening socket and the connections of one gateway. cpp-httplib binds the socket and checks the grammar of
 /// requests; accepting, and the connections, are ours.
 class Server {
  public:
-  /// Listens when it returns; `on_bound` learns the port before the first connection is served. Throws GatewayError,
-  /// saying why, when it cannot.
-  Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
+  /// Listens when it returns; `on_bound` learns the port before the first connection is served. `handler` must outlive
+  /// this. Throws GatewayError, saying why, when it cannot.
+  Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
          const std::function<void(int port)>& on_bound);
   ~Server();
   Server(const Server&) = delete;
@@ -6679,7 +7221,7 @@ class Server {
  private:
   class Impl;
   /// cpp-httplib changes what the process does on SIGPIPE; this does not.
-  static std::unique_ptr<Impl> make_impl(Service& service, const ConnectionLimits& limits);
+  static std::unique_ptr<Impl> make_impl(ConnectionHandler& handler, const ConnectionLimits& limits);
   std::unique_ptr<Impl> impl_;
 };
 
@@ -6800,7 +7342,410 @@ enum class BodyFraming { content_length, chunked, until_close, none };
 
 /// The status line and the headers, through the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
-                          const Headers& headers);
+                          const wire::Headers& headers);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/operations.hpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What a method and a path lead to.
+struct Route {
+  enum class Kind { chat, models, model, mounted, wrong_method, unknown };
+  Kind kind = Kind::unknown;
+  Operation operation;
+  std::string model;                                // of Kind::model: the id, still percent-encoded
+  std::shared_ptr<const OperationHandler> handler;  // of Kind::mounted
+  std::string allow;                                // of Kind::wrong_method: the methods the path has
+};
+
+/// The operations of one gateway: the documented ones and those that the test mounted. Thread-safe.
+class Operations {
+ public:
+  explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
+
+  /// Throws GatewayError for what cannot be mounted.
+  void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  /// `path` as sent, without the query.
+  Route find(const std::string& method, const std::string& path) const;
+
+ private:
+  struct Mounted {
+    Operation operation;
+    std::shared_ptr<const OperationHandler> handler;
+  };
+
+  bool model_by_id_;
+  mutable std::mutex mutex_;
+  std::vector<Mounted> mounted_;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/gateway_state.hpp ----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What does not change while a gateway runs.
+struct ServeSettings {
+  std::vector<wire::Model> models;
+  std::uint64_t seed = 1;
+  Profile profile = Profile::documented;
+  Acceptance acceptance;
+  ChatLimits chat_limits;
+  Tokenizer tokenizer;
+  Pace pace;
+  /// Known once the gateway listens, before its first connection.
+  std::string root_url;
+  bool unmatched_get_default_reply = false;
+  bool unmatched_are_allowed = false;
+  std::optional<Duration> stall_guard;
+  std::function<void(const Exchange&)> on_exchange;
+  std::function<void(const ConnectionHit&)> on_connection_hit;
+};
+
+/// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
+/// thread-safe, each by itself.
+struct GatewayState {
+  GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
+               std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
+               std::shared_ptr<ConnectionFaults> its_connection_faults, std::shared_ptr<ChaosRules> its_chaos);
+
+  /// Forgets stubs, forced failures, chaos, faults of connections, the journal, and how often each request came.
+  void reset();
+  /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
+  /// retry.
+  std::uint64_t changes() const;
+  /// Null when the gateway serves no model of that id.
+  const wire::Model* find_model(const std::string& id) const;
+
+  ServeSettings settings;
+  Clock clock;
+  std::shared_ptr<KeyStore> keys;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::shared_ptr<ConnectionFaults> connection_faults;
+  std::shared_ptr<ChaosRules> chaos;
+  ForcedFailures failures;
+  Operations operations;
+  Occurrences occurrences;
+  Tokens tokens;
+  std::int64_t started;  // Unix seconds: when the models were created, as the list says
+};
+
+std::int64_t unix_seconds(TimePoint time);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/answer.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// How an answer leaves. By default at once and whole.
+struct DeliveryPlan {
+  /// Says the faults, the holds and the dialect; null: none.
+  std::shared_ptr<const Reply> reply;
+  /// The rules of chaos that are applied to the reply.
+  std::vector<ChaosRules::Hit> chaos;
+  /// With chaos: how many of the reply's faults were scripted; those of chaos follow them.
+  std::size_t scripted_faults = 0;
+  /// Interim responses in front of the answer.
+  std::string interim;
+  PaceSchedule pace;
+  bool stream = false;
+  /// Of a streamed completion: what its events are made from.
+  std::optional<Completion> completion;
+  /// Of a plain completion: its content deltas, which the pace counts.
+  std::size_t token_count = 0;
+  /// The finish reasons other than stop and tool_calls, "length, content_filter".
+  std::string unusual_finish;
+};
+
+/// The answer to one request. There is one for each request: the judge makes it and changes it in place, the runner
+/// delivers it.
+struct Answer {
+  Decision decision;
+  int status = 200;
+  std::string content_type = "application/json";
+  wire::Headers headers;
+  std::string body;
+  /// Of a failure: its code.
+  std::string error_code;
+  /// Of a failure of the documented rules: its message.
+  std::string refusal;
+  /// The stub that answers; null when none does.
+  std::shared_ptr<StubState> stub;
+  StubState::Use use;
+  DeliveryPlan delivery;
+
+  /// Status, headers and body become those of a failure at that time. The rest stays.
+  void send(const Failure& failure, Profile profile, TimePoint now);
+  /// Becomes a failure that is decided as `kind`. What a reply gave to it is dropped, the stub stays.
+  void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/judgement.hpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// One request under judgement: what is known of it, and the answer that is made.
+struct Judgement {
+  GatewayState& gateway;
+  Connection& connection;
+  const IncomingRequest& incoming;  // without the request itself
+  const ReceivedRequest& request;   // keys are masked
+  const KeyStore::Presented& presented;
+  Timeline& timeline;
+
+  Answer answer{};
+  Route route{};
+  /// Once the body is a valid chat request.
+  std::optional<ChatRequest> chat{};
+  /// Of what a chat request asks for, with the gateway's seed.
+  std::uint64_t fingerprint = 0;
+  /// There were rules of chaos that could strike it.
+  bool under_chaos = false;
+  /// What verify() has to report of it.
+  std::vector<RecordedProblem> problems{};
+
+  // Each of these answers, and returns true, as a check does that has answered.
+  bool fail(const Failure& failure, Decision::Kind kind);
+  /// By a failure of the documented rules, in place of whatever was answered so far.
+  bool reject(const Failure& failure);
+  /// A function of the tester's threw.
+  bool callback_failed(const std::string& what);
+  /// The gateway could not make an answer for another reason.
+  bool answer_failed(const std::string& reason);
+
+ private:
+  bool internal_error(Decision::Kind decision, Problem::Kind kind, const char* message, const std::string& reason);
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/runner.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Runs exchanges: records the request, has it judged, delivers the answer, and reports how that ended. Used by the
+/// threads of all connections.
+class Runner {
+ public:
+  explicit Runner(GatewayState& gateway) : gateway_(gateway) {}
+
+  /// One exchange, from the request that was read to the last byte of its answer. `position` is the request's on its
+  /// connection, from 1. Throws nothing.
+  void run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
+
+ private:
+  /// `published` is set as soon as the journal has the record.
+  void exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
+                std::shared_ptr<ExchangeRecord>& published);
+  /// Writes down what arrived. Takes it out of `incoming`, and masks its keys.
+  void record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
+                      const KeyStore::Presented& presented) const;
+  /// Writes down what is answered, and masks keys in it.
+  void record_answer(ExchangeRecord& record, Judgement& judgement) const;
+  Outcome::Kind deliver(Judgement& judgement, ExchangeRecord& record) const;
+  /// Calls Options::on_exchange.
+  void notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const;
+
+  GatewayState& gateway_;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/connection_loop.hpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes it.
+class ConnectionLoop final : public ConnectionHandler {
+ public:
+  explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}
+
+  bool accept(const Start& start) override;
+  void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
+
+ private:
+  void serve(Connection& connection, const HeadCheck& check_head) noexcept;
+  /// Ends a connection without a request.
+  void strike(Connection& connection, const ConnectionFault& fault) noexcept;
+  /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
+  void note_hit(Connection& connection, const ConnectionFault& fault);
+
+  GatewayState& gateway_;
+  Runner runner_;
+  bool has_turned_away_ = false;  // of the accepting thread
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/chat_judge.hpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
+/// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
+/// what is to be refused.
+void judge_chat(Judgement& judgement);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/content_type.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
+bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/model_check.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Whether a key's rights allow a model, which need not exist.
+bool may_use(const ApiKey& key, const std::string& model);
+
+/// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
+/// whether it has.
+bool refuse_model(Judgement& judgement, const std::string& model);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/reply_answer.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Makes the answer to a chat request from the reply in its delivery plan, struck by what of chaos can happen to it:
+/// status, headers and body or events, and when they leave. Runs the tester's tokenizer, which may throw.
+void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits);
+
+/// Strikes a failure whose status, headers and body stay: adds to the reply in the delivery plan what of chaos can
+/// happen to it, and decides when it leaves.
+void strike_delivery(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/tester_code.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
+class Busy {
+ public:
+  Busy(Connection& connection, std::string what) : connection_(connection) {
+    connection_.set_busy_with(std::move(what));
+  }
+  ~Busy() { connection_.set_busy_with({}); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Connection& connection_;
+};
+
+/// Runs the tester's code. What it throws is returned as text.
+template <class Code>
+std::optional<std::string> guarded(const Code& code) {
+  try {
+    code();
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+/// The same on a connection's thread. `what` names the code, as for Busy.
+template <class Code>
+std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
+  const Busy busy(connection, std::move(what));
+  return guarded(code);
+}
+
+/// What the tester's tokenizer threw, called by code of the gateway's that may throw by itself.
+struct TokenizerThrew {
+  std::string what;
+};
+
+/// The same tokenizer; what it throws is a TokenizerThrew. An empty one stays empty.
+Tokenizer guarded_tokenizer(Tokenizer tokenizer);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/delivery_report.hpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// How the delivery of an answer ended.
+struct DeliveryEnd {
+  Delivery::Result result = Delivery::Result::completed;
+  /// Of a streamed completion: how many chunks it had.
+  std::size_t chunks = 0;
+  /// A gate was not opened, or a manual clock not advanced, in time.
+  bool is_guard_spent = false;
+};
+
+/// Notes in the record what of its script a reply came to, and reports to verify() what it did not come to, and the
+/// guards that ended a wait.
+void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
+                     const DeliveryEnd& end);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/judge.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
+/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
+/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
+void judge(Judgement& judgement);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/profile_headers.hpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Adds to the answer the headers that the profile has on every answer, in front of none that it has already. The
+/// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
+/// key's rate limit.
+void add_profile_headers(Judgement& judgement);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -6825,7 +7770,7 @@ struct ScenarioRow {
   constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
   /// The text, said so often.
   constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
-  constexpr ScenarioRow& only_calls(std::vector<ToolCall> (*calls_made)()) {
+  constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
     return text = "", tool_calls = calls_made, *this;
   }
   /// A plain request gets the usual answer in good order.
@@ -6858,7 +7803,7 @@ struct ScenarioRow {
   Scenario::Expected expected = Scenario::Expected::answer;
   const char* text = usual_scenario_text;
   std::size_t repeated = 1;
-  std::vector<ToolCall> (*tool_calls)() = nullptr;
+  std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
@@ -6881,7 +7826,7 @@ struct ScenarioData {
   std::string reference;
   std::string good_client;
   std::string text;
-  std::vector<ToolCall> tool_calls;
+  std::vector<wire::ToolCall> tool_calls;
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
@@ -6941,16 +7886,18 @@ std::string body_with(const std::string& message, const std::string& finish_reas
 std::string usual_body();
 
 Reply usual_stream();
+/// The usual answer, whose last text has the finish_reason in its chunk.
+Reply stream_ending_in_text();
 Reply usual_plain();
 
 /// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
-ToolCall weather_call();
-ToolCall other_weather_call();
-std::vector<ToolCall> one_weather_call();
-std::vector<ToolCall> two_weather_calls();
+wire::ToolCall weather_call();
+wire::ToolCall other_weather_call();
+std::vector<wire::ToolCall> one_weather_call();
+std::vector<wire::ToolCall> two_weather_calls();
 
 /// The members of a message that makes calls.
-std::string calling(const std::vector<ToolCall>& calls, const std::string& content = "null");
+std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 /// The head of a fragment: index, id and type.
 std::string head_of(const char* index, const std::string& id);
 /// The members of a fragment's function; without a name, the arguments alone.
@@ -6960,7 +7907,7 @@ ChunkText fragment(const std::string& head, const std::string& function);
 /// The chunk with the role, which says nothing.
 ChunkText silent_opening();
 /// A plain reply with calls.
-Reply plain_calls(const std::vector<ToolCall>& calls);
+Reply plain_calls(const std::vector<wire::ToolCall>& calls);
 
 }  // namespace catalogue_parts
 
@@ -6990,7 +7937,7 @@ struct InitialKey {
 struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
-  std::vector<Model> models;
+  std::vector<wire::Model> models;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
   std::optional<RateLimit> limit;
@@ -7042,6 +7989,101 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 }  // namespace detail
 
+}}  // namespace mock_gateway
+
+// ---- core/calendar.cpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace calendar {
+
+inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+inline constexpr std::int64_t day_length = 86400;
+
+// Days are counted in years that begin in March, so that the leap day comes last.
+inline constexpr std::int64_t days_to_1970 = 719468;  // from 0000-03-01, which was a Wednesday, to 1970-01-01
+
+MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
+  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+}
+
+/// "08:49:37".
+MOCK_GATEWAY_INLINE std::string time_of_day(const CivilTime& time) {
+  return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
+}
+
+MOCK_GATEWAY_INLINE CivilTime civil_time(TimePoint moment) {
+  const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
+  const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
+  // A TimePoint lies within 300 years of 1970: nothing below is negative.
+  const std::int64_t since_year_0 = (seconds - second_of_day) / day_length + days_to_1970;
+  const std::int64_t era = since_year_0 / 146097;  // of 400 years
+  const std::int64_t day_of_era = since_year_0 % 146097;
+  const std::int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const std::int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const std::int64_t month_from_march = (5 * day_of_year + 2) / 153;
+  CivilTime time{};
+  time.month = (month_from_march + 2) % 12 + 1;
+  time.year = year_of_era + era * 400 + (time.month < 3 ? 1 : 0);
+  time.day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+  time.weekday = (since_year_0 + 3) % 7;
+  time.hour = second_of_day / 3600;
+  time.minute = second_of_day / 60 % 60;
+  time.second = second_of_day % 60;
+  return time;
+}
+
+MOCK_GATEWAY_INLINE TimePoint moment_of(const CivilTime& time) {
+  const std::int64_t year = time.month < 3 ? time.year - 1 : time.year;
+  const std::int64_t day_of_year = (153 * ((time.month + 9) % 12) + 2) / 5 + time.day - 1;
+  const std::int64_t days = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - days_to_1970;
+  return TimePoint{std::chrono::hours{24 * days + time.hour} + std::chrono::minutes{time.minute} +
+                   std::chrono::seconds{time.second}};
+}
+
+MOCK_GATEWAY_INLINE std::string rfc3339(TimePoint moment) {
+  const CivilTime time = civil_time(moment);
+  const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
+  return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
+         time_of_day(time) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
+}
+
+MOCK_GATEWAY_INLINE std::string http_date(TimePoint moment) {
+  const CivilTime time = civil_time(moment);
+  return std::string(weekdays[static_cast<std::size_t>(time.weekday)])
+      .append(", " + two_digits(time.day) + " ")
+      .append(months[static_cast<std::size_t>(time.month - 1)])
+      .append(" " + std::to_string(time.year) + " " + time_of_day(time) + " GMT");
+}
+
+MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view text) {
+  text = text::trim(text);
+  constexpr std::string_view form = "Sun, 06 Nov 1994 08:49:37 GMT";
+  if (text.size() != form.size()) return std::nullopt;
+  for (const std::size_t at : {3u, 4u, 7u, 11u, 16u, 19u, 22u, 25u, 26u, 27u, 28u})
+    if (text[at] != form[at]) return std::nullopt;
+  const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
+  const auto number = [text](std::size_t at, std::size_t count) {
+    return text::whole_number(text.substr(at, count)).value_or(-1);
+  };
+  CivilTime time{};
+  time.year = number(12, 4);
+  time.month = month - months.begin() + 1;
+  time.day = number(5, 2);
+  time.hour = number(17, 2);
+  time.minute = number(20, 2);
+  time.second = number(23, 2);
+  if (month == months.end() || time.day < 1 || time.day > 31 || time.year < 1970 || time.year > 2200 || time.hour < 0 ||
+      time.hour > 23 || time.minute < 0 || time.minute > 59 || time.second < 0 || time.second > 60) {
+    return std::nullopt;
+  }
+  return moment_of(time);
+}
+
+}  // namespace calendar
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
@@ -7305,40 +8347,16 @@ MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
   return time + step;
 }
 
-namespace clocks {
-
-/// "1.5": a number of units, as many in each of which there are `unit` parts.
-MOCK_GATEWAY_INLINE std::string decimal(std::uint64_t parts, std::uint64_t unit) {
-  std::string text = std::to_string(parts / unit);
-  if (parts % unit == 0) return text;
-  std::string fraction = std::to_string(unit + parts % unit).substr(1);  // with the zeros in front
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  return text + "." + fraction;
-}
-
-}  // namespace clocks
-
 MOCK_GATEWAY_INLINE std::string printed(Duration duration) {
   const auto count = duration.count();
-  // Negated as unsigned: the least of all has no positive counterpart.
-  const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
-  const std::string sign = count < 0 ? "-" : "";
-  if (size == 0 || size >= 1'000'000'000) return sign + clocks::decimal(size, 1'000'000'000) + "s";
-  if (size >= 1'000'000) return sign + clocks::decimal(size, 1'000'000) + "ms";
-  if (size >= 1'000) return sign + clocks::decimal(size, 1'000) + "us";
-  return sign + std::to_string(size) + "ns";
+  const auto reaches = [count](std::int64_t unit) { return count >= unit || count <= -unit; };
+  if (count == 0 || reaches(1'000'000'000)) return text::decimal(count, 1'000'000'000) + "s";
+  if (reaches(1'000'000)) return text::decimal(count, 1'000'000) + "ms";
+  if (reaches(1'000)) return text::decimal(count, 1'000) + "us";
+  return std::to_string(count) + "ns";
 }
 
-MOCK_GATEWAY_INLINE std::string printed(TimePoint moment) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(moment.time_since_epoch());
-  const auto rest = static_cast<std::uint64_t>((moment.time_since_epoch() - seconds).count());
-  const auto time = static_cast<std::time_t>(seconds.count());
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[64];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  return text + clocks::decimal(rest, 1'000'000'000).substr(1) + "Z";
-}
+MOCK_GATEWAY_INLINE std::string printed(TimePoint moment) { return calendar::rfc3339(moment); }
 
 MOCK_GATEWAY_INLINE std::string printed_seconds(long double seconds) {
   char text[64];
@@ -8082,6 +9100,46 @@ MOCK_GATEWAY_INLINE int hex_value(char digit) {
   return -1;
 }
 
+MOCK_GATEWAY_INLINE int hex_byte(std::string_view text, std::size_t offset) {
+  if (offset + 2 > text.size()) return -1;
+  const int high = hex_value(text[offset]);
+  const int low = hex_value(text[offset + 1]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::int64_t unit) {
+  const auto part = static_cast<std::uint64_t>(unit);
+  // Negated without a sign, because the smallest int64 has no positive counterpart.
+  const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
+  std::string number = (count < 0 ? "-" : "") + std::to_string(size / part);
+  if (size % part == 0) return number;
+  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 keeps the zeros
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return number + "." + fraction;
+}
+
+MOCK_GATEWAY_INLINE std::string number(double value) {
+  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
+  if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
+  return Json(value).dump();
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::int64_t> whole_number(std::string_view digits) {
+  if (digits.empty() || digits.size() > 9) return std::nullopt;
+  std::int64_t number = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    number = number * 10 + (digit - '0');
+  }
+  return number;
+}
+
+MOCK_GATEWAY_INLINE bool is_token(std::string_view text) {
+  constexpr std::string_view characters =
+      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
 MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
   if (offset >= text.size()) return 0;
   const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[offset + index]); };
@@ -8184,6 +9242,17 @@ MOCK_GATEWAY_INLINE void append_utf8(std::string& out, char32_t code_point) {
   }
 }
 
+MOCK_GATEWAY_INLINE std::string as_utf8(std::string_view text) {
+  std::string result;
+  for (;;) {
+    const std::size_t valid = valid_utf8_prefix(text);
+    result.append(text.substr(0, valid));
+    if (valid == text.size()) return result;
+    append_utf8(result, 0xfffd);
+    text.remove_prefix(valid + 1);
+  }
+}
+
 MOCK_GATEWAY_INLINE std::string excerpt(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
   std::size_t end = 0;
@@ -8212,9 +9281,8 @@ MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
     case U'\r': out += "\\r"; return;
     default: break;
   }
-  constexpr std::string_view digits = "0123456789abcdef";
   out += "\\u";
-  for (const unsigned shift : {12u, 8u, 4u, 0u}) out += digits[(character >> shift) & 0x0f];
+  for (const unsigned shift : {12u, 8u, 4u, 0u}) out += hex_digits[(character >> shift) & 0x0f];
 }
 
 MOCK_GATEWAY_INLINE std::string printable(std::string_view text, std::size_t max_bytes, bool quotable) {
@@ -8258,7 +9326,6 @@ MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun
 }
 
 MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view utf8) {
-  constexpr std::string_view digits = "0123456789abcdef";
   out.push_back('"');
   std::size_t start = 0;  // of the run that needs no escape
   for (std::size_t index = 0; index < utf8.size(); ++index) {
@@ -8277,8 +9344,8 @@ MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view u
       case '\r': out.append("\\r"); break;
       default:
         out.append("\\u00");
-        out.push_back(digits[byte >> 4]);
-        out.push_back(digits[byte & 0x0f]);
+        out.push_back(hex_digits[byte >> 4]);
+        out.push_back(hex_digits[byte & 0x0f]);
     }
   }
   out.append(utf8, start, utf8.size() - start);
@@ -8313,11 +9380,9 @@ MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view t
       decoded.push_back(text[index]);
       continue;
     }
-    if (text.size() - index < 3) return std::nullopt;
-    const int high = hex_value(text[index + 1]);
-    const int low = hex_value(text[index + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded.push_back(static_cast<char>(static_cast<unsigned char>(high * 16 + low)));
+    const int byte = hex_byte(text, index + 1);
+    if (byte < 0) return std::nullopt;
+    decoded.push_back(static_cast<char>(static_cast<unsigned char>(byte)));
     index += 2;
   }
   return decoded;
@@ -8326,13 +9391,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view t
 MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
   const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
   if (all <= 0) return "0 s";
-  std::string text = std::to_string(all / 1000);
-  if (all % 1000 != 0) {
-    std::string fraction = std::to_string(1000 + all % 1000).substr(1);
-    fraction.erase(fraction.find_last_not_of('0') + 1);
-    text += "." + fraction;
-  }
-  return text + " s";
+  return decimal(all, 1000) + " s";
 }
 
 }  // namespace text
@@ -8349,66 +9408,63 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait
 
 }}  // namespace mock_gateway
 
+// ---- core/warning.cpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
+  std::cerr << "mock_gateway: ";
+  for (const std::string_view part : parts) std::cerr << part;
+  std::cerr << '\n';
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+MOCK_GATEWAY_INLINE Acceptance Acceptance::with(bool Acceptance::*extension, bool accepted) const {
+  Acceptance copy = *this;
+  copy.*extension = accepted;
+  return copy;
+}
+
+MOCK_GATEWAY_INLINE Acceptance Acceptance::with_every(bool accepted) {
+  Acceptance all;
+  for (bool Acceptance::*extension : {
+           &Acceptance::bearer_in_any_case_,
+           &Acceptance::unknown_fields_,
+           &Acceptance::tool_role_,
+           &Acceptance::developer_role_,
+           &Acceptance::null_content_with_tool_calls_,
+           &Acceptance::text_parts_,
+           &Acceptance::other_parts_,
+           &Acceptance::tool_calls_in_messages_,
+           &Acceptance::stop_as_string_,
+           &Acceptance::tool_choice_required_,
+           &Acceptance::custom_tools_,
+           &Acceptance::max_completion_tokens_,
+           &Acceptance::logprobs_,
+           &Acceptance::null_as_absent_,
+           &Acceptance::stream_options_without_stream_,
+           &Acceptance::model_by_id_,
+           &Acceptance::content_type_parameters_,
+           &Acceptance::json_as_form_,
+           &Acceptance::anything_with_model_and_messages_,
+       }) {
+    all.*extension = accepted;
+  }
+  return all;
+}
+
 MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
-  Acceptance acceptance;
-  acceptance.developer_role = true;
-  acceptance.other_parts = true;
-  acceptance.custom_tools = true;
-  acceptance.max_completion_tokens = true;
-  return acceptance;
+  return Acceptance().developer_role(true).other_parts(true).custom_tools(true).max_completion_tokens(true);
 }
-
-MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() {
-  Acceptance acceptance;
-  acceptance.bearer_in_any_case = false;
-  acceptance.unknown_fields = false;
-  acceptance.tool_role = false;
-  acceptance.developer_role = false;
-  acceptance.null_content_with_tool_calls = false;
-  acceptance.text_parts = false;
-  acceptance.other_parts = false;
-  acceptance.tool_calls_in_messages = false;
-  acceptance.stop_as_string = false;
-  acceptance.tool_choice_required = false;
-  acceptance.custom_tools = false;
-  acceptance.max_completion_tokens = false;
-  acceptance.logprobs = false;
-  acceptance.null_as_absent = false;
-  acceptance.stream_options_without_stream = false;
-  acceptance.model_by_id = false;
-  acceptance.content_type_parameters = false;
-  acceptance.json_as_form = false;
-  acceptance.anything_with_model_and_messages = false;
-  return acceptance;
-}
-
-MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() {
-  Acceptance acceptance;
-  acceptance.bearer_in_any_case = true;
-  acceptance.unknown_fields = true;
-  acceptance.tool_role = true;
-  acceptance.developer_role = true;
-  acceptance.null_content_with_tool_calls = true;
-  acceptance.text_parts = true;
-  acceptance.other_parts = true;
-  acceptance.tool_calls_in_messages = true;
-  acceptance.stop_as_string = true;
-  acceptance.tool_choice_required = true;
-  acceptance.custom_tools = true;
-  acceptance.max_completion_tokens = true;
-  acceptance.logprobs = true;
-  acceptance.null_as_absent = true;
-  acceptance.stream_options_without_stream = true;
-  acceptance.model_by_id = true;
-  acceptance.content_type_parameters = true;
-  acceptance.json_as_form = true;
-  acceptance.anything_with_model_and_messages = true;
-  return acceptance;
-}
+MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() { return with_every(false); }
+MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() { return with_every(true); }
 
 }}  // namespace mock_gateway
 
@@ -8424,7 +9480,7 @@ MOCK_GATEWAY_INLINE std::string Path::to_string() const {
   return before.empty() ? std::string(name_) : before + "." + std::string(name_);
 }
 
-MOCK_GATEWAY_INLINE std::string describe(const Json& value) {
+MOCK_GATEWAY_INLINE std::string type_and_value(const Json& value) {
   constexpr std::size_t shown = 60;
   switch (value.type()) {
     case Json::value_t::null: return "null";
@@ -8456,11 +9512,11 @@ MOCK_GATEWAY_INLINE void fail(const char* code, const Path& path, const std::str
 }
 
 MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected, const Json& actual) {
-  fail("invalid_type", path, expected, describe(actual));
+  fail("invalid_type", path, expected, type_and_value(actual));
 }
 
 MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
-  std::string description = describe(actual);
+  std::string description = type_and_value(actual);
   if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);
@@ -8568,13 +9624,13 @@ MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& pa
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
-  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role ? "tool" : "",
-                                  acceptance_.developer_role ? "developer" : ""});
+  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role() ? "tool" : "",
+                                  acceptance_.developer_role() ? "developer" : ""});
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& path) {
   const Json::object_t& object = require_object(value, path);
-  Message& message = request_.messages.emplace_back();
+  wire::Message& message = request_.messages.emplace_back();
 
   const Path role_path(path, "role");
   const Json* role = member(object, "role");
@@ -8582,14 +9638,14 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   if (!role->is_string()) fail_type(role_path, "a string", *role);
   message.role = role->get_ref<const std::string&>();
   const bool assistant = message.role == "assistant";
-  const bool tool = acceptance_.tool_role && message.role == "tool";
+  const bool tool = acceptance_.tool_role() && message.role == "tool";
   const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
-                     (acceptance_.developer_role && message.role == "developer");
+                     (acceptance_.developer_role() && message.role == "developer");
   if (!known) fail_value(role_path, expected_role(), *role);
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
-    if (acceptance_.tool_calls_in_messages) {
+    if (acceptance_.tool_calls_in_messages()) {
       if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
     } else if (member(object, "tool_calls") != nullptr) {
       const std::string place = calls_path.to_string();
@@ -8612,7 +9668,7 @@ MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
     const Json* string = member(object, name);
     if (string != nullptr && string->is_string()) target = string->get_ref<const std::string&>();
   };
-  Message& message = request_.messages.emplace_back();
+  wire::Message& message = request_.messages.emplace_back();
   take_string("role", message.role);
   take_string("name", message.name);
   take_string("tool_call_id", message.tool_call_id);
@@ -8627,11 +9683,11 @@ MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
   }
 }
 
-MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const Message& message) const {
-  if (!acceptance_.null_content_with_tool_calls) return false;
+MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
+  if (!acceptance_.null_content_with_tool_calls()) return false;
   if (!message.tool_calls.empty()) return true;
-  if (!limits_.openai || message.role != "assistant") return false;
-  // OpenAI sends these in place of content, and clients send them back.
+  if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
+  // The service sends these in place of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
     if (value != nullptr && !value->is_null()) return true;
@@ -8639,8 +9695,8 @@ MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, 
   return false;
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool may_be_null, Message& message) {
-  const bool parts = acceptance_.text_parts || acceptance_.other_parts;
+MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message) {
+  const bool parts = acceptance_.text_parts() || acceptance_.other_parts();
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
@@ -8664,11 +9720,11 @@ MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const P
     const Json& type = require_member(part, part_path, "type", "a string");
     const std::string& kind = require_string(type, type_path);
     const bool is_text = kind == "text";
-    if (is_text ? !acceptance_.text_parts : !acceptance_.other_parts) {
+    if (is_text ? !acceptance_.text_parts() : !acceptance_.other_parts()) {
       fail_value(type_path, is_text ? "another type than \"text\"" : "\"text\"", type);
     }
     if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
-    if (!limits_.openai || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
+    if (!profile_.checks_other_parts || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
     const Path content_path(part_path, kind);
     const Json::object_t& content = require_object(require_member(part, part_path, kind, "an object"), content_path);
     const auto require_text = [&](std::string_view name) {
@@ -8682,13 +9738,13 @@ MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const P
   }
 }
 
-MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& path, Message& message) {
+MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& path, wire::Message& message) {
   const Json::array_t& array = require_array(value, path);
   message.tool_calls.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {
     const Path call_path(path, index);
     const Json::object_t& call = require_object(array[index], call_path);
-    ToolCall& target = message.tool_calls.emplace_back();
+    wire::ToolCall& target = message.tool_calls.emplace_back();
     target.id = require_string(require_member(call, call_path, "id", "a string"), Path(call_path, "id"));
     target.custom = read_tool_type(call, call_path);
     const std::string_view kind = target.custom ? "custom" : "function";
@@ -8703,7 +9759,7 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& 
 }
 
 MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
-  const std::vector<Message>& messages = request_.messages;
+  const std::vector<wire::Message>& messages = request_.messages;
   const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
   const auto quoted = [](const std::string& id) {
     std::string literal;
@@ -8712,12 +9768,11 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
   };
   std::unordered_set<std::string_view> known;
   for (std::size_t index = 0; index < messages.size(); ++index) {
-    const Message& message = messages[index];
+    const wire::Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
-      add_finding("tool_result_unknown_id",
+      add_finding(finding_kinds::tool_result_unknown_id,
                   place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
-                      ". Send the call's own id, and keep the assistant's message with the call.",
-                  Severity::error);
+                      ". Send the call's own id, and keep the assistant's message with the call.");
     }
     if (message.tool_calls.empty()) continue;
     std::unordered_set<std::string_view> answered;
@@ -8725,18 +9780,17 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
     for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
     std::string missing;
     std::size_t count = 0;
-    for (const ToolCall& call : message.tool_calls) {
+    for (const wire::ToolCall& call : message.tool_calls) {
       known.insert(call.id);
       if (!answered.insert(call.id).second) continue;
       if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);
     }
     if (count == 0) continue;
     if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
-    add_finding("tool_call_unanswered",
+    add_finding(finding_kinds::tool_call_unanswered,
                 place(index) + ".tool_calls: no tool message " +
                     (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
-                    missing + ". Send each call's result right after the call.",
-                Severity::error);
+                    missing + ". Send each call's result right after the call.");
   }
 }
 
@@ -8771,28 +9825,6 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "logprobs",
                                                                           "top_logprobs"};
 
-/// What OpenAI documents beyond these (API reference, "Create chat completion"). Here they have no effect.
-inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
-                                                                   "frequency_penalty",
-                                                                   "function_call",
-                                                                   "functions",
-                                                                   "logit_bias",
-                                                                   "metadata",
-                                                                   "modalities",
-                                                                   "moderation",
-                                                                   "prediction",
-                                                                   "prompt_cache_key",
-                                                                   "prompt_cache_options",
-                                                                   "prompt_cache_retention",
-                                                                   "reasoning_effort",
-                                                                   "safety_identifier",
-                                                                   "service_tier",
-                                                                   "store",
-                                                                   "user",
-                                                                   "verbosity",
-                                                                   "web_search_options",
-                                                                   "stream_options.include_obfuscation"};
-
 /// A request with thousands of unknown fields or repeated keys gets this many findings at most.
 inline constexpr std::size_t max_findings = 100;
 
@@ -8800,39 +9832,37 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
-  if (acceptance_.anything_with_model_and_messages) {
+  if (acceptance_.anything_with_model_and_messages()) {
     read_what_fits();
   } else {
     read_all();
   }
   check_tool_messages();
   if (request_.temperature && request_.top_p) {
-    add_finding("temperature_and_top_p", "temperature and top_p are both given; set one of them.");
+    add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
   }
   if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
-    request_.tool_choice.mode = ToolChoice::Mode::automatic;
+    request_.tool_choice.mode = wire::ToolChoice::Mode::automatic;
   }
 }
 
 MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
   const Json* value = member(object, name);
-  return value != nullptr && value->is_null() && acceptance_.null_as_absent ? nullptr : value;
+  return value != nullptr && value->is_null() && acceptance_.null_as_absent() ? nullptr : value;
 }
 
-MOCK_GATEWAY_INLINE void Reader::add_finding(const char* code, std::string message, Severity severity) {
-  if (request_.findings.size() < max_findings) {
-    request_.findings.push_back(Finding{code, std::move(message), severity});
-  }
+MOCK_GATEWAY_INLINE void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
+  if (request_.findings.size() < max_findings) request_.findings.push_back(kind.make(std::move(message)));
 }
 
 MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
   for (const JsonDuplicate& duplicate : duplicates) {
     const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
     const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
-    if (!acceptance_.unknown_fields) {
+    if (!acceptance_.unknown_fields()) {
       throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
     }
-    add_finding("duplicate_key", what + "; the last one counts. Send it once.");
+    add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
   }
 }
 
@@ -8840,18 +9870,17 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
-    if (field == field_count || (!acceptance_.logprobs && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens && field == max_completion_tokens)) {
-      if (!is_known_to_openai(key)) unknown_field(text::excerpt(key, 60), key);
-    } else if (!value.is_null() || !acceptance_.null_as_absent || field == model || field == messages) {
+    if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.max_completion_tokens() && field == max_completion_tokens)) {
+      if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
+    } else if (!value.is_null() || !acceptance_.null_as_absent() || field == model || field == messages) {
       fields_[field] = &value;
     }
   }
 }
 
-MOCK_GATEWAY_INLINE bool Reader::is_known_to_openai(std::string_view name) const {
-  return limits_.openai && acceptance_.unknown_fields &&
-         std::find(openai_fields.begin(), openai_fields.end(), name) != openai_fields.end();
+MOCK_GATEWAY_INLINE bool Reader::is_documented_by_service(std::string_view name) const {
+  return acceptance_.unknown_fields() && profile_.further_fields.has(name);
 }
 
 MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
@@ -8859,8 +9888,8 @@ MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::str
                              : name == "max_completion_tokens" ? "use max_tokens instead"
                                                                : "leave it out";
   const std::string message = path + ": not a documented field; " + advice;
-  if (!acceptance_.unknown_fields) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
-  add_finding("unknown_field", message + ".");
+  if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
+  add_finding(finding_kinds::unknown_field, message + ".");
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_all() {
@@ -8933,40 +9962,40 @@ MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Pa
   }
   for (const auto& option : options) {
     if (option.first != "include_usage") {
-      if (is_known_to_openai("stream_options." + option.first)) continue;
+      if (is_documented_by_service("stream_options." + option.first)) continue;
       unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), option.first);
     }
   }
   if (!request_.stream) {
-    if (!acceptance_.stream_options_without_stream) {
+    if (!acceptance_.stream_options_without_stream()) {
       fail("invalid_value", path, "nothing unless stream is true", "an object");
     }
-    add_finding("stream_options_without_stream",
+    add_finding(finding_kinds::stream_options_without_stream,
                 "stream_options: without stream they have no effect; leave them out or set stream to true.");
   }
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path& path) {
-  if (limits_.openai) {
+  if (profile_.rejects_temperature_out_of_range) {
     request_.temperature = require_number(value, path, 0, 2);
     return;
   }
   request_.temperature = require_number(value, path);
   if (*request_.temperature < 0 || *request_.temperature > 2) {
-    add_finding("temperature_out_of_range",
+    add_finding(finding_kinds::temperature_out_of_range,
                 "temperature: " + value.dump() + " is outside 0 to 2, which other servers reject; stay within it.");
   }
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) {
-  if (value.is_string() && acceptance_.stop_as_string) {
+  if (value.is_string() && acceptance_.stop_as_string()) {
     request_.stop.push_back(require_filled_string(value, path));
-    if (!limits_.openai)
-      add_finding("stop_as_string", "stop: documented as an array; send [\"…\"] in place of the string.");
+    if (!profile_.documents_stop_as_string)
+      add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
   if (!value.is_array()) {
-    fail_type(path, acceptance_.stop_as_string ? "an array of strings or a string" : "an array of strings", value);
+    fail_type(path, acceptance_.stop_as_string() ? "an array of strings or a string" : "an array of strings", value);
   }
   const Json::array_t& array = value.get_ref<const Json::array_t&>();
   std::vector<std::string> sequences;
@@ -8978,7 +10007,7 @@ MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) 
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
-  return acceptance_.custom_tools ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+  return acceptance_.custom_tools() ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
 }
 
 MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
@@ -8986,14 +10015,14 @@ MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, co
   const Json* type = member(object, "type");
   if (type == nullptr) fail_missing(type_path, expected_tool_type());
   const std::string& kind = require_string(*type, type_path);
-  const bool custom = acceptance_.custom_tools && kind == "custom";
+  const bool custom = acceptance_.custom_tools() && kind == "custom";
   if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
   return custom;
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path) {
   const Json::array_t& array = require_array(value, path);
-  std::vector<Tool> tools;
+  std::vector<wire::Tool> tools;
   tools.reserve(array.size());
   for (std::size_t index = 0; index < array.size(); ++index) {
     const Path tool_path(path, index);
@@ -9004,7 +10033,7 @@ MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path)
     const Json::object_t& function =
         require_object(require_member(object, tool_path, kind, "an object"), function_path);
 
-    Tool& tool = tools.emplace_back();
+    wire::Tool& tool = tools.emplace_back();
     tool.custom = custom;
     tool.name =
         require_filled_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
@@ -9028,19 +10057,19 @@ MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path)
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path& path) {
-  ToolChoice choice;
+  wire::ToolChoice choice;
   if (value.is_string()) {
     const std::string& mode = value.get_ref<const std::string&>();
     if (mode == "none") {
-      choice.mode = ToolChoice::Mode::none;
+      choice.mode = wire::ToolChoice::Mode::none;
     } else if (mode == "auto") {
-      choice.mode = ToolChoice::Mode::automatic;
-    } else if (mode == "required" && acceptance_.tool_choice_required) {
-      choice.mode = ToolChoice::Mode::required;
+      choice.mode = wire::ToolChoice::Mode::automatic;
+    } else if (mode == "required" && acceptance_.tool_choice_required()) {
+      choice.mode = wire::ToolChoice::Mode::required;
       if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
     } else {
       fail_value(path,
-                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required ? "required" : ""}) +
+                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required() ? "required" : ""}) +
                      " or an object that names a function",
                  value);
     }
@@ -9052,9 +10081,9 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path&
     const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
     const Path name_path(function_path, "name");
     const Json& name = require_member(function, function_path, "name", "a string");
-    choice.mode = ToolChoice::Mode::named;
+    choice.mode = wire::ToolChoice::Mode::named;
     choice.name = require_filled_string(name, name_path);
-    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const Tool& tool) {
+    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const wire::Tool& tool) {
       return tool.name == choice.name && tool.custom == custom;
     });
     if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
@@ -9069,13 +10098,13 @@ MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const P
   const Path type_path(path, "type");
   const Json& type = require_member(object, path, "type", "a string");
   const std::string& kind = require_string(type, type_path);
-  ResponseFormat format;
+  wire::ResponseFormat format;
   if (kind == "text") {
-    format.kind = ResponseFormat::Kind::text;
+    format.kind = wire::ResponseFormat::Kind::text;
   } else if (kind == "json_object") {
-    format.kind = ResponseFormat::Kind::json_object;
+    format.kind = wire::ResponseFormat::Kind::json_object;
   } else if (kind == "json_schema") {
-    format.kind = ResponseFormat::Kind::json_schema;
+    format.kind = wire::ResponseFormat::Kind::json_schema;
     const Path schema_path(path, "json_schema");
     const Json::object_t& description =
         require_object(require_member(object, path, "json_schema", "an object"), schema_path);
@@ -9129,12 +10158,19 @@ MOCK_GATEWAY_INLINE ChatRequest parse_chat_request(std::string_view body, const 
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Json ToolCall::json() const {
+MOCK_GATEWAY_INLINE Json wire::ToolCall::json() const {
   Json value = detail::read_json_if_valid(arguments);
   return value.is_discarded() ? Json() : value;
 }
 
-MOCK_GATEWAY_INLINE std::string Message::text() const {
+MOCK_GATEWAY_INLINE wire::Message::Message() = default;
+MOCK_GATEWAY_INLINE wire::Message::Message(const wire::Message&) = default;
+MOCK_GATEWAY_INLINE wire::Message::Message(wire::Message&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::Message& wire::Message::operator=(const wire::Message&) = default;
+MOCK_GATEWAY_INLINE wire::Message& wire::Message::operator=(wire::Message&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::Message::~Message() = default;
+
+MOCK_GATEWAY_INLINE std::string wire::Message::text() const {
   if (content.is_string()) return content.get_ref<const std::string&>();
   std::string joined;
   if (!content.is_array()) return joined;
@@ -9150,61 +10186,122 @@ MOCK_GATEWAY_INLINE std::string Message::text() const {
   return joined;
 }
 
+MOCK_GATEWAY_INLINE wire::Tool::Tool() = default;
+MOCK_GATEWAY_INLINE wire::Tool::Tool(const wire::Tool&) = default;
+MOCK_GATEWAY_INLINE wire::Tool::Tool(wire::Tool&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::Tool& wire::Tool::operator=(const wire::Tool&) = default;
+MOCK_GATEWAY_INLINE wire::Tool& wire::Tool::operator=(wire::Tool&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::Tool::~Tool() = default;
+
+MOCK_GATEWAY_INLINE wire::ResponseFormat::ResponseFormat() = default;
+MOCK_GATEWAY_INLINE wire::ResponseFormat::ResponseFormat(const wire::ResponseFormat&) = default;
+MOCK_GATEWAY_INLINE wire::ResponseFormat::ResponseFormat(wire::ResponseFormat&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::ResponseFormat& wire::ResponseFormat::operator=(const wire::ResponseFormat&) = default;
+MOCK_GATEWAY_INLINE wire::ResponseFormat& wire::ResponseFormat::operator=(wire::ResponseFormat&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::ResponseFormat::~ResponseFormat() = default;
+
+MOCK_GATEWAY_INLINE ChatRequest::ChatRequest() = default;
+MOCK_GATEWAY_INLINE ChatRequest::ChatRequest(const ChatRequest&) = default;
+MOCK_GATEWAY_INLINE ChatRequest::ChatRequest(ChatRequest&&) noexcept = default;
+MOCK_GATEWAY_INLINE ChatRequest& ChatRequest::operator=(const ChatRequest&) = default;
+MOCK_GATEWAY_INLINE ChatRequest& ChatRequest::operator=(ChatRequest&&) noexcept = default;
+MOCK_GATEWAY_INLINE ChatRequest::~ChatRequest() = default;
+
 MOCK_GATEWAY_INLINE std::string ChatRequest::last_user_text() const {
-  const auto last =
-      std::find_if(messages.rbegin(), messages.rend(), [](const Message& message) { return message.role == "user"; });
+  const auto last = std::find_if(messages.rbegin(), messages.rend(),
+                                 [](const wire::Message& message) { return message.role == "user"; });
   return last == messages.rend() ? std::string{} : last->text();
 }
 
 MOCK_GATEWAY_INLINE bool ChatRequest::has_tool(std::string_view name) const { return tool(name) != nullptr; }
 
-MOCK_GATEWAY_INLINE const Tool* ChatRequest::tool(std::string_view name) const {
-  const auto found = std::find_if(tools.begin(), tools.end(), [name](const Tool& tool) { return tool.name == name; });
+MOCK_GATEWAY_INLINE const wire::Tool* ChatRequest::tool(std::string_view name) const {
+  const auto found =
+      std::find_if(tools.begin(), tools.end(), [name](const wire::Tool& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;
 }
 
-MOCK_GATEWAY_INLINE std::string to_string(ToolChoice::Mode mode) {
+MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ToolChoice::Mode mode) {
   switch (mode) {
-    case ToolChoice::Mode::none: return "none";
-    case ToolChoice::Mode::automatic: return "automatic";
-    case ToolChoice::Mode::required: return "required";
-    case ToolChoice::Mode::named: return "named";
+    case wire::ToolChoice::Mode::none: return "none";
+    case wire::ToolChoice::Mode::automatic: return "automatic";
+    case wire::ToolChoice::Mode::required: return "required";
+    case wire::ToolChoice::Mode::named: return "named";
   }
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode) { return out << to_string(mode); }
+MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ToolChoice::Mode mode) { return out << to_string(mode); }
 
-MOCK_GATEWAY_INLINE std::string to_string(ResponseFormat::Kind kind) {
+MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ResponseFormat::Kind kind) {
   switch (kind) {
-    case ResponseFormat::Kind::text: return "text";
-    case ResponseFormat::Kind::json_object: return "json_object";
-    case ResponseFormat::Kind::json_schema: return "json_schema";
+    case wire::ResponseFormat::Kind::text: return "text";
+    case wire::ResponseFormat::Kind::json_object: return "json_object";
+    case wire::ResponseFormat::Kind::json_schema: return "json_schema";
   }
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind) { return out << to_string(kind); }
+MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ResponseFormat::Kind kind) { return out << to_string(kind); }
 
+}}  // namespace mock_gateway
+
+// ---- model/checks.cpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE void require_header_field(const std::string& name, const std::string& value) {
+  if (!text::is_token(name)) {
+    throw GatewayError("\"" + text::excerpt(name, 60) +
+                       "\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
+  }
+  if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+    throw GatewayError("the value of header \"" + text::excerpt(name, 60) +
+                       "\" holds CR, LF or NUL, which would split the response; leave it out");
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string require_utf8(std::string value, std::string_view what) {
+  const std::size_t valid = text::valid_utf8_prefix(value);
+  if (valid != value.size()) {
+    throw GatewayError("the " + std::string(what) + " is sent as JSON and must be UTF-8, but byte " +
+                       std::to_string(valid + 1) + " is not");
+  }
+  return value;
+}
+
+MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
+  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
+  return number;
+}
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- model/connection_fault.cpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE ConnectionFault::Place ConnectionFault::place() const {
+MOCK_GATEWAY_INLINE ConnectionFault::ConnectionFault(const ConnectionFault&) = default;
+MOCK_GATEWAY_INLINE ConnectionFault::ConnectionFault(ConnectionFault&&) noexcept = default;
+MOCK_GATEWAY_INLINE ConnectionFault& ConnectionFault::operator=(const ConnectionFault&) = default;
+MOCK_GATEWAY_INLINE ConnectionFault& ConnectionFault::operator=(ConnectionFault&&) noexcept = default;
+MOCK_GATEWAY_INLINE ConnectionFault::~ConnectionFault() = default;
+
+MOCK_GATEWAY_INLINE ConnectionFault::Moment ConnectionFault::moment() const {
   switch (kind_) {
     case Kind::reset_on_accept:
     case Kind::close_on_accept:
-    case Kind::garbage_on_accept: return Place::accepted;
+    case Kind::garbage_on_accept: return Moment::accepted;
     case Kind::close_when_reused:
-    case Kind::reset_when_reused: return Place::reused;
+    case Kind::reset_when_reused: return Moment::reused;
     case Kind::unsolicited_continue:
     case Kind::early_hints:
     case Kind::slow_body:
     case Kind::reply_before_body: break;
   }
-  return Place::request;
+  return Moment::request;
 }
 
 MOCK_GATEWAY_INLINE std::string ConnectionFault::to_string() const {
@@ -9243,9 +10340,9 @@ MOCK_GATEWAY_INLINE ConnectionFault unsolicited_continue() {
   return fault;
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault early_hints(const Headers& headers) {
+MOCK_GATEWAY_INLINE ConnectionFault early_hints(const wire::Headers& headers) {
   std::string response = "HTTP/1.1 103 Early Hints\r\n";
-  for (const Header& header : headers) {
+  for (const wire::Header& header : headers) {
     detail::require_header_field(header.name, header.value);
     response.append(header.name).append(": ").append(header.value).append("\r\n");
   }
@@ -9255,7 +10352,7 @@ MOCK_GATEWAY_INLINE ConnectionFault early_hints(const Headers& headers) {
   return fault;
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault early_hints() { return early_hints(Headers{{"Link", "</style.css>; rel=preload; as=style"}}); }
+MOCK_GATEWAY_INLINE ConnectionFault early_hints() { return early_hints(wire::Headers{{"Link", "</style.css>; rel=preload; as=style"}}); }
 
 MOCK_GATEWAY_INLINE ConnectionFault slow_body(std::size_t bytes, Duration gap) {
   if (bytes == 0) throw GatewayError("slow_body reads at least 1 byte at a time");
@@ -9278,95 +10375,23 @@ MOCK_GATEWAY_INLINE ConnectionFault reply_before_body(const Failure& failure) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
-namespace failure_format {
+namespace failures {
 
-/// `count` units of which `unit` make one, as a decimal number without trailing zeros. `unit` is a power of ten.
-std::string decimal(std::int64_t count, std::uint64_t unit);
-/// A number below 100 in two digits.
-std::string two_digits(std::int64_t number);
-bool is_token(std::string_view name);
 /// Throws GatewayError for a negative duration; `instead` sends one.
-void require_not_negative(Duration duration, const char* setter, const char* instead);
-
-MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::uint64_t unit) {
-  const bool negative = count < 0;
-  // Negated without a sign, because the smallest int64 has no positive counterpart.
-  const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
-  std::string number = (negative ? "-" : "") + std::to_string(size / unit);
-  if (size % unit != 0) {
-    std::string fraction = std::to_string(unit + size % unit).substr(1);  // the leading 1 keeps the zeros
-    fraction.erase(fraction.find_last_not_of('0') + 1);
-    number += "." + fraction;
-  }
-  return number;
-}
-
-MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
-  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
-}
-
-MOCK_GATEWAY_INLINE bool is_token(std::string_view name) {
-  constexpr std::string_view allowed = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !name.empty() && name.find_first_not_of(allowed) == std::string_view::npos;
-}
-
 MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* setter, const char* instead) {
   if (duration >= Duration::zero()) return;
   throw GatewayError(std::string(setter) + " takes a duration of 0 or more, not " +
-                     decimal(duration.count(), 1000000000) + " s; " + instead);
+                     text::decimal(duration.count(), 1000000000) + " s; " + instead);
 }
 
-}  // namespace failure_format
-
-MOCK_GATEWAY_INLINE std::string http_date(TimePoint time) {
-  constexpr std::array<const char*, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr std::array<const char*, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  constexpr std::int64_t day_length = 86400;
-  const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
-  const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
-  const std::int64_t day = (seconds - second_of_day) / day_length;
-
-  // The proleptic Gregorian calendar in years that begin in March, so that the leap day comes last. A TimePoint lies
-  // within 300 years of 1970, and 719468 days lie between 0000-03-01 and 1970-01-01: nothing below is negative.
-  const std::int64_t since_year_0 = day + 719468;
-  const std::int64_t era = since_year_0 / 146097;  // of 400 years
-  const std::int64_t day_of_era = since_year_0 % 146097;
-  const std::int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const std::int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const std::int64_t month_from_march = (5 * day_of_year + 2) / 153;
-  const std::int64_t day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-  const std::int64_t month = (month_from_march + 2) % 12;
-  const std::int64_t year = year_of_era + era * 400 + (month < 2 ? 1 : 0);
-
-  const std::int64_t weekday = (since_year_0 + 3) % 7;  // 0000-03-01 was a Wednesday
-  return std::string(weekdays[static_cast<std::size_t>(weekday)]) + ", " + failure_format::two_digits(day_of_month) +
-         " " + months[static_cast<std::size_t>(month)] + " " + std::to_string(year) + " " +
-         failure_format::two_digits(second_of_day / 3600) + ":" + failure_format::two_digits(second_of_day / 60 % 60) +
-         ":" + failure_format::two_digits(second_of_day % 60) + " GMT";
-}
-
-MOCK_GATEWAY_INLINE void require_header_field(const std::string& name, const std::string& value) {
-  if (!failure_format::is_token(name)) {
-    throw GatewayError("\"" + text::excerpt(name, 60) +
-                       "\" is no header name: it must consist of letters, digits and !#$%&'*+-.^_`|~");
-  }
-  if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-    throw GatewayError("the value of header \"" + text::excerpt(name, 60) +
-                       "\" holds CR, LF or NUL, which would split the response; leave it out");
-  }
-}
-
-MOCK_GATEWAY_INLINE std::string require_utf8(std::string value, std::string_view what) {
-  const std::size_t valid = text::valid_utf8_prefix(value);
-  if (valid != value.size()) {
-    throw GatewayError("the " + std::string(what) + " is sent as JSON and must be UTF-8, but byte " +
-                       std::to_string(valid + 1) + " is not");
-  }
-  return value;
-}
-
+}  // namespace failures
 }  // namespace detail
+
+MOCK_GATEWAY_INLINE Failure::Failure(const Failure&) = default;
+MOCK_GATEWAY_INLINE Failure::Failure(Failure&&) noexcept = default;
+MOCK_GATEWAY_INLINE Failure& Failure::operator=(const Failure&) = default;
+MOCK_GATEWAY_INLINE Failure& Failure::operator=(Failure&&) noexcept = default;
+MOCK_GATEWAY_INLINE Failure::~Failure() = default;
 
 MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string message)
     : status_(status),
@@ -9390,13 +10415,13 @@ MOCK_GATEWAY_INLINE Failure Failure::param(std::string path) const {
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after(Duration duration) const {
-  detail::failure_format::require_not_negative(duration, "retry_after",
-                                               "header(\"Retry-After\", \"-1\") sends a negative one");
-  return retry_after(detail::failure_format::decimal(duration.count(), 1000000000));
+  detail::failures::require_not_negative(duration, "retry_after",
+                                         "header(\"Retry-After\", \"-1\") sends a negative one");
+  return retry_after(detail::text::decimal(duration.count(), 1000000000));
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after_date(Duration duration) const {
-  detail::failure_format::require_not_negative(
+  detail::failures::require_not_negative(
       duration, "retry_after_date",
       "header(\"Retry-After\", \"Sun, 06 Nov 1994 08:49:37 GMT\") sends a date that has passed, and "
       "header(\"Retry-After\", \"-1\") a negative number");
@@ -9421,10 +10446,10 @@ MOCK_GATEWAY_INLINE Failure Failure::without_retry_after() const {
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after_ms(Duration duration) const {
-  detail::failure_format::require_not_negative(duration, "retry_after_ms",
-                                               "header(\"retry-after-ms\", \"-1\") sends a negative one");
+  detail::failures::require_not_negative(duration, "retry_after_ms",
+                                         "header(\"retry-after-ms\", \"-1\") sends a negative one");
   Failure changed = *this;
-  changed.headers_.set("retry-after-ms", detail::failure_format::decimal(duration.count(), 1000000));
+  changed.headers_.set("retry-after-ms", detail::text::decimal(duration.count(), 1000000));
   return changed;
 }
 
@@ -9465,8 +10490,8 @@ MOCK_GATEWAY_INLINE Failure Failure::json_body(const Json& body) const {
   }
 }
 
-MOCK_GATEWAY_INLINE Headers Failure::headers(TimePoint now) const {
-  Headers headers = headers_;
+MOCK_GATEWAY_INLINE wire::Headers Failure::headers(TimePoint now) const {
+  wire::Headers headers = headers_;
   if (retry_after_date_) {
     // Saturated, because "in a thousand years" must not wrap around.
     const Duration since_epoch = now.time_since_epoch();
@@ -9474,7 +10499,7 @@ MOCK_GATEWAY_INLINE Headers Failure::headers(TimePoint now) const {
     const Duration fraction = moment - std::chrono::floor<std::chrono::seconds>(moment);
     if (fraction > Duration::zero() && moment < TimePoint::max() - std::chrono::seconds{1})
       moment += std::chrono::seconds{1} - fraction;
-    headers.add("Retry-After", detail::http_date(moment));
+    headers.add("Retry-After", detail::calendar::http_date(moment));
   }
   return headers;
 }
@@ -9526,6 +10551,140 @@ MOCK_GATEWAY_INLINE Failure overloaded() { return Failure(529, "overloaded", "Th
 
 }}  // namespace mock_gateway
 
+// ---- model/fault.cpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
+  switch (kind_) {
+    case Kind::before_headers: return "before headers";
+    case Kind::after_headers: return "after headers";
+    case Kind::after_events: return "after " + detail::text::counted(count_, "event");
+    case Kind::after_tokens: return "after " + detail::text::counted(count_, "token");
+    case Kind::after_bytes: return "after " + detail::text::counted(count_, "byte") + " of the body";
+    case Kind::inside_event:
+      return "inside event " + std::to_string(count_) + ", after " + detail::text::counted(byte_, "byte");
+    case Kind::inside_character: return "inside a character of event " + std::to_string(count_);
+    case Kind::before_done: return "before [DONE]";
+    case Kind::at_end: return "at the end";
+  }
+  return "unknown trigger";
+}
+
+MOCK_GATEWAY_INLINE Trigger before_headers() { return detail::Access::make<Trigger>(Trigger::Kind::before_headers, 0u, 0u); }
+
+MOCK_GATEWAY_INLINE Trigger after_headers() { return detail::Access::make<Trigger>(Trigger::Kind::after_headers, 0u, 0u); }
+
+MOCK_GATEWAY_INLINE Trigger after_events(std::size_t count) {
+  return detail::Access::make<Trigger>(Trigger::Kind::after_events,
+                                       detail::counted_from_one(count, "after_events", "events"), 0u);
+}
+
+MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) {
+  return detail::Access::make<Trigger>(Trigger::Kind::after_tokens,
+                                       detail::counted_from_one(count, "after_tokens", "tokens"), 0u);
+}
+
+MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) {
+  return detail::Access::make<Trigger>(Trigger::Kind::after_bytes,
+                                       detail::counted_from_one(count, "after_bytes", "bytes of the body"), 0u);
+}
+
+MOCK_GATEWAY_INLINE Trigger inside_event(std::size_t event, std::size_t byte) {
+  detail::counted_from_one(event, "inside_event", "events");
+  return detail::Access::make<Trigger>(Trigger::Kind::inside_event, event,
+                                       detail::counted_from_one(byte, "inside_event", "bytes of an event"));
+}
+
+MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) {
+  return detail::Access::make<Trigger>(Trigger::Kind::inside_character,
+                                       detail::counted_from_one(event, "inside_character", "events"), 0u);
+}
+
+MOCK_GATEWAY_INLINE Trigger before_done() { return detail::Access::make<Trigger>(Trigger::Kind::before_done, 0u, 0u); }
+
+MOCK_GATEWAY_INLINE Trigger at_end() { return detail::Access::make<Trigger>(Trigger::Kind::at_end, 0u, 0u); }
+
+MOCK_GATEWAY_INLINE Effect::Effect(Kind kind) : kind_(kind) {}
+MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, Duration duration) : kind_(kind), duration_(duration) {}
+MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, Gate gate) : kind_(kind), gate_(std::move(gate)) {}
+MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, std::string bytes) : kind_(kind), bytes_(std::move(bytes)) {}
+MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, const Failure& failure) : kind_(kind), failure_(failure) {}
+MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
+
+MOCK_GATEWAY_INLINE Effect::Effect(const Effect&) = default;
+MOCK_GATEWAY_INLINE Effect::Effect(Effect&&) noexcept = default;
+MOCK_GATEWAY_INLINE Effect& Effect::operator=(const Effect&) = default;
+MOCK_GATEWAY_INLINE Effect& Effect::operator=(Effect&&) noexcept = default;
+MOCK_GATEWAY_INLINE Effect::~Effect() = default;
+
+MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
+  switch (kind_) {
+    case Kind::close_connection: return "close the connection";
+    case Kind::reset_connection: return "reset the connection";
+    case Kind::half_close: return "half-close the connection";
+    case Kind::truncate: return "truncate the body";
+    case Kind::garbage: return "send " + detail::text::counted(bytes_.size(), "byte") + " of garbage";
+    case Kind::error_event: return "send an error event";
+    case Kind::skip_event: return "skip an event";
+    case Kind::duplicate_event: return "duplicate an event";
+    case Kind::wrong_content_length:
+      return "announce a Content-Length wrong by " + std::string(difference_ > 0 ? "+" : "") +
+             std::to_string(difference_);
+    case Kind::stall:
+      if (gate_) return "stall until a gate opens";
+      if (!duration_) return "stall";
+      return "stall for " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*duration_).count()) +
+             " ms";
+  }
+  return "unknown effect";
+}
+
+MOCK_GATEWAY_INLINE Effect close_connection() { return detail::Access::make<Effect>(Effect::Kind::close_connection); }
+
+MOCK_GATEWAY_INLINE Effect reset_connection() { return detail::Access::make<Effect>(Effect::Kind::reset_connection); }
+
+MOCK_GATEWAY_INLINE Effect half_close() { return detail::Access::make<Effect>(Effect::Kind::half_close); }
+
+MOCK_GATEWAY_INLINE Effect truncate() { return detail::Access::make<Effect>(Effect::Kind::truncate); }
+
+MOCK_GATEWAY_INLINE Effect garbage(std::string bytes) {
+  if (bytes.empty()) throw GatewayError("garbage needs at least one byte; close_connection() sends none");
+  return detail::Access::make<Effect>(Effect::Kind::garbage, std::move(bytes));
+}
+
+MOCK_GATEWAY_INLINE Effect stall() { return detail::Access::make<Effect>(Effect::Kind::stall); }
+
+MOCK_GATEWAY_INLINE Effect stall(Duration duration) {
+  if (duration <= Duration::zero()) {
+    throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
+  }
+  return detail::Access::make<Effect>(Effect::Kind::stall, duration);
+}
+
+MOCK_GATEWAY_INLINE Effect stall(Gate gate) { return detail::Access::make<Effect>(Effect::Kind::stall, std::move(gate)); }
+
+MOCK_GATEWAY_INLINE Effect error_event(const Json& data) {
+  try {
+    return detail::Access::make<Effect>(Effect::Kind::error_event, data.dump());
+  } catch (const Json::exception& error) {
+    throw GatewayError(std::string("the data of error_event cannot be written as JSON: ") + error.what());
+  }
+}
+
+MOCK_GATEWAY_INLINE Effect error_event(const Failure& failure) { return detail::Access::make<Effect>(Effect::Kind::error_event, failure); }
+
+MOCK_GATEWAY_INLINE Effect skip_event() { return detail::Access::make<Effect>(Effect::Kind::skip_event); }
+
+MOCK_GATEWAY_INLINE Effect duplicate_event() { return detail::Access::make<Effect>(Effect::Kind::duplicate_event); }
+
+MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
+  if (difference == 0) throw GatewayError("wrong_content_length needs a difference that is not 0");
+  return detail::Access::make<Effect>(Effect::Kind::wrong_content_length, difference);
+}
+
+}}  // namespace mock_gateway
+
 // ---- model/finding.cpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -9551,9 +10710,35 @@ MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- model/hold.cpp -------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
+  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
+}
+
+MOCK_GATEWAY_INLINE HoldPoint before_event(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
+                                         detail::counted_from_one(number, "before_event", "events"));
+}
+
+MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
+                                         detail::counted_from_one(number, "before_token", "tokens"));
+}
+
+}}  // namespace mock_gateway
+
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE HttpReply::HttpReply(const HttpReply&) = default;
+MOCK_GATEWAY_INLINE HttpReply::HttpReply(HttpReply&&) noexcept = default;
+MOCK_GATEWAY_INLINE HttpReply& HttpReply::operator=(const HttpReply&) = default;
+MOCK_GATEWAY_INLINE HttpReply& HttpReply::operator=(HttpReply&&) noexcept = default;
+MOCK_GATEWAY_INLINE HttpReply::~HttpReply() = default;
 
 MOCK_GATEWAY_INLINE HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
 
@@ -9749,6 +10934,13 @@ MOCK_GATEWAY_INLINE Chunking by_bytes(std::size_t count) { return Chunking(Chunk
 
 MOCK_GATEWAY_INLINE Chunking by_pieces(std::vector<std::string> pieces) { return Chunking(std::move(pieces)); }
 
+MOCK_GATEWAY_INLINE Pace::Pace() = default;
+MOCK_GATEWAY_INLINE Pace::Pace(const Pace&) = default;
+MOCK_GATEWAY_INLINE Pace::Pace(Pace&&) noexcept = default;
+MOCK_GATEWAY_INLINE Pace& Pace::operator=(const Pace&) = default;
+MOCK_GATEWAY_INLINE Pace& Pace::operator=(Pace&&) noexcept = default;
+MOCK_GATEWAY_INLINE Pace::~Pace() = default;
+
 MOCK_GATEWAY_INLINE Pace Pace::first_token_after(Timing delay) const {
   Pace changed = *this;
   changed.first_token_ = std::move(delay);
@@ -9788,212 +10980,123 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 }}  // namespace mock_gateway
 
-// ---- model/plan.cpp -------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace plan_check {
-
-/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
-MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char* function, const char* what) {
-  if (number == 0) throw GatewayError(std::string(function) + ": " + what + " count from 1, and 0 was given");
-  return number;
-}
-
-}  // namespace plan_check
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
-  switch (kind_) {
-    case Kind::before_headers: return "before headers";
-    case Kind::after_headers: return "after headers";
-    case Kind::after_events: return "after " + detail::text::counted(count_, "event");
-    case Kind::after_tokens: return "after " + detail::text::counted(count_, "token");
-    case Kind::after_bytes: return "after " + detail::text::counted(count_, "byte") + " of the body";
-    case Kind::inside_event:
-      return "inside event " + std::to_string(count_) + ", after " + detail::text::counted(byte_, "byte");
-    case Kind::inside_character: return "inside a character of event " + std::to_string(count_);
-    case Kind::before_done: return "before [DONE]";
-    case Kind::at_end: return "at the end";
-  }
-  return "unknown trigger";
-}
-
-MOCK_GATEWAY_INLINE Trigger before_headers() { return Trigger(Trigger::Kind::before_headers, 0); }
-
-MOCK_GATEWAY_INLINE Trigger after_headers() { return Trigger(Trigger::Kind::after_headers, 0); }
-
-MOCK_GATEWAY_INLINE Trigger after_events(std::size_t count) {
-  return Trigger(Trigger::Kind::after_events, detail::plan_check::counted_from_one(count, "after_events", "events"));
-}
-
-MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) {
-  return Trigger(Trigger::Kind::after_tokens, detail::plan_check::counted_from_one(count, "after_tokens", "tokens"));
-}
-
-MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) {
-  return Trigger(Trigger::Kind::after_bytes,
-                 detail::plan_check::counted_from_one(count, "after_bytes", "bytes of the body"));
-}
-
-MOCK_GATEWAY_INLINE Trigger inside_event(std::size_t event, std::size_t byte) {
-  detail::plan_check::counted_from_one(event, "inside_event", "events");
-  return Trigger(Trigger::Kind::inside_event, event,
-                 detail::plan_check::counted_from_one(byte, "inside_event", "bytes of an event"));
-}
-
-MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) {
-  return Trigger(Trigger::Kind::inside_character,
-                 detail::plan_check::counted_from_one(event, "inside_character", "events"));
-}
-
-MOCK_GATEWAY_INLINE Trigger before_done() { return Trigger(Trigger::Kind::before_done, 0); }
-
-MOCK_GATEWAY_INLINE Trigger at_end() { return Trigger(Trigger::Kind::at_end, 0); }
-
-MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
-  switch (kind_) {
-    case Kind::close_connection: return "close the connection";
-    case Kind::reset_connection: return "reset the connection";
-    case Kind::half_close: return "half-close the connection";
-    case Kind::truncate: return "truncate the body";
-    case Kind::garbage: return "send " + detail::text::counted(bytes_.size(), "byte") + " of garbage";
-    case Kind::error_event: return "send an error event";
-    case Kind::skip_event: return "skip an event";
-    case Kind::duplicate_event: return "duplicate an event";
-    case Kind::wrong_content_length:
-      return "announce a Content-Length wrong by " + std::string(difference_ > 0 ? "+" : "") +
-             std::to_string(difference_);
-    case Kind::stall:
-      if (gate_) return "stall until a gate opens";
-      if (!duration_) return "stall";
-      return "stall for " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*duration_).count()) +
-             " ms";
-  }
-  return "unknown effect";
-}
-
-MOCK_GATEWAY_INLINE Effect close_connection() { return Effect(Effect::Kind::close_connection); }
-
-MOCK_GATEWAY_INLINE Effect reset_connection() { return Effect(Effect::Kind::reset_connection); }
-
-MOCK_GATEWAY_INLINE Effect half_close() { return Effect(Effect::Kind::half_close); }
-
-MOCK_GATEWAY_INLINE Effect truncate() { return Effect(Effect::Kind::truncate); }
-
-MOCK_GATEWAY_INLINE Effect garbage(std::string bytes) {
-  if (bytes.empty()) throw GatewayError("garbage needs at least one byte; close_connection() sends none");
-  return Effect(Effect::Kind::garbage, std::move(bytes));
-}
-
-MOCK_GATEWAY_INLINE Effect stall() { return Effect(Effect::Kind::stall); }
-
-MOCK_GATEWAY_INLINE Effect stall(Duration duration) {
-  if (duration <= Duration::zero()) {
-    throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
-  }
-  return Effect(Effect::Kind::stall, duration);
-}
-
-MOCK_GATEWAY_INLINE Effect stall(Gate gate) { return Effect(Effect::Kind::stall, std::move(gate)); }
-
-MOCK_GATEWAY_INLINE Effect error_event(const Json& data) {
-  try {
-    return Effect(Effect::Kind::error_event, data.dump());
-  } catch (const Json::exception& error) {
-    throw GatewayError(std::string("the data of error_event cannot be written as JSON: ") + error.what());
-  }
-}
-
-MOCK_GATEWAY_INLINE Effect error_event(const Failure& failure) { return Effect(Effect::Kind::error_event, failure); }
-
-MOCK_GATEWAY_INLINE Effect skip_event() { return Effect(Effect::Kind::skip_event); }
-
-MOCK_GATEWAY_INLINE Effect duplicate_event() { return Effect(Effect::Kind::duplicate_event); }
-
-MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
-  if (difference == 0) throw GatewayError("wrong_content_length needs a difference that is not 0");
-  return Effect(Effect::Kind::wrong_content_length, difference);
-}
-
-MOCK_GATEWAY_INLINE std::string Place::to_string() const {
-  return (kind_ == Kind::event ? "before event " : "before token ") + std::to_string(number_);
-}
-
-MOCK_GATEWAY_INLINE Place before_event(std::size_t number) {
-  return Place(Place::Kind::event, detail::plan_check::counted_from_one(number, "before_event", "events"));
-}
-
-MOCK_GATEWAY_INLINE Place before_token(std::size_t number) {
-  return Place(Place::Kind::token, detail::plan_check::counted_from_one(number, "before_token", "tokens"));
-}
-
-namespace detail {
-
-MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
-  if (dialect.line_end != "\n" && dialect.line_end != "\r\n" && dialect.line_end != "\r")
-    throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
-  const auto require_one_line = [](const std::string& value, const char* member) {
-    if (value.find_first_of("\r\n") != std::string::npos)
-      throw GatewayError(std::string("SseDialect::") + member + " is one line; it must not hold CR or LF");
-  };
-  require_one_line(dialect.event, "event");
-  require_one_line(dialect.comment, "comment");
-  require_one_line(dialect.after_done, "after_done");
-  if (dialect.retry &&
-      (*dialect.retry < Duration::zero() || *dialect.retry % std::chrono::milliseconds{1} != Duration{0}))
-    throw GatewayError("SseDialect::retry needs a duration that is not negative, in whole milliseconds");
-  if (dialect.ping_every != Duration::zero() && dialect.ping_every < std::chrono::milliseconds{1})
-    throw GatewayError("SseDialect::ping_every needs a millisecond at least, or 0 for no pings");
-  if (dialect.ping.empty() || dialect.ping.find('\r') != std::string::npos) {
-    throw GatewayError(
-        "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
-        "it");
-  }
-  if (dialect.after_done.empty()) return;
-  if (!dialect.done) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");
-  if (!dialect.final_blank_line) {
-    throw GatewayError(
-        "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
-        "final_blank_line true");
-  }
-}
-
-MOCK_GATEWAY_INLINE bool same_dialect(const SseDialect& left, const SseDialect& right) {
-  const auto members = [](const SseDialect& dialect) {
-    return std::tie(dialect.line_end, dialect.space_after_colon, dialect.done, dialect.content_type,
-                    dialect.byte_order_mark, dialect.event, dialect.ids, dialect.retry, dialect.multi_line_data,
-                    dialect.comment, dialect.ping_every, dialect.ping, dialect.final_blank_line, dialect.after_done,
-                    dialect.open_after_done, dialect.gzip);
-  };
-  return members(left) == members(right);
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace profiles {
 
-MOCK_GATEWAY_INLINE std::string to_string(Profile profile) {
-  switch (profile) {
-    case Profile::documented: return "documented";
-    case Profile::openai: return "openai";
-    case Profile::dashscope: return "dashscope";
-    case Profile::deepseek: return "deepseek";
-  }
-  return "unknown";
+MOCK_GATEWAY_INLINE Acceptance usual_acceptance() { return {}; }
+
+/// API reference of OpenAI, "Create chat completion".
+inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
+                                                                   "frequency_penalty",
+                                                                   "function_call",
+                                                                   "functions",
+                                                                   "logit_bias",
+                                                                   "metadata",
+                                                                   "modalities",
+                                                                   "moderation",
+                                                                   "prediction",
+                                                                   "prompt_cache_key",
+                                                                   "prompt_cache_options",
+                                                                   "prompt_cache_retention",
+                                                                   "reasoning_effort",
+                                                                   "safety_identifier",
+                                                                   "service_tier",
+                                                                   "store",
+                                                                   "user",
+                                                                   "verbosity",
+                                                                   "web_search_options",
+                                                                   "stream_options.include_obfuscation"};
+
+/// A row that differs from the documented profile in its name alone.
+constexpr ProfileTraits named(Profile profile, std::string_view name) {
+  ProfileTraits row;
+  row.profile = profile;
+  row.name = name;
+  row.acceptance = usual_acceptance;
+  return row;
 }
+
+constexpr ProfileTraits openai() {
+  ProfileTraits row = named(Profile::openai, "openai");
+  row.acceptance = Acceptance::openai;
+  row.further_fields = {openai_fields.data(), openai_fields.size()};
+  row.rejects_temperature_out_of_range = true;
+  row.documents_stop_as_string = true;
+  row.content_may_be_replaced = true;
+  row.checks_other_parts = true;
+  row.error_shape = ErrorShape::openai;
+  row.retry_after_ms = true;
+  row.request_headers = true;
+  row.system_fingerprint = SystemFingerprint::made_up;
+  row.refusal_key = true;
+  row.logprobs_key = true;
+  row.role_delta = {R"({"role":"assistant","content":"","refusal":null})",
+                    R"({"role":"assistant","content":null,"refusal":null})", ""};
+  row.cached_tokens_key = true;
+  return row;
+}
+
+constexpr ProfileTraits dashscope() {
+  ProfileTraits row = named(Profile::dashscope, "dashscope");
+  row.system_fingerprint = SystemFingerprint::null;
+  row.logprobs_key = true;
+  row.null_content_while_thinking = true;
+  row.role_delta = {R"({"content":"","role":"assistant"})", R"({"content":null,"role":"assistant"})",
+                    R"({"content":null,"role":"assistant","reasoning_content":""})"};
+  row.finish_delta = R"({"content":""})";
+  return row;
+}
+
+constexpr ProfileTraits deepseek() {
+  constexpr std::string_view role = R"({"role":"assistant","content":null,"reasoning_content":""})";
+  ProfileTraits row = named(Profile::deepseek, "deepseek");
+  row.system_fingerprint = SystemFingerprint::made_up;
+  row.logprobs_key = true;
+  row.null_reasoning = true;
+  row.null_content_while_thinking = true;
+  row.role_delta = {role, role, ""};
+  row.finish_delta = R"({"content":""})";
+  row.prompt_cache_tokens = true;
+  row.usage_on_finish = true;
+  return row;
+}
+
+inline constexpr std::array rows = {named(Profile::documented, "documented"), openai(), dashscope(), deepseek()};
+
+}  // namespace profiles
+
+MOCK_GATEWAY_INLINE bool NameList::has(std::string_view name) const { return std::find(names, names + count, name) != names + count; }
+
+MOCK_GATEWAY_INLINE const ProfileTraits& traits_of(Profile profile) {
+  for (const ProfileTraits& row : profiles::rows) {
+    if (row.profile == profile) return row;
+  }
+  throw GatewayError("profile " + std::to_string(static_cast<int>(profile)) + " has no row in model/profile.cpp");
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::string to_string(Profile profile) { return std::string(detail::traits_of(profile).name); }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Profile profile) { return out << to_string(profile); }
 
 MOCK_GATEWAY_INLINE Profile profile_named(std::string_view name) {
-  for (const Profile profile : {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek}) {
-    if (to_string(profile) == name) return profile;
+  std::string names;
+  for (const detail::ProfileTraits& row : detail::profiles::rows) {
+    if (row.name == name) return row.profile;
+    if (!names.empty()) names += &row == &detail::profiles::rows.back() ? " or " : ", ";
+    names += row.name;
   }
-  throw GatewayError("no profile is named \"" + detail::text::excerpt(name, 40) +
-                     "\"; use documented, openai, dashscope or deepseek");
+  throw GatewayError("no profile is named \"" + detail::text::excerpt(name, 40) + "\"; use " + names);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const detail::ProfileTraits& row : detail::profiles::rows) names.emplace_back(row.name);
+  return names;
 }
 
 }}  // namespace mock_gateway
@@ -10001,41 +11104,28 @@ MOCK_GATEWAY_INLINE Profile profile_named(std::string_view name) {
 // ---- model/range.cpp ------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace ranges {
-
-/// As short as it can be while it still reads back as the same number, in any locale.
-MOCK_GATEWAY_INLINE std::string number(double value) {
-  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
-  if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
-  return Json(value).dump();
-}
-
-}  // namespace ranges
-}  // namespace detail
-
 MOCK_GATEWAY_INLINE Range::Range(double least, double most) : least_(least), most_(most) {
   if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range is made of numbers, and this is none");
   if (least > most) {
-    throw GatewayError("a range from " + detail::ranges::number(least) + " to " + detail::ranges::number(most) +
+    throw GatewayError("a range from " + detail::text::number(least) + " to " + detail::text::number(most) +
                        " holds nothing; the smaller number comes first");
   }
 }
 
-MOCK_GATEWAY_INLINE std::string Range::describe() const {
+MOCK_GATEWAY_INLINE std::string Range::to_string() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (least_ == most_) return detail::ranges::number(least_);
+  if (least_ == most_) return detail::text::number(least_);
   if (least_ == -infinity && most_ == infinity) return "any number";
-  if (most_ == infinity) return "at least " + detail::ranges::number(least_);
-  if (least_ == -infinity) return "at most " + detail::ranges::number(most_);
-  return "from " + detail::ranges::number(least_) + " to " + detail::ranges::number(most_);
+  if (most_ == infinity) return "at least " + detail::text::number(least_);
+  if (least_ == -infinity) return "at most " + detail::text::number(most_);
+  return "from " + detail::text::number(least_) + " to " + detail::text::number(most_);
 }
 
 MOCK_GATEWAY_INLINE Range at_least(double number) { return {number, std::numeric_limits<double>::infinity()}; }
 MOCK_GATEWAY_INLINE Range at_most(double number) { return {-std::numeric_limits<double>::infinity(), number}; }
 MOCK_GATEWAY_INLINE Range between(double least, double most) { return {least, most}; }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.describe(); }
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& range) { return out << range.to_string(); }
 
 }}  // namespace mock_gateway
 
@@ -10043,48 +11133,60 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& ran
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE void Headers::add(std::string name, std::string value) { fields_.push_back(Header{std::move(name), std::move(value)}); }
+MOCK_GATEWAY_INLINE wire::Headers::Headers() = default;
+MOCK_GATEWAY_INLINE wire::Headers::Headers(const wire::Headers&) = default;
+MOCK_GATEWAY_INLINE wire::Headers::Headers(wire::Headers&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::Headers& wire::Headers::operator=(const wire::Headers&) = default;
+MOCK_GATEWAY_INLINE wire::Headers& wire::Headers::operator=(wire::Headers&&) noexcept = default;
+MOCK_GATEWAY_INLINE wire::Headers::~Headers() = default;
 
-MOCK_GATEWAY_INLINE void Headers::set(std::string name, std::string value) {
-  const auto same_name = [&name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); };
+MOCK_GATEWAY_INLINE void wire::Headers::add(std::string name, std::string value) {
+  fields_.push_back(wire::Header{std::move(name), std::move(value)});
+}
+
+MOCK_GATEWAY_INLINE void wire::Headers::set(std::string name, std::string value) {
+  const auto same_name = [&name](const wire::Header& field) {
+    return detail::text::equals_ignoring_case(field.name, name);
+  };
   const auto first = std::find_if(fields_.begin(), fields_.end(), same_name);
   if (first == fields_.end()) {
     add(std::move(name), std::move(value));
     return;
   }
   fields_.erase(std::remove_if(first + 1, fields_.end(), same_name), fields_.end());
-  *first = Header{std::move(name), std::move(value)};
+  *first = wire::Header{std::move(name), std::move(value)};
 }
 
-MOCK_GATEWAY_INLINE void Headers::remove(std::string_view name) {
-  fields_.erase(
-      std::remove_if(fields_.begin(), fields_.end(),
-                     [name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); }),
-      fields_.end());
+MOCK_GATEWAY_INLINE void wire::Headers::remove(std::string_view name) {
+  fields_.erase(std::remove_if(
+                    fields_.begin(), fields_.end(),
+                    [name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); }),
+                fields_.end());
 }
 
-MOCK_GATEWAY_INLINE bool Headers::has(std::string_view name) const {
-  return std::any_of(fields_.begin(), fields_.end(),
-                     [name](const Header& field) { return detail::text::equals_ignoring_case(field.name, name); });
+MOCK_GATEWAY_INLINE bool wire::Headers::has(std::string_view name) const {
+  return std::any_of(fields_.begin(), fields_.end(), [name](const wire::Header& field) {
+    return detail::text::equals_ignoring_case(field.name, name);
+  });
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> Headers::find(std::string_view name) const {
-  for (const Header& field : fields_) {
+MOCK_GATEWAY_INLINE std::optional<std::string> wire::Headers::find(std::string_view name) const {
+  for (const wire::Header& field : fields_) {
     if (detail::text::equals_ignoring_case(field.name, name)) return field.value;
   }
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE std::vector<std::string> Headers::all(std::string_view name) const {
+MOCK_GATEWAY_INLINE std::vector<std::string> wire::Headers::all(std::string_view name) const {
   std::vector<std::string> values;
-  for (const Header& field : fields_) {
+  for (const wire::Header& field : fields_) {
     if (detail::text::equals_ignoring_case(field.name, name)) values.push_back(field.value);
   }
   return values;
 }
 
-MOCK_GATEWAY_INLINE bool Headers::lists(std::string_view name, std::string_view token) const {
-  for (const Header& field : fields_) {
+MOCK_GATEWAY_INLINE bool wire::Headers::lists(std::string_view name, std::string_view token) const {
+  for (const wire::Header& field : fields_) {
     if (!detail::text::equals_ignoring_case(field.name, name)) continue;
     std::string_view rest = field.value;
     for (;;) {
@@ -10103,248 +11205,6 @@ MOCK_GATEWAY_INLINE bool Headers::lists(std::string_view name, std::string_view 
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
-namespace reply_check {
-
-/// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
-void require_completion(const ReplyData& data, const char* what);
-/// The choice that a setter adds to: the last. Throws GatewayError for a reply that has none.
-ScriptedChoice& last_choice(ReplyData& data, const char* setter);
-/// Compact JSON, or GatewayError; `what` names it.
-std::string json_text_of(const Json& value, const std::string& what);
-/// The arguments of a scripted call as JSON text, or GatewayError.
-std::string arguments_text(const std::string& name, const Json& arguments);
-/// A merge patch, or GatewayError.
-const Json& checked_patch(const Json& patch, const char* setter);
-double checked_logprob(double logprob);
-std::int64_t checked_count(std::int64_t tokens, const char* what);
-/// Throws GatewayError for a fault that can never happen.
-void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect);
-void require_countable(const Trigger& trigger);
-/// Empty when the trigger, or the effect at such a trigger, may come.
-std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count);
-std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect);
-/// Throws GatewayError when the reply has nothing that comes at this pace.
-void require_paceable(const ReplyData& data, const Pace& pace);
-/// Throws GatewayError for what cannot be one of several choices.
-void require_part(const ReplyData& part);
-/// Whether the data of an event would reach a client's user.
-bool says_something(const Json& event);
-
-MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* what) {
-  if (data.failure) {
-    throw GatewayError(std::string("a failure carries no ") + what + "; its body is set with Failure::body");
-  }
-  if (data.raw) {
-    throw GatewayError(std::string("a raw reply carries no ") + what + "; its body is sent as it is: write it there");
-  }
-  if (data.chunks) {
-    throw GatewayError(std::string("chunks carry no ") + what + "; they are sent as they are: write it into them");
-  }
-}
-
-MOCK_GATEWAY_INLINE ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
-  require_completion(data, setter);
-  if (data.choices.empty()) data.choices.emplace_back();
-  return data.choices.back();
-}
-
-MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::string& what) {
-  try {
-    return value.dump();
-  } catch (const Json::exception& error) {
-    throw GatewayError(what + " cannot be written as JSON: " + error.what());
-  }
-}
-
-MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Json& arguments) {
-  if (arguments.is_null()) return "{}";  // what `{}` converts to
-  if (!arguments.is_object()) {
-    throw GatewayError("the arguments of tool call \"" + name +
-                       "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
-  }
-  return json_text_of(arguments, "the arguments of tool call \"" + name + "\"");
-}
-
-MOCK_GATEWAY_INLINE const Json& checked_patch(const Json& patch, const char* setter) {
-  if (!patch.is_object()) {
-    throw GatewayError(std::string(setter) +
-                       " merges the fields of a JSON object such as {{\"service_tier\", \"flex\"}}," + " not " +
-                       patch.type_name());
-  }
-  json_text_of(patch, std::string("what ") + setter + " merges");
-  return patch;
-}
-
-MOCK_GATEWAY_INLINE double checked_logprob(double logprob) {
-  if (!std::isfinite(logprob) || logprob > 0) {
-    throw GatewayError(
-        "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not " +
-        std::to_string(logprob));
-  }
-  return logprob;
-}
-
-MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* what) {
-  if (tokens < 0) {
-    throw GatewayError(std::string(what) + " of a usage must not be negative, but is " + std::to_string(tokens) +
-                       "; extra({{\"usage\", …}}) sends whatever it holds");
-  }
-  return tokens;
-}
-
-MOCK_GATEWAY_INLINE void require_countable(const Trigger& trigger) {
-  switch (trigger.kind()) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::before_done:
-    case Trigger::Kind::at_end: return;
-    case Trigger::Kind::inside_event:
-      if (trigger.byte() == 0) throw GatewayError("bytes of a trigger count from 1");
-      break;
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::after_bytes:
-    case Trigger::Kind::inside_character: break;
-  }
-  if (trigger.count() == 0) throw GatewayError("events, tokens and bytes of a trigger count from 1");
-}
-
-MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
-  if (!data.failure && !data.raw) return "";
-  const std::string reply = data.failure ? "a failure" : "a raw reply";
-  switch (kind) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::at_end: return "";
-    case Trigger::Kind::after_bytes: {
-      const int status = data.failure ? data.failure->status() : data.raw->status;
-      if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
-      const std::string* const body = data.raw                   ? &data.raw->body
-                                      : data.failure->raw_body() ? &*data.failure->raw_body()
-                                                                 : nullptr;
-      if (!body || count <= body->size()) return "";
-      return "the body has " + text::counted(body->size(), "byte");
-    }
-    // Neither is ever streamed, not even to a request that asked for a stream.
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-    case Trigger::Kind::before_done: return reply + " has no events";
-  }
-  return "";
-}
-
-MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect) {
-  const bool never_streamed = data.failure || data.raw;
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection:
-    case Effect::Kind::reset_connection:
-    case Effect::Kind::half_close:
-    case Effect::Kind::stall:
-    case Effect::Kind::garbage: return "";
-    case Effect::Kind::truncate:
-      if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
-      if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
-      if (never_streamed && kind == Trigger::Kind::at_end)
-        return "nothing of the body is left then; use after_bytes or after_headers";
-      return "";
-    case Effect::Kind::wrong_content_length: {
-      if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
-      if (data.chunks) return "chunks are always streamed, without a Content-Length";
-      if (data.headers.has("Content-Length"))
-        return "the reply has a Content-Length of its own, which is sent as it is";
-      const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
-      if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
-      return "";
-    }
-    case Effect::Kind::error_event:
-    case Effect::Kind::skip_event:
-    case Effect::Kind::duplicate_event: break;
-  }
-  if (never_streamed) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
-  switch (kind) {
-    case Trigger::Kind::before_headers: return "no stream has begun; use after_headers()";
-    case Trigger::Kind::after_bytes:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-      return "an event does not stand inside another; use after_events or after_tokens";
-    case Trigger::Kind::at_end: return "no event comes then; use before_done()";
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::before_done: break;
-  }
-  return "";
-}
-
-MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  require_countable(trigger);
-  if (effect.duration() && *effect.duration() <= Duration::zero()) {
-    throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
-  }
-  if (const std::string why = why_trigger_never_comes(data, trigger.kind(), trigger.count()); !why.empty()) {
-    throw GatewayError(why + ", so \"" + trigger.to_string() +
-                       "\" never comes; use before_headers, after_headers, after_bytes or at_end");
-  }
-  if (const std::string why = why_effect_never_comes(data, trigger.kind(), effect); !why.empty())
-    throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
-}
-
-MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pace) {
-  if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
-    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
-                       " leaves in one piece; first_token_after delays it");
-  if (!pace.chunking()) return;
-  if (data.failure || data.raw)
-    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
-  if (data.chunks) throw GatewayError("chunks are cut already: each element is one event");
-}
-
-MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
-  if (part.failure || part.raw || part.chunks) {
-    const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
-    throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
-  }
-  const bool written_otherwise =
-      !same_dialect(part.sse, SseDialect()) || part.writes.kind != Writes::Kind::due_together;
-  if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
-      part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
-      !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
-      !part.early_hints.empty() || written_otherwise) {
-    throw GatewayError(
-        "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: "
-        "choices(…).every(…)");
-  }
-}
-
-MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
-  const auto member = [](const Json& object, const char* name) {
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    return found == object.end() ? Json() : *found;
-  };
-  const auto is_text = [](const Json& value) {
-    return value.is_string() && !value.get_ref<const std::string&>().empty();
-  };
-  for (const Json& choice : member(event, "choices")) {
-    const Json delta = member(choice, "delta");
-    for (const char* const name : {"content", "reasoning_content", "refusal"})
-      if (is_text(member(delta, name))) return true;
-    for (const Json& call : member(delta, "tool_calls")) {
-      if (is_text(member(member(call, "function"), "arguments"))) return true;
-      if (is_text(member(member(call, "custom"), "input"))) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace reply_check
-
-MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  const std::string why = reply_check::why_trigger_never_comes(data, trigger.kind(), trigger.count());
-  return why.empty() ? reply_check::why_effect_never_comes(data, trigger.kind(), effect) : why;
-}
 
 MOCK_GATEWAY_INLINE Reply join_choices(const std::vector<Reply>& replies) {
   ReplyData joined;
@@ -10371,6 +11231,12 @@ MOCK_GATEWAY_INLINE Reply make_raw_reply(int status, std::string body, std::stri
 }
 
 }  // namespace detail
+
+MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(const TokenLogprob&) = default;
+MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(TokenLogprob&&) noexcept = default;
+MOCK_GATEWAY_INLINE TokenLogprob& TokenLogprob::operator=(const TokenLogprob&) = default;
+MOCK_GATEWAY_INLINE TokenLogprob& TokenLogprob::operator=(TokenLogprob&&) noexcept = default;
+MOCK_GATEWAY_INLINE TokenLogprob::~TokenLogprob() = default;
 
 MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
 
@@ -10414,7 +11280,7 @@ MOCK_GATEWAY_INLINE StreamChunk::StreamChunk(Json::initializer_list_t fields) {
   const Json json(fields);
   if (!json.is_object()) {
     throw GatewayError("a chunk in braces is an object, {{\"choices\", Json::array()}}, but this is " + json.dump() +
-                       ": a pair of braces is missing, or chunk(json) is meant");
+                       ": a pair of braces is missing, or json_chunk(json) is meant");
   }
   *this = of_json(json);
 }
@@ -10447,7 +11313,8 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_fields(std::string lines) {
           "dialect's line_end and the blank line are written for it");
     }
     if (line.substr(0, line.find(':')) == "data")
-      throw GatewayError("event is one without data; chunk(json) writes one with data, and raw_bytes(…) any bytes");
+      throw GatewayError(
+          "event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
     start += line.size() + 1;
   }
   return chunk;
@@ -10617,7 +11484,7 @@ MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value)
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::early_hints(const Headers& fields) const {
+MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) const {
   Reply changed = *this;
   changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
   return changed;
@@ -10638,17 +11505,16 @@ MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::fail(Trigger trigger, Effect effect) const {
+MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const {
   detail::reply_check::require_possible(*data_, trigger, effect);
   Reply changed = *this;
   changed.edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, Place place) const {
-  if (place.number() == 0) throw GatewayError("events and tokens of a place count from 1");
+MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const {
   if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
-  if (data_->raw && place.kind() == Place::Kind::token)
+  if (data_->raw && place.kind() == HoldPoint::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
   Reply changed = *this;
   changed.edit().holds.push_back(Hold{std::move(gate), place});
@@ -10659,7 +11525,7 @@ MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
-  detail::require_header_field("Content-Type", dialect.content_type);
+  detail::require_header_field("Content-Type", dialect.content_type());
   Reply changed = *this;
   changed.edit().sse = std::move(dialect);
   return changed;
@@ -10725,7 +11591,7 @@ MOCK_GATEWAY_INLINE Reply chunks(std::vector<StreamChunk> elements) {
   return Reply(std::move(data));
 }
 
-MOCK_GATEWAY_INLINE StreamChunk chunk(const Json& json) { return StreamChunk::of_json(json); }
+MOCK_GATEWAY_INLINE StreamChunk json_chunk(const Json& json) { return StreamChunk::of_json(json); }
 
 MOCK_GATEWAY_INLINE StreamChunk raw_bytes(std::string bytes) { return StreamChunk::of_bytes(std::move(bytes)); }
 
@@ -10734,6 +11600,348 @@ MOCK_GATEWAY_INLINE StreamChunk event(std::string lines) { return StreamChunk::o
 MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string content_type) {
   return detail::make_raw_reply(status, detail::reply_check::json_text_of(body, "the body of a raw reply"),
                                 std::move(content_type));
+}
+
+}}  // namespace mock_gateway
+
+// ---- model/reply_checks.cpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace reply_check {
+
+MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* what) {
+  if (data.failure) {
+    throw GatewayError(std::string("a failure carries no ") + what + "; its body is set with Failure::body");
+  }
+  if (data.raw) {
+    throw GatewayError(std::string("a raw reply carries no ") + what + "; its body is sent as it is: write it there");
+  }
+  if (data.chunks) {
+    throw GatewayError(std::string("chunks carry no ") + what + "; they are sent as they are: write it into them");
+  }
+}
+
+MOCK_GATEWAY_INLINE ScriptedChoice& last_choice(ReplyData& data, const char* setter) {
+  require_completion(data, setter);
+  if (data.choices.empty()) data.choices.emplace_back();
+  return data.choices.back();
+}
+
+MOCK_GATEWAY_INLINE std::string json_text_of(const Json& value, const std::string& what) {
+  try {
+    return value.dump();
+  } catch (const Json::exception& error) {
+    throw GatewayError(what + " cannot be written as JSON: " + error.what());
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string arguments_text(const std::string& name, const Json& arguments) {
+  if (arguments.is_null()) return "{}";  // what `{}` converts to
+  if (!arguments.is_object()) {
+    throw GatewayError("the arguments of tool call \"" + name +
+                       "\" must be a JSON object such as {{\"city\", \"Paris\"}}," + " not " + arguments.type_name());
+  }
+  return json_text_of(arguments, "the arguments of tool call \"" + name + "\"");
+}
+
+MOCK_GATEWAY_INLINE const Json& checked_patch(const Json& patch, const char* setter) {
+  if (!patch.is_object()) {
+    throw GatewayError(std::string(setter) +
+                       " merges the fields of a JSON object such as {{\"service_tier\", \"flex\"}}," + " not " +
+                       patch.type_name());
+  }
+  json_text_of(patch, std::string("what ") + setter + " merges");
+  return patch;
+}
+
+MOCK_GATEWAY_INLINE double checked_logprob(double logprob) {
+  if (!std::isfinite(logprob) || logprob > 0) {
+    throw GatewayError(
+        "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not " +
+        std::to_string(logprob));
+  }
+  return logprob;
+}
+
+MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* what) {
+  if (tokens < 0) {
+    throw GatewayError(std::string(what) + " of a usage must not be negative, but is " + std::to_string(tokens) +
+                       "; extra({{\"usage\", …}}) sends whatever it holds");
+  }
+  return tokens;
+}
+
+/// Empty when the trigger may come.
+MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
+  if (!data.failure && !data.raw) return "";
+  const std::string reply = data.failure ? "a failure" : "a raw reply";
+  switch (kind) {
+    case Trigger::Kind::before_headers:
+    case Trigger::Kind::after_headers:
+    case Trigger::Kind::at_end: return "";
+    case Trigger::Kind::after_bytes: {
+      const int status = data.failure ? data.failure->status() : data.raw->status;
+      if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
+      const std::string* const body = data.raw                   ? &data.raw->body
+                                      : data.failure->raw_body() ? &*data.failure->raw_body()
+                                                                 : nullptr;
+      if (!body || count <= body->size()) return "";
+      return "the body has " + text::counted(body->size(), "byte");
+    }
+    // Neither is ever streamed, not even to a request that asked for a stream.
+    case Trigger::Kind::after_events:
+    case Trigger::Kind::after_tokens:
+    case Trigger::Kind::inside_event:
+    case Trigger::Kind::inside_character:
+    case Trigger::Kind::before_done: return reply + " has no events";
+  }
+  return "";
+}
+
+/// Empty when the effect may come at such a trigger.
+MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect) {
+  const bool never_streamed = data.failure || data.raw;
+  switch (effect.kind()) {
+    case Effect::Kind::close_connection:
+    case Effect::Kind::reset_connection:
+    case Effect::Kind::half_close:
+    case Effect::Kind::stall:
+    case Effect::Kind::garbage: return "";
+    case Effect::Kind::truncate:
+      if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
+      if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
+      if (never_streamed && kind == Trigger::Kind::at_end)
+        return "nothing of the body is left then; use after_bytes or after_headers";
+      return "";
+    case Effect::Kind::wrong_content_length: {
+      if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
+      if (data.chunks) return "chunks are always streamed, without a Content-Length";
+      if (data.headers.has("Content-Length"))
+        return "the reply has a Content-Length of its own, which is sent as it is";
+      const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
+      if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
+      return "";
+    }
+    case Effect::Kind::error_event:
+    case Effect::Kind::skip_event:
+    case Effect::Kind::duplicate_event: break;
+  }
+  if (never_streamed) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
+  switch (kind) {
+    case Trigger::Kind::before_headers: return "no stream has begun; use after_headers()";
+    case Trigger::Kind::after_bytes:
+    case Trigger::Kind::inside_event:
+    case Trigger::Kind::inside_character:
+      return "an event does not stand inside another; use after_events or after_tokens";
+    case Trigger::Kind::at_end: return "no event comes then; use before_done()";
+    case Trigger::Kind::after_headers:
+    case Trigger::Kind::after_events:
+    case Trigger::Kind::after_tokens:
+    case Trigger::Kind::before_done: break;
+  }
+  return "";
+}
+
+MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
+  if (const std::string why = why_trigger_never_comes(data, trigger.kind(), trigger.count()); !why.empty()) {
+    throw GatewayError(why + ", so \"" + trigger.to_string() +
+                       "\" never comes; use before_headers, after_headers, after_bytes or at_end");
+  }
+  if (const std::string why = why_effect_never_comes(data, trigger.kind(), effect); !why.empty())
+    throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
+}
+
+MOCK_GATEWAY_INLINE void require_paceable(const ReplyData& data, const Pace& pace) {
+  if ((data.raw || data.failure) && (pace.gap() || pace.rate()))
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") +
+                       " leaves in one piece; first_token_after delays it");
+  if (!pace.chunking()) return;
+  if (data.failure || data.raw)
+    throw GatewayError(std::string(data.failure ? "a failure" : "a raw reply") + " leaves in one piece");
+  if (data.chunks) throw GatewayError("chunks are cut already: each element is one event");
+}
+
+MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
+  if (part.failure || part.raw || part.chunks) {
+    const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
+    throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
+  }
+  const bool written_otherwise = part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
+  if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
+      part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
+      !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
+      !part.early_hints.empty() || written_otherwise) {
+    throw GatewayError(
+        "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
+        "fields, verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: "
+        "choices(…).every(…)");
+  }
+}
+
+MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
+  const auto member = [](const Json& object, const char* name) {
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    return found == object.end() ? Json() : *found;
+  };
+  const auto is_text = [](const Json& value) {
+    return value.is_string() && !value.get_ref<const std::string&>().empty();
+  };
+  for (const Json& choice : member(event, "choices")) {
+    const Json delta = member(choice, "delta");
+    for (const char* const name : {"content", "reasoning_content", "refusal"})
+      if (is_text(member(delta, name))) return true;
+    for (const Json& call : member(delta, "tool_calls")) {
+      if (is_text(member(member(call, "function"), "arguments"))) return true;
+      if (is_text(member(member(call, "custom"), "input"))) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace reply_check
+
+MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
+  const std::string why = reply_check::why_trigger_never_comes(data, trigger.kind(), trigger.count());
+  return why.empty() ? reply_check::why_effect_never_comes(data, trigger.kind(), effect) : why;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/sse_dialect.cpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE SseDialect::SseDialect() = default;
+MOCK_GATEWAY_INLINE SseDialect::SseDialect(const SseDialect&) = default;
+MOCK_GATEWAY_INLINE SseDialect::SseDialect(SseDialect&&) noexcept = default;
+MOCK_GATEWAY_INLINE SseDialect& SseDialect::operator=(const SseDialect&) = default;
+MOCK_GATEWAY_INLINE SseDialect& SseDialect::operator=(SseDialect&&) noexcept = default;
+MOCK_GATEWAY_INLINE SseDialect::~SseDialect() = default;
+
+MOCK_GATEWAY_INLINE SseDialect SseDialect::line_end(std::string end) const {
+  SseDialect copy = *this;
+  copy.line_end_ = std::move(end);
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::space_after_colon(bool space) const {
+  SseDialect copy = *this;
+  copy.space_after_colon_ = space;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::done(bool sent) const {
+  SseDialect copy = *this;
+  copy.done_ = sent;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::content_type(std::string type) const {
+  SseDialect copy = *this;
+  copy.content_type_ = std::move(type);
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::byte_order_mark(bool sent) const {
+  SseDialect copy = *this;
+  copy.byte_order_mark_ = sent;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::event(std::string name) const {
+  SseDialect copy = *this;
+  copy.event_ = std::move(name);
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::ids(bool sent) const {
+  SseDialect copy = *this;
+  copy.ids_ = sent;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::retry(std::optional<Duration> time) const {
+  SseDialect copy = *this;
+  copy.retry_ = time;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::multi_line_data(bool split) const {
+  SseDialect copy = *this;
+  copy.multi_line_data_ = split;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::comment(std::string text) const {
+  SseDialect copy = *this;
+  copy.comment_ = std::move(text);
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::ping_every(Duration interval) const {
+  SseDialect copy = *this;
+  copy.ping_every_ = interval;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::ping(std::string lines) const {
+  SseDialect copy = *this;
+  copy.ping_ = std::move(lines);
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::final_blank_line(bool sent) const {
+  SseDialect copy = *this;
+  copy.final_blank_line_ = sent;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::after_done(std::string data) const {
+  SseDialect copy = *this;
+  copy.after_done_ = std::move(data);
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::open_after_done(bool open) const {
+  SseDialect copy = *this;
+  copy.open_after_done_ = open;
+  return copy;
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::gzip(bool compressed) const {
+  SseDialect copy = *this;
+  copy.gzip_ = compressed;
+  return copy;
+}
+
+namespace detail {
+
+MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
+  if (dialect.line_end() != "\n" && dialect.line_end() != "\r\n" && dialect.line_end() != "\r")
+    throw GatewayError("a line of SSE ends in \"\\n\", \"\\r\\n\" or \"\\r\"");
+  const auto require_one_line = [](const std::string& value, const char* member) {
+    if (value.find_first_of("\r\n") != std::string::npos)
+      throw GatewayError(std::string("SseDialect::") + member + " is one line; it must not hold CR or LF");
+  };
+  require_one_line(dialect.event(), "event");
+  require_one_line(dialect.comment(), "comment");
+  require_one_line(dialect.after_done(), "after_done");
+  if (dialect.retry() &&
+      (*dialect.retry() < Duration::zero() || *dialect.retry() % std::chrono::milliseconds{1} != Duration{0}))
+    throw GatewayError("SseDialect::retry needs a duration that is not negative, in whole milliseconds");
+  if (dialect.ping_every() != Duration::zero() && dialect.ping_every() < std::chrono::milliseconds{1})
+    throw GatewayError("SseDialect::ping_every needs a millisecond at least, or 0 for no pings");
+  if (dialect.ping().empty() || dialect.ping().find('\r') != std::string::npos) {
+    throw GatewayError(
+        "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
+        "it");
+  }
+  if (dialect.after_done().empty()) return;
+  if (!dialect.done()) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");
+  if (!dialect.final_blank_line()) {
+    throw GatewayError(
+        "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
+        "final_blank_line true");
+  }
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& right) {
+  const auto members = [](const SseDialect& dialect) {
+    return std::tie(dialect.line_end_, dialect.space_after_colon_, dialect.done_, dialect.content_type_,
+                    dialect.byte_order_mark_, dialect.event_, dialect.ids_, dialect.retry_, dialect.multi_line_data_,
+                    dialect.comment_, dialect.ping_every_, dialect.ping_, dialect.final_blank_line_,
+                    dialect.after_done_, dialect.open_after_done_, dialect.gzip_);
+  };
+  return members(left) == members(right);
 }
 
 }}  // namespace mock_gateway
@@ -10752,6 +11960,39 @@ MOCK_GATEWAY_INLINE std::string to_string(KeyState state) {
 }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, KeyState state) { return out << to_string(state); }
+
+MOCK_GATEWAY_INLINE ApiKey::ApiKey() = default;
+MOCK_GATEWAY_INLINE ApiKey::ApiKey(const ApiKey&) = default;
+MOCK_GATEWAY_INLINE ApiKey::ApiKey(ApiKey&&) noexcept = default;
+MOCK_GATEWAY_INLINE ApiKey& ApiKey::operator=(const ApiKey&) = default;
+MOCK_GATEWAY_INLINE ApiKey& ApiKey::operator=(ApiKey&&) noexcept = default;
+MOCK_GATEWAY_INLINE ApiKey::~ApiKey() = default;
+
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::secret(std::string secret) const {
+  KeyOptions copy = *this;
+  copy.secret_ = std::move(secret);
+  return copy;
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::disabled(bool disabled) const {
+  KeyOptions copy = *this;
+  copy.disabled_ = disabled;
+  return copy;
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::models(std::vector<std::string> ids) const {
+  KeyOptions copy = *this;
+  copy.models_ = std::move(ids);
+  return copy;
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::operations(std::vector<Operation> operations) const {
+  KeyOptions copy = *this;
+  copy.operations_ = std::move(operations);
+  return copy;
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
+  KeyOptions copy = *this;
+  copy.limit_ = RateLimit{requests, window};
+  return copy;
+}
 
 }}  // namespace mock_gateway
 
@@ -10867,7 +12108,7 @@ MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) cons
   }
 }
 
-MOCK_GATEWAY_INLINE void KeyStore::describe(const std::string& id, std::string description) {
+MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::string description) {
   mask(description);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "described").key.description = std::move(description);
@@ -10933,18 +12174,18 @@ MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& 
   return ids;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const Headers& headers, bool bearer_in_any_case) const {
+MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case) const {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
-  for (const Header& header : headers) {
+  for (const wire::Header& header : headers) {
     if (!text::equals_ignoring_case(header.name, "Authorization")) continue;
     if (++fields == 1) field = &header.value;
   }
   if (field == nullptr) return presented;
 
   // credentials = auth-scheme [ 1*SP token68 ] (RFC 9110, 11.4)
-  presented.verdict = Verdict::malformed;
+  presented.status = CredentialStatus::malformed;
   const std::string_view value = text::trim(*field);
   const std::size_t gap = value.find_first_of(" \t");
   const std::string_view scheme = value.substr(0, gap);
@@ -10962,14 +12203,14 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const Headers& headers
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto known = by_secret_.find(presented.credential);
   if (known == by_secret_.end()) {
-    presented.verdict = Verdict::unknown;
+    presented.status = CredentialStatus::unknown;
     return presented;
   }
   presented.key = known->second->key;
   switch (presented.key.state) {
-    case KeyState::enabled: presented.verdict = Verdict::enabled; break;
-    case KeyState::disabled: presented.verdict = Verdict::disabled; break;
-    case KeyState::deleted: presented.verdict = Verdict::deleted; break;
+    case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
+    case KeyState::disabled: presented.status = CredentialStatus::disabled; break;
+    case KeyState::deleted: presented.status = CredentialStatus::deleted; break;
   }
   return presented;
 }
@@ -11036,8 +12277,8 @@ MOCK_GATEWAY_INLINE CreatedKey Keys::create(std::string description, const KeyOp
                         options.operations_, options.limit_);
 }
 
-MOCK_GATEWAY_INLINE void Keys::describe(const std::string& id, std::string description) const {
-  store_->describe(id, std::move(description));
+MOCK_GATEWAY_INLINE void Keys::set_description(const std::string& id, std::string description) const {
+  store_->set_description(id, std::move(description));
 }
 
 MOCK_GATEWAY_INLINE void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState::disabled); }
@@ -11175,11 +12416,9 @@ MOCK_GATEWAY_INLINE std::size_t unescape(std::string_view text, std::size_t at, 
   if (text[at] == '\\' && letter == '/') return byte = letter, 2;
   if (text[at] == '\\' && (letter != 'u' || text.compare(at + 2, 2, "00") != 0)) return 0;
   const std::size_t digits = text[at] == '\\' ? at + 4 : at + 1;
-  if (digits + 2 > text.size()) return 0;
-  const int high = text::hex_value(text[digits]);
-  const int low = text::hex_value(text[digits + 1]);
-  if (high < 0 || low < 0) return 0;
-  byte = static_cast<char>(high * 16 + low);
+  const int value = text::hex_byte(text, digits);
+  if (value < 0) return 0;
+  byte = static_cast<char>(value);
   return byte > ' ' && byte <= '~' ? digits + 2 - at : 0;
 }
 
@@ -11325,7 +12564,7 @@ MOCK_GATEWAY_INLINE OpenAiError openai_error(const Failure& failure) {
   return {failure.message(), type_chosen ? failure.type() : openai_type(failure.status()), openai_code(failure)};
 }
 
-MOCK_GATEWAY_INLINE void append_model(std::string& out, const Model& model, std::int64_t created) {
+MOCK_GATEWAY_INLINE void append_model(std::string& out, const wire::Model& model, std::int64_t created) {
   out += '{';
   append_member(out, "id", model.id);
   out += R"(,"object":"model","created":)";
@@ -11340,7 +12579,7 @@ MOCK_GATEWAY_INLINE void append_model(std::string& out, const Model& model, std:
 MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profile) {
   if (failure.raw_body()) return *failure.raw_body();
   std::string out = R"({"error":{)";
-  if (profile == Profile::openai) {
+  if (traits_of(profile).error_shape == ErrorShape::openai) {
     const bodies::OpenAiError error = bodies::openai_error(failure);
     bodies::append_member(out, "message", error.message);
     out += ',';
@@ -11363,15 +12602,15 @@ MOCK_GATEWAY_INLINE std::string error_body(const Failure& failure, Profile profi
   return out += "}}";
 }
 
-MOCK_GATEWAY_INLINE std::string model_body(const Model& model, std::int64_t created) {
+MOCK_GATEWAY_INLINE std::string model_body(const wire::Model& model, std::int64_t created) {
   std::string out;
   bodies::append_model(out, model, created);
   return out;
 }
 
-MOCK_GATEWAY_INLINE std::string models_body(const std::vector<Model>& models, std::int64_t created) {
+MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& models, std::int64_t created) {
   std::string out = R"({"object":"list","data":[)";
-  for (const Model& model : models) {
+  for (const wire::Model& model : models) {
     if (out.back() != '[') out += ',';
     bodies::append_model(out, model, created);
   }
@@ -11410,7 +12649,6 @@ MOCK_GATEWAY_INLINE bool cut_at_stop(const Limits& limits, TokenizedText& text) 
   return true;
 }
 
-/// Randomness of one part of a choice: the same for the same answer, whatever else the answer holds.
 MOCK_GATEWAY_INLINE Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part) {
   return Random(seed ^ (static_cast<std::uint64_t>(choice) << 32) ^ part);
 }
@@ -11418,7 +12656,7 @@ MOCK_GATEWAY_INLINE Random random_for(std::uint64_t seed, std::size_t choice, st
 MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted, std::size_t index, Limits limits,
                              const AnswerContext& context, const Tokens& tokens) {
   CompletionChoice choice;
-  choice.has_refusal = scripted.refusal && context.profile == Profile::openai;
+  choice.has_refusal = scripted.refusal && traits_of(context.profile).refusal_key;
   choice.has_text = scripted.text || (scripted.refusal && !choice.has_refusal);
   std::string text = scripted.text.value_or("");
   if (scripted.refusal && !choice.has_refusal) text += *scripted.refusal;
@@ -11475,12 +12713,6 @@ MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-MOCK_GATEWAY_INLINE std::size_t deltas_of(const CompletionChoice& choice) {
-  std::size_t count = choice.thinking.deltas() + choice.text.deltas() + choice.refusal.deltas();
-  for (const CompletionToolCall& call : choice.tool_calls) count += call.arguments.deltas();
-  return count;
-}
-
 /// The ends of the deltas of each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
@@ -11512,7 +12744,335 @@ MOCK_GATEWAY_INLINE void add_cuts(TokenizedText& text, const std::vector<std::si
   }
 }
 
-/// `,"name":`, or without the comma at the start of an object.
+}  // namespace completions
+
+MOCK_GATEWAY_INLINE std::size_t CompletionChoice::deltas() const {
+  std::size_t count = thinking.deltas() + text.deltas() + refusal.deltas();
+  for (const CompletionToolCall& call : tool_calls) count += call.arguments.deltas();
+  return count;
+}
+
+MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
+                       const Tokens& tokens, const Chunking* chunking)
+    : context_(context),
+      model_(reply.model.empty() ? request.model : reply.model),
+      include_usage_(request.include_usage),
+      logprobs_(request.logprobs),
+      top_logprobs_(request.top_logprobs),
+      extra_(reply.extra),
+      extra_message_(reply.extra_message),
+      extra_chunks_(reply.extra_chunks),
+      usage_json_(reply.usage_json),
+      interleaved_(reply.interleaved),
+      finish_in_last_chunk_(reply.finish_in_last_chunk) {
+  completions::Limits limits;
+  std::size_t count = reply.choices.size();
+  if (!reply.verbatim) {
+    limits.stop = request.stop;
+    if (request.max_tokens) limits.tokens = static_cast<std::size_t>(std::max<std::int64_t>(*request.max_tokens, 0));
+    count = reply.choices.empty() ? 0 : static_cast<std::size_t>(std::max<std::int64_t>(request.n, 1));
+  }
+  choices_.reserve(count);
+  std::size_t token_count = 0;
+  std::size_t reasoning = 0;
+  for (std::size_t index = 0; index < count; ++index) {
+    const ScriptedChoice& scripted = reply.choices[index % reply.choices.size()];
+    choices_.push_back(completions::make_choice(scripted, index, limits, context_, tokens));
+    if (logprobs_) choices_.back().logprobs = scripted.logprobs;
+    token_count += completions::tokens_of(choices_.back());
+    reasoning += choices_.back().thinking.size();
+  }
+  usage_ = completions::make_usage(reply.usage, tokens.count_prompt(request), token_count, reasoning);
+  delta_count_ = token_count;
+  if (!chunking) return;
+  cut(reply, *chunking);
+  delta_count_ = 0;
+  for (const CompletionChoice& choice : choices_) delta_count_ += choice.deltas();
+}
+
+MOCK_GATEWAY_INLINE void Completion::cut(const ReplyData& reply, const Chunking& chunking) {
+  if (chunking.kind() != Chunking::Kind::pieces) {
+    for (CompletionChoice& choice : choices_) {
+      for (TokenizedText* const text : {&choice.thinking, &choice.text, &choice.refusal})
+        cut_into_deltas(*text, chunking, false);
+      for (CompletionToolCall& call : choice.tool_calls) cut_into_deltas(call.arguments, chunking, true);
+    }
+    return;
+  }
+  const auto scripted = completions::cut_by_pieces(reply.choices, chunking.pieces());
+  for (std::size_t index = 0; index < choices_.size(); ++index) {
+    CompletionChoice& choice = choices_[index];
+    const completions::ScriptedCuts& cuts = scripted[index % scripted.size()];
+    completions::add_cuts(choice.thinking, cuts.thinking, 0);
+    completions::add_cuts(choice.text, cuts.text, 0);
+    // A refusal without a field of its own follows the text.
+    if (choice.has_refusal)
+      completions::add_cuts(choice.refusal, cuts.refusal, 0);
+    else
+      completions::add_cuts(choice.text, cuts.refusal, cuts.text.empty() ? 0 : cuts.text.back());
+    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+      completions::add_cuts(choice.tool_calls[call].arguments, cuts.arguments[call], 0);
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string Completion::body() const {
+  std::string out;
+  out.reserve(512);
+  completions::append_envelope(out, *this, "chat.completion");
+  completions::append_name(out, "choices");
+  out += '[';
+  for (std::size_t index = 0; index < choices_.size(); ++index) {
+    const CompletionChoice& choice = choices_[index];
+    out += index == 0 ? "{" : ",{";
+    completions::append_integer(out, "index", index);
+    completions::append_message(out, choice, profile());
+    const std::size_t visible = choice.text.size() + choice.refusal.size();
+    if (logprobs_ && visible > 0) {
+      completions::append_logprobs(out, *this, index, 0, visible);
+    } else if (completions::has_logprobs_key(*this)) {
+      out += R"(,"logprobs":null)";
+    }
+    completions::append_string(out, "finish_reason", choice.finish_reason);
+    out += '}';
+  }
+  out += ']';
+  completions::append_usage(out, *this);
+  completions::append_system_fingerprint(out, *this);
+  out += '}';
+  if (has_extra()) merge_extra(out, "message");
+  return out;
+}
+
+MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
+  Json value = completions::read_own(json);
+  for (Json& choice : value["choices"]) {
+    if (!choice[message].contains("role")) continue;  // a later delta
+    for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
+  }
+  for (const Json& patch : extra_) value.merge_patch(patch);
+  json = value.dump();
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- answer/completion_events.cpp -----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace completions {
+
+/// The first delta of a choice.
+MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& roles) {
+  if (choice.thinking.size() > 0 && !roles.thinking.empty()) return roles.thinking;
+  return choice.has_text || choice.tool_calls.empty() ? roles.text : roles.calls;
+}
+
+}  // namespace completions
+
+MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
+    : completion_(completion), positions_(completion.choices().size()) {
+  const ProfileTraits& profile = completion_.profile();
+  usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
+  usage_due_ = completion_.include_usage() && !usage_on_finish_;
+  has_extra_ = completion_.has_extra();
+  deltas_left_ = completion_.delta_count();
+  for (const CompletionChoice& choice : completion_.choices()) {
+    deltas_left_ += 1 + choice.tool_calls.size();
+    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
+  }
+  if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
+
+  completions::append_envelope(head_, completion_, "chat.completion.chunk");
+  completions::append_system_fingerprint(head_, completion_);
+  head_ += R"(,"choices":[)";
+  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
+  if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
+  rest_ += R"(,"finish_reason":null})" + tail_;
+
+  thinking_open_ =
+      profile.null_content_while_thinking ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
+  text_close_ = profile.null_reasoning ? R"(,"reasoning_content":null})" : "}";
+}
+
+MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
+  if (!write(event)) return false;
+  ++count_;
+  if (has_extra_) completion_.merge_extra(event.data, "delta");
+  for (const ExtraChunk& extra : completion_.extra_chunks()) {
+    if (extra.number != count_) continue;
+    Json chunk = completions::read_own(event.data);
+    chunk.merge_patch(extra.patch);
+    event.data = chunk.dump();
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
+  std::vector<CallDelta> order;
+  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
+    before = order.size();
+    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
+      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
+  }
+  return order;
+}
+
+MOCK_GATEWAY_INLINE std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
+  if (!call_deltas_.empty()) {
+    const std::vector<CallDelta>& order = call_deltas_[index];
+    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
+  }
+  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    const std::size_t fragments = calls[call].arguments.deltas();
+    if (position <= fragments) return CallDelta{call, position};
+    position -= 1 + fragments;
+  }
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
+  while (deltas_left_ > 0) {
+    const std::size_t index = turn_;
+    turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;
+    if (!write_delta(index, event)) continue;
+    --deltas_left_;
+    if (completion_.finish_in_last_chunk()) finish_delta(index, event);
+    return true;
+  }
+  event.token = false;
+  if (finished_ < positions_.size()) {
+    write_finish(finished_++, event);
+    return true;
+  }
+  if (!usage_due_) return false;
+  usage_due_ = false;
+  event.data = head_;
+  event.data += ']';
+  completions::append_usage(event.data, completion_);
+  event.data += '}';
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
+  const CompletionChoice& choice = completion_.choices()[index];
+  std::size_t position = positions_[index]++;
+  if (position == 0) {
+    begin(index, event);
+    event.token = false;
+    event.data += completions::role_delta(choice, completion_.profile().role_delta);
+    event.data += rest_;
+    return true;
+  }
+  position -= 1;
+  if (position < choice.thinking.deltas()) {
+    begin(index, event);
+    write_token(thinking_open_, choice.thinking, position, "}", event);
+    event.data += rest_;
+    return true;
+  }
+  position -= choice.thinking.deltas();
+  if (position < choice.text.deltas()) {
+    begin(index, event);
+    write_token(R"({"content":)", choice.text, position, text_close_, event);
+    end_with_logprobs(index, 0, choice.text, position, event);
+    return true;
+  }
+  position -= choice.text.deltas();
+  if (position < choice.refusal.deltas()) {
+    begin(index, event);
+    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
+    end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
+    return true;
+  }
+  position -= choice.refusal.deltas();
+  const std::optional<CallDelta> delta = call_delta(index, position);
+  if (!delta) {
+    --positions_[index];  // nothing was sent
+    return false;
+  }
+  const CompletionToolCall& call = choice.tool_calls[delta->call];
+  begin(index, event);
+  event.data += R"({"tool_calls":[{)";
+  completions::append_integer(event.data, "index", delta->call);
+  if (delta->fragment == 0) {
+    event.token = false;
+    completions::append_call(event.data, call, "");
+  } else {
+    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
+                delta->fragment - 1, "}}", event);
+  }
+  event.data += "]}";
+  event.data += rest_;
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
+  event.data = head_;
+  event.data += R"({"index":)";
+  event.data += std::to_string(index);
+  event.data += R"(,"delta":)";
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
+                                   std::string_view close, StreamEvent& event) {
+  event.token = true;
+  event.share = text.share(delta);
+  event.data += open;
+  text::append_json_string(event.data, text.delta(delta));
+  event.data += close;
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
+                                         std::size_t delta, StreamEvent& event) {
+  const auto [first, last] =
+      completion_.logprobs() ? text.tokens_ending_in(delta) : std::pair<std::size_t, std::size_t>{};
+  if (first == last) {
+    event.data += rest_;
+    return;
+  }
+  completions::append_logprobs(event.data, completion_, index, before + first, before + last);
+  event.data += R"(,"finish_reason":null})";
+  event.data += tail_;
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
+  begin(index, event);
+  event.data += completion_.profile().finish_delta;
+  if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
+  end_with_finish_reason(index, index + 1 == positions_.size(), event);
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
+  const CompletionChoice& choice = completion_.choices()[index];
+  if (positions_[index] != 1 + choice.deltas() + choice.tool_calls.size()) return;
+  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
+  event.data.resize(event.data.size() - unfinished.size());
+  end_with_finish_reason(index, deltas_left_ == 0, event);
+}
+
+MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
+  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
+  event.data += '}';
+  if (usage_on_finish_ && last) {
+    event.data += ']';
+    completions::append_usage(event.data, completion_);
+    event.data += '}';
+  } else {
+    event.data += tail_;
+  }
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- answer/completion_json.cpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace completions {
+
 MOCK_GATEWAY_INLINE void append_name(std::string& out, std::string_view name) {
   if (out.back() != '{') out += ',';
   out += '"';
@@ -11525,29 +13085,20 @@ MOCK_GATEWAY_INLINE void append_string(std::string& out, std::string_view name, 
   text::append_json_string(out, value);
 }
 
-template <class Integer>
-void append_integer(std::string& out, std::string_view name, Integer value) {
-  append_name(out, name);
-  out += std::to_string(value);
-}
-
-/// How OpenAI and DeepSeek tell one configuration of a model from another; DashScope sends null.
 MOCK_GATEWAY_INLINE void append_system_fingerprint(std::string& out, const Completion& completion) {
-  const Profile profile = completion.context().profile;
-  if (profile == Profile::documented) return;
+  const SystemFingerprint kind = completion.profile().system_fingerprint;
+  if (kind == SystemFingerprint::absent) return;
   append_name(out, "system_fingerprint");
-  if (profile == Profile::dashscope) {
+  if (kind == SystemFingerprint::null) {
     out += "null";
     return;
   }
-  constexpr std::string_view digits = "0123456789abcdef";
   std::uint64_t bits = fingerprint(completion.model());
   out += "\"fp_";
-  for (int count = 0; count < 10; ++count, bits >>= 4) out += digits[bits & 0xfu];
+  for (int count = 0; count < 10; ++count, bits >>= 4) out += text::hex_digits[bits & 0xfu];
   out += '"';
 }
 
-/// From the opening brace to the model.
 MOCK_GATEWAY_INLINE void append_envelope(std::string& out, const Completion& completion, std::string_view object) {
   out += '{';
   append_string(out, "id", completion.context().id);
@@ -11568,7 +13119,7 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
   append_integer(out, "completion_tokens", usage.completion_tokens);
   append_integer(out, "total_tokens", usage.total_tokens);
   const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.context().profile == Profile::openai) {
+  if (usage.cached_tokens || completion.profile().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
     out += '{';
     append_integer(out, "cached_tokens", cached);
@@ -11580,14 +13131,13 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
     append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
     out += '}';
   }
-  if (completion.context().profile == Profile::deepseek) {
+  if (completion.profile().prompt_cache_tokens) {
     append_integer(out, "prompt_cache_hit_tokens", cached);
     append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
   }
   out += '}';
 }
 
-/// `{"id","type","function"}` of a tool call, from the id on.
 MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments) {
   append_string(out, "id", call.id);
   const std::string_view kind = call.custom ? "custom" : "function";
@@ -11678,25 +13228,23 @@ MOCK_GATEWAY_INLINE void append_logprobs_list(std::string& out, const Completion
   out += ']';
 }
 
-/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
 MOCK_GATEWAY_INLINE void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last) {
   const std::size_t border = completion.choices()[index].text.size();
   out += R"(,"logprobs":{"content":)";
   append_logprobs_list(out, completion, index, first, std::min(last, border));
-  if (completion.context().profile == Profile::openai) {
+  if (completion.profile().refusal_key) {
     append_name(out, "refusal");
     append_logprobs_list(out, completion, index, std::max(first, border), last);
   }
   out += '}';
 }
 
-/// Whether every choice and chunk carries the key `logprobs`.
 MOCK_GATEWAY_INLINE bool has_logprobs_key(const Completion& completion) {
-  return completion.logprobs() || completion.context().profile != Profile::documented;
+  return completion.logprobs() || completion.profile().logprobs_key;
 }
 
-MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice& choice, Profile profile) {
+MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile) {
   append_name(out, "message");
   out += R"({"role":"assistant","content":)";
   if (choice.has_text) {
@@ -11706,7 +13254,7 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
   }
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
-  } else if (profile == Profile::deepseek) {
+  } else if (profile.null_reasoning) {
     out += R"(,"reasoning_content":null)";  // its deltas have the key in any case
   }
   if (!choice.tool_calls.empty()) {
@@ -11720,30 +13268,12 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
   }
   if (choice.has_refusal) {
     append_string(out, "refusal", choice.refusal.text);
-  } else if (profile == Profile::openai) {
+  } else if (profile.refusal_key) {
     out += R"(,"refusal":null)";
   }
   out += '}';
 }
 
-/// The first delta of a choice. One made of tool calls has null content, as the plain message has.
-MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, Profile profile) {
-  const bool only_calls = !choice.has_text && !choice.tool_calls.empty();
-  switch (profile) {
-    case Profile::documented: break;
-    case Profile::openai:
-      if (only_calls) return R"({"role":"assistant","content":null,"refusal":null})";
-      return R"({"role":"assistant","content":"","refusal":null})";
-    case Profile::dashscope:
-      if (choice.thinking.size() == 0)
-        return only_calls ? R"({"content":null,"role":"assistant"})" : R"({"content":"","role":"assistant"})";
-      return R"({"content":null,"role":"assistant","reasoning_content":""})";
-    case Profile::deepseek: return R"({"role":"assistant","content":null,"reasoning_content":""})";
-  }
-  return only_calls ? R"({"role":"assistant","content":null})" : R"({"role":"assistant","content":""})";
-}
-
-/// Reads what was written here. A script's values in it may nest as deep as they like.
 MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
   JsonReadOptions options;
   options.max_depth = std::numeric_limits<std::size_t>::max();
@@ -11751,303 +13281,6 @@ MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
 }
 
 }  // namespace completions
-
-MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
-                       const Tokens& tokens, const Chunking* chunking)
-    : context_(context),
-      model_(reply.model.empty() ? request.model : reply.model),
-      include_usage_(request.include_usage),
-      logprobs_(request.logprobs),
-      top_logprobs_(request.top_logprobs),
-      extra_(reply.extra),
-      extra_message_(reply.extra_message),
-      extra_chunks_(reply.extra_chunks),
-      usage_json_(reply.usage_json),
-      interleaved_(reply.interleaved),
-      finish_in_last_chunk_(reply.finish_in_last_chunk) {
-  completions::Limits limits;
-  std::size_t count = reply.choices.size();
-  if (!reply.verbatim) {
-    limits.stop = request.stop;
-    if (request.max_tokens) limits.tokens = static_cast<std::size_t>(std::max<std::int64_t>(*request.max_tokens, 0));
-    count = reply.choices.empty() ? 0 : static_cast<std::size_t>(std::max<std::int64_t>(request.n, 1));
-  }
-  choices_.reserve(count);
-  std::size_t token_count = 0;
-  std::size_t reasoning = 0;
-  for (std::size_t index = 0; index < count; ++index) {
-    const ScriptedChoice& scripted = reply.choices[index % reply.choices.size()];
-    choices_.push_back(completions::make_choice(scripted, index, limits, context_, tokens));
-    if (logprobs_) choices_.back().logprobs = scripted.logprobs;
-    token_count += completions::tokens_of(choices_.back());
-    reasoning += choices_.back().thinking.size();
-  }
-  usage_ = completions::make_usage(reply.usage, tokens.count_prompt(request), token_count, reasoning);
-  delta_count_ = token_count;
-  if (!chunking) return;
-  cut(reply, *chunking);
-  delta_count_ = 0;
-  for (const CompletionChoice& choice : choices_) delta_count_ += completions::deltas_of(choice);
-}
-
-MOCK_GATEWAY_INLINE void Completion::cut(const ReplyData& reply, const Chunking& chunking) {
-  if (chunking.kind() != Chunking::Kind::pieces) {
-    for (CompletionChoice& choice : choices_) {
-      for (TokenizedText* const text : {&choice.thinking, &choice.text, &choice.refusal})
-        cut_into_deltas(*text, chunking, false);
-      for (CompletionToolCall& call : choice.tool_calls) cut_into_deltas(call.arguments, chunking, true);
-    }
-    return;
-  }
-  const auto scripted = completions::cut_by_pieces(reply.choices, chunking.pieces());
-  for (std::size_t index = 0; index < choices_.size(); ++index) {
-    CompletionChoice& choice = choices_[index];
-    const completions::ScriptedCuts& cuts = scripted[index % scripted.size()];
-    completions::add_cuts(choice.thinking, cuts.thinking, 0);
-    completions::add_cuts(choice.text, cuts.text, 0);
-    // A refusal without a field of its own follows the text.
-    if (choice.has_refusal)
-      completions::add_cuts(choice.refusal, cuts.refusal, 0);
-    else
-      completions::add_cuts(choice.text, cuts.refusal, cuts.text.empty() ? 0 : cuts.text.back());
-    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
-      completions::add_cuts(choice.tool_calls[call].arguments, cuts.arguments[call], 0);
-  }
-}
-
-MOCK_GATEWAY_INLINE std::string Completion::body() const {
-  std::string out;
-  out.reserve(512);
-  completions::append_envelope(out, *this, "chat.completion");
-  completions::append_name(out, "choices");
-  out += '[';
-  for (std::size_t index = 0; index < choices_.size(); ++index) {
-    const CompletionChoice& choice = choices_[index];
-    out += index == 0 ? "{" : ",{";
-    completions::append_integer(out, "index", index);
-    completions::append_message(out, choice, context_.profile);
-    const std::size_t visible = choice.text.size() + choice.refusal.size();
-    if (logprobs_ && visible > 0) {
-      completions::append_logprobs(out, *this, index, 0, visible);
-    } else if (completions::has_logprobs_key(*this)) {
-      out += R"(,"logprobs":null)";
-    }
-    completions::append_string(out, "finish_reason", choice.finish_reason);
-    out += '}';
-  }
-  out += ']';
-  completions::append_usage(out, *this);
-  completions::append_system_fingerprint(out, *this);
-  out += '}';
-  if (has_extra()) merge_extra(out, "message");
-  return out;
-}
-
-MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
-  Json value = completions::read_own(json);
-  for (Json& choice : value["choices"]) {
-    if (!choice[message].contains("role")) continue;  // a later delta
-    for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
-  }
-  for (const Json& patch : extra_) value.merge_patch(patch);
-  json = value.dump();
-}
-
-MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
-    : completion_(completion), positions_(completion.choices().size()) {
-  const Profile profile = completion_.context().profile;
-  usage_on_finish_ = completion_.include_usage() && profile == Profile::deepseek;
-  usage_due_ = completion_.include_usage() && !usage_on_finish_;
-  has_extra_ = completion_.has_extra();
-  deltas_left_ = completion_.delta_count();
-  for (const CompletionChoice& choice : completion_.choices()) {
-    deltas_left_ += 1 + choice.tool_calls.size();
-    if (completion_.interleaved()) call_deltas_.push_back(interleave(choice));
-  }
-  if (completion_.finish_in_last_chunk()) finished_ = positions_.size();
-
-  completions::append_envelope(head_, completion_, "chat.completion.chunk");
-  completions::append_system_fingerprint(head_, completion_);
-  head_ += R"(,"choices":[)";
-  tail_ = completion_.include_usage() ? R"(],"usage":null})" : "]}";
-  if (completions::has_logprobs_key(completion_)) rest_ = R"(,"logprobs":null)";
-  rest_ += R"(,"finish_reason":null})" + tail_;
-
-  const bool nulls = profile == Profile::dashscope || profile == Profile::deepseek;
-  thinking_open_ = nulls ? R"({"content":null,"reasoning_content":)" : R"({"reasoning_content":)";
-  text_close_ = profile == Profile::deepseek ? R"(,"reasoning_content":null})" : "}";
-}
-
-MOCK_GATEWAY_INLINE bool CompletionEvents::next(StreamEvent& event) {
-  if (!write(event)) return false;
-  ++count_;
-  if (has_extra_) completion_.merge_extra(event.data, "delta");
-  for (const ExtraChunk& extra : completion_.extra_chunks()) {
-    if (extra.number != count_) continue;
-    Json chunk = completions::read_own(event.data);
-    chunk.merge_patch(extra.patch);
-    event.data = chunk.dump();
-  }
-  return true;
-}
-
-MOCK_GATEWAY_INLINE std::vector<CompletionEvents::CallDelta> CompletionEvents::interleave(const CompletionChoice& choice) {
-  std::vector<CallDelta> order;
-  for (std::size_t fragment = 0, before = 0; fragment == 0 || order.size() > before; ++fragment) {
-    before = order.size();
-    for (std::size_t call = 0; call < choice.tool_calls.size(); ++call)
-      if (fragment <= choice.tool_calls[call].arguments.deltas()) order.push_back({call, fragment});
-  }
-  return order;
-}
-
-MOCK_GATEWAY_INLINE std::optional<CompletionEvents::CallDelta> CompletionEvents::call_delta(std::size_t index, std::size_t position) const {
-  if (!call_deltas_.empty()) {
-    const std::vector<CallDelta>& order = call_deltas_[index];
-    return position < order.size() ? std::make_optional(order[position]) : std::nullopt;
-  }
-  const std::vector<CompletionToolCall>& calls = completion_.choices()[index].tool_calls;
-  for (std::size_t call = 0; call < calls.size(); ++call) {
-    const std::size_t fragments = calls[call].arguments.deltas();
-    if (position <= fragments) return CallDelta{call, position};
-    position -= 1 + fragments;
-  }
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE bool CompletionEvents::write(StreamEvent& event) {
-  while (deltas_left_ > 0) {
-    const std::size_t index = turn_;
-    turn_ = turn_ + 1 == positions_.size() ? 0 : turn_ + 1;
-    if (!write_delta(index, event)) continue;
-    --deltas_left_;
-    if (completion_.finish_in_last_chunk()) finish_delta(index, event);
-    return true;
-  }
-  event.token = false;
-  if (finished_ < positions_.size()) {
-    write_finish(finished_++, event);
-    return true;
-  }
-  if (!usage_due_) return false;
-  usage_due_ = false;
-  event.data = head_;
-  event.data += ']';
-  completions::append_usage(event.data, completion_);
-  event.data += '}';
-  return true;
-}
-
-MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
-  const CompletionChoice& choice = completion_.choices()[index];
-  std::size_t position = positions_[index]++;
-  if (position == 0) {
-    begin(index, event);
-    event.token = false;
-    event.data += completions::role_delta(choice, completion_.context().profile);
-    event.data += rest_;
-    return true;
-  }
-  position -= 1;
-  if (position < choice.thinking.deltas()) {
-    begin(index, event);
-    write_token(thinking_open_, choice.thinking, position, "}", event);
-    event.data += rest_;
-    return true;
-  }
-  position -= choice.thinking.deltas();
-  if (position < choice.text.deltas()) {
-    begin(index, event);
-    write_token(R"({"content":)", choice.text, position, text_close_, event);
-    end_with_logprobs(index, 0, choice.text, position, event);
-    return true;
-  }
-  position -= choice.text.deltas();
-  if (position < choice.refusal.deltas()) {
-    begin(index, event);
-    write_token(R"({"refusal":)", choice.refusal, position, "}", event);
-    end_with_logprobs(index, choice.text.size(), choice.refusal, position, event);
-    return true;
-  }
-  position -= choice.refusal.deltas();
-  const std::optional<CallDelta> delta = call_delta(index, position);
-  if (!delta) {
-    --positions_[index];  // nothing was sent
-    return false;
-  }
-  const CompletionToolCall& call = choice.tool_calls[delta->call];
-  begin(index, event);
-  event.data += R"({"tool_calls":[{)";
-  completions::append_integer(event.data, "index", delta->call);
-  if (delta->fragment == 0) {
-    event.token = false;
-    completions::append_call(event.data, call, "");
-  } else {
-    write_token(call.custom ? R"(,"custom":{"input":)" : R"(,"function":{"arguments":)", call.arguments,
-                delta->fragment - 1, "}}", event);
-  }
-  event.data += "]}";
-  event.data += rest_;
-  return true;
-}
-
-MOCK_GATEWAY_INLINE void CompletionEvents::begin(std::size_t index, StreamEvent& event) {
-  event.data = head_;
-  event.data += R"({"index":)";
-  event.data += std::to_string(index);
-  event.data += R"(,"delta":)";
-}
-
-MOCK_GATEWAY_INLINE void CompletionEvents::write_token(std::string_view open, const TokenizedText& text, std::size_t delta,
-                                   std::string_view close, StreamEvent& event) {
-  event.token = true;
-  event.share = text.share(delta);
-  event.data += open;
-  text::append_json_string(event.data, text.delta(delta));
-  event.data += close;
-}
-
-MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text,
-                                         std::size_t delta, StreamEvent& event) {
-  const auto [first, last] =
-      completion_.logprobs() ? text.tokens_ending_in(delta) : std::pair<std::size_t, std::size_t>{};
-  if (first == last) {
-    event.data += rest_;
-    return;
-  }
-  completions::append_logprobs(event.data, completion_, index, before + first, before + last);
-  event.data += R"(,"finish_reason":null})";
-  event.data += tail_;
-}
-
-MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
-  const Profile profile = completion_.context().profile;
-  begin(index, event);
-  event.data += profile == Profile::dashscope || profile == Profile::deepseek ? R"({"content":""})" : "{}";
-  if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
-  end_with_finish_reason(index, index + 1 == positions_.size(), event);
-}
-
-MOCK_GATEWAY_INLINE void CompletionEvents::finish_delta(std::size_t index, StreamEvent& event) {
-  const CompletionChoice& choice = completion_.choices()[index];
-  if (positions_[index] != 1 + completions::deltas_of(choice) + choice.tool_calls.size()) return;
-  const std::string unfinished = R"(,"finish_reason":null})" + tail_;
-  event.data.resize(event.data.size() - unfinished.size());
-  end_with_finish_reason(index, deltas_left_ == 0, event);
-}
-
-MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, StreamEvent& event) {
-  completions::append_string(event.data, "finish_reason", completion_.choices()[index].finish_reason);
-  event.data += '}';
-  if (usage_on_finish_ && last) {
-    event.data += ']';
-    completions::append_usage(event.data, completion_);
-    event.data += '}';
-  } else {
-    event.data += tail_;
-  }
-}
-
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -12115,12 +13348,12 @@ MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::si
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
-  if (request.tool_choice.mode == ToolChoice::Mode::named) {
+  if (request.tool_choice.mode == wire::ToolChoice::Mode::named) {
     std::size_t tool = 0;
     while (tool < tools && request.tools[tool].name != request.tool_choice.name) ++tool;
     if (tool == tools) return {{request.tool_choice.name, "{}"}};
     calls.push_back(call_of(request, tool, schemas, random));
-  } else if (request.tool_choice.mode == ToolChoice::Mode::required && tools > 0) {
+  } else if (request.tool_choice.mode == wire::ToolChoice::Mode::required && tools > 0) {
     const std::size_t first = static_cast<std::size_t>(random.below(tools));
     calls.push_back(call_of(request, first, schemas, random));
     if (request.parallel_tool_calls.value_or(false) && tools > 1) {
@@ -12139,11 +13372,11 @@ MOCK_GATEWAY_INLINE Json object_of_words(Random& random) {
 }
 
 MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
-  if (!request.response_format || request.response_format->kind == ResponseFormat::Kind::text) {
+  if (!request.response_format || request.response_format->kind == wire::ResponseFormat::Kind::text) {
     return words::sentence_text(random);
   }
   const bool has_schema =
-      request.response_format->kind == ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
+      request.response_format->kind == wire::ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
   if (!has_schema) return object_of_words(random).dump();
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
@@ -12334,22 +13567,22 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> Decimal::scaled(int places) con
   return amount;
 }
 
-MOCK_GATEWAY_INLINE Verdict at_least(const Json& value, const Json& bound, bool exclusive) {
+MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const bool lossy = values::is_lossy(value) || values::is_lossy(bound);
   const double edge = bound.get<double>();
-  if (lossy && std::nextafter(value.get<double>(), edge) == edge) return Verdict::unsure;
+  if (lossy && std::nextafter(value.get<double>(), edge) == edge) return Validity::unsure;
   const int order = values::compare(Decimal(value), Decimal(bound));
-  return (exclusive ? order > 0 : order >= 0) ? Verdict::yes : Verdict::no;
+  return (exclusive ? order > 0 : order >= 0) ? Validity::yes : Validity::no;
 }
 
-MOCK_GATEWAY_INLINE Verdict is_multiple(const Json& value, const Json& divisor) {
+MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor) {
   const Decimal number(value);
   const Decimal unit(divisor);
-  if (number.digits.empty()) return Verdict::yes;
+  if (number.digits.empty()) return Validity::yes;
   const int places = -std::min(number.exponent, unit.exponent);
   const std::uint64_t step = unit.scaled(places).value_or(0);
   constexpr std::uint64_t longest = 1000000000000000000;  // ten times as much fits into 64 bits
-  if (step == 0 || step > longest || values::is_lossy(value) || values::is_lossy(divisor)) return Verdict::unsure;
+  if (step == 0 || step > longest || values::is_lossy(value) || values::is_lossy(divisor)) return Validity::unsure;
   std::uint64_t rest = 0;
   for (const char digit : number.digits + std::string(static_cast<std::size_t>(number.exponent + places), '0')) {
     rest = (rest * 10 + static_cast<std::uint64_t>(digit - '0')) % step;
@@ -12357,8 +13590,8 @@ MOCK_GATEWAY_INLINE Verdict is_multiple(const Json& value, const Json& divisor) 
   const double quotient = value.get<double>() / divisor.get<double>();
   const bool binary = std::isfinite(quotient) && std::floor(quotient) == quotient;
   const bool only_integers = value.is_number_integer() && divisor.is_number_integer();
-  if (!only_integers && binary != (rest == 0)) return Verdict::unsure;
-  return rest == 0 ? Verdict::yes : Verdict::no;
+  if (!only_integers && binary != (rest == 0)) return Validity::unsure;
+  return rest == 0 ? Validity::yes : Validity::no;
 }
 
 MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
@@ -12384,10 +13617,10 @@ MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
   return out + "]";
 }
 
-MOCK_GATEWAY_INLINE Verdict equal(const Json& left, const Json& right) {
+MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
-  if (alike && (values::is_lossy(left) || values::is_lossy(right))) return Verdict::unsure;
-  return alike && canonical(left) == canonical(right) ? Verdict::yes : Verdict::no;
+  if (alike && (values::is_lossy(left) || values::is_lossy(right))) return Validity::unsure;
+  return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
 MOCK_GATEWAY_INLINE const Format* format_named(std::string_view name) {
@@ -12416,7 +13649,7 @@ MOCK_GATEWAY_INLINE std::string usual_text(const Format& format, std::size_t lea
       do made += words::word(random);
       while (made.size() + format.usual.size() - index <= least);
     } else if (kind != '\0') {
-      made += "0123456789abcdef"[first + random.below(kind == 'x' ? 16 : kind == 's' ? 6 : 10 - first)];
+      made += text::hex_digits[first + random.below(kind == 'x' ? 16 : kind == 's' ? 6 : 10 - first)];
     } else {
       made += format.usual[index];
     }
@@ -12670,55 +13903,55 @@ MOCK_GATEWAY_INLINE std::size_t Checker::height_of(const Node& node) {
 
 // ---- Checking
 
-MOCK_GATEWAY_INLINE Verdict Checker::verdict(const Node& node, const Json& value) {
+MOCK_GATEWAY_INLINE Validity Checker::validity(const Node& node, const Json& value) {
   const Budget::Frame frame(budget_);
   budget_.spend(5);
-  if ((checkers::type_of(value) & node.types) == 0) return Verdict::no;
-  Verdict all = choice_verdict(node, value);
-  const auto add = [&all](Verdict one) { all = std::min(all, one); };
+  if ((checkers::type_of(value) & node.types) == 0) return Validity::no;
+  Validity all = choice_validity(node, value);
+  const auto add = [&all](Validity one) { all = std::min(all, one); };
   for (const Node* part : node.all_of) {
-    if (all != Verdict::no) add(verdict(*part, value));
+    if (all != Validity::no) add(validity(*part, value));
   }
-  if (all != Verdict::no && node.negated != nullptr) {
-    const Verdict other = verdict(*node.negated, value);
-    add(other == Verdict::yes ? Verdict::no : other == Verdict::no ? Verdict::yes : other);
+  if (all != Validity::no && node.negated != nullptr) {
+    const Validity other = validity(*node.negated, value);
+    add(other == Validity::yes ? Validity::no : other == Validity::no ? Validity::yes : other);
   }
-  if (all == Verdict::no || node.json->empty()) return all;
+  if (all == Validity::no || node.json->empty()) return all;
   if (const Json* const constant = node["const"]) add(equal(*constant, value));
   if (const Json* const candidates = node["enum"]) {
-    Verdict any = Verdict::no;
-    for (std::size_t index = 0; any != Verdict::yes && index < candidates->size(); ++index) {
+    Validity any = Validity::no;
+    for (std::size_t index = 0; any != Validity::yes && index < candidates->size(); ++index) {
       budget_.spend(1 + (*candidates)[index].size());
       any = std::max(any, equal((*candidates)[index], value));
     }
     add(any);
   }
-  if (value.is_number()) add(number_verdict(node, value));
-  if (value.is_string()) add(text_verdict(node, value.get_ref<const std::string&>()));
-  if (value.is_array()) add(array_verdict(node, value));
-  if (value.is_object()) add(object_verdict(node, value));
+  if (value.is_number()) add(number_validity(node, value));
+  if (value.is_string()) add(text_validity(node, value.get_ref<const std::string&>()));
+  if (value.is_array()) add(array_validity(node, value));
+  if (value.is_object()) add(object_validity(node, value));
   return all;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::choice_verdict(const Node& node, const Json& value) {
-  Verdict any = node.any_of.empty() ? Verdict::yes : Verdict::no;
+MOCK_GATEWAY_INLINE Validity Checker::choice_validity(const Node& node, const Json& value) {
+  Validity any = node.any_of.empty() ? Validity::yes : Validity::no;
   for (const Node* part : node.any_of) {
-    if (any != Verdict::yes) any = std::max(any, verdict(*part, value));
+    if (any != Validity::yes) any = std::max(any, validity(*part, value));
   }
-  if (any == Verdict::no || node.one_of.empty()) return any;
+  if (any == Validity::no || node.one_of.empty()) return any;
   std::size_t certain = 0;
   std::size_t possible = 0;
   for (const Node* part : node.one_of) {
-    const Verdict one = verdict(*part, value);
-    certain += one == Verdict::yes ? 1 : 0;
-    possible += one == Verdict::no ? 0 : 1;
+    const Validity one = validity(*part, value);
+    certain += one == Validity::yes ? 1 : 0;
+    possible += one == Validity::no ? 0 : 1;
   }
-  if (certain > 1 || possible == 0) return Verdict::no;
-  return certain == possible ? any : Verdict::unsure;
+  if (certain > 1 || possible == 0) return Validity::no;
+  return certain == possible ? any : Validity::unsure;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::number_verdict(const Node& node, const Json& value) {
-  Verdict all = Verdict::yes;
+MOCK_GATEWAY_INLINE Validity Checker::number_validity(const Node& node, const Json& value) {
+  Validity all = Validity::yes;
   if (const Json* const bound = node["minimum"]) all = std::min(all, at_least(value, *bound, false));
   if (const Json* const bound = node["exclusiveMinimum"]) all = std::min(all, at_least(value, *bound, true));
   if (const Json* const bound = node["maximum"]) all = std::min(all, at_least(*bound, value, false));
@@ -12727,48 +13960,48 @@ MOCK_GATEWAY_INLINE Verdict Checker::number_verdict(const Node& node, const Json
   return all;
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::text_verdict(const Node& node, const std::string& value) {
+MOCK_GATEWAY_INLINE Validity Checker::text_validity(const Node& node, const std::string& value) {
   budget_.spend(1 + value.size() / 8);
-  if (!checkers::is_size_within(text::code_points(value), node, "minLength", "maxLength")) return Verdict::no;
-  if (node["pattern"] != nullptr && !matches(*node["pattern"], value)) return Verdict::no;
-  if (node.format == nullptr || matches(strict_pattern(*node.format), value)) return Verdict::yes;
-  return matches(std::string(node.format->loose), value) ? Verdict::unsure : Verdict::no;
+  if (!checkers::is_size_within(text::code_points(value), node, "minLength", "maxLength")) return Validity::no;
+  if (node["pattern"] != nullptr && !matches(*node["pattern"], value)) return Validity::no;
+  if (node.format == nullptr || matches(strict_pattern(*node.format), value)) return Validity::yes;
+  return matches(std::string(node.format->loose), value) ? Validity::unsure : Validity::no;
 }
 
 MOCK_GATEWAY_INLINE bool Checker::matches(const std::string& source, const std::string& text) {
   return occurs(pattern(source), text, budget_);
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::array_verdict(const Node& node, const Json& value) {
-  if (!checkers::is_size_within(value.size(), node, "minItems", "maxItems")) return Verdict::no;
-  Verdict all = Verdict::yes;
+MOCK_GATEWAY_INLINE Validity Checker::array_validity(const Node& node, const Json& value) {
+  if (!checkers::is_size_within(value.size(), node, "minItems", "maxItems")) return Validity::no;
+  Validity all = Validity::yes;
   const Json* const wanted = node["contains"];
-  Verdict contained = wanted == nullptr ? Verdict::yes : Verdict::no;
+  Validity contained = wanted == nullptr ? Validity::yes : Validity::no;
   const bool unique = node["uniqueItems"] != nullptr && node["uniqueItems"]->get<bool>();
   std::set<std::string> seen;
-  for (std::size_t index = 0; index < value.size() && all != Verdict::no; ++index) {
-    if (const Json* const part = node.item(index)) all = std::min(all, verdict(at(*part), value[index]));
-    if (contained != Verdict::yes) contained = std::max(contained, verdict(at(*wanted), value[index]));
-    if (unique && !seen.insert(canonical(value[index])).second) return Verdict::no;
+  for (std::size_t index = 0; index < value.size() && all != Validity::no; ++index) {
+    if (const Json* const part = node.item(index)) all = std::min(all, validity(at(*part), value[index]));
+    if (contained != Validity::yes) contained = std::max(contained, validity(at(*wanted), value[index]));
+    if (unique && !seen.insert(canonical(value[index])).second) return Validity::no;
     budget_.spend(unique ? 10 : 1);
   }
   return std::min(all, contained);
 }
 
-MOCK_GATEWAY_INLINE Verdict Checker::object_verdict(const Node& node, const Json& value) {
-  if (!checkers::is_size_within(value.size(), node, "minProperties", "maxProperties")) return Verdict::no;
+MOCK_GATEWAY_INLINE Validity Checker::object_validity(const Node& node, const Json& value) {
+  if (!checkers::is_size_within(value.size(), node, "minProperties", "maxProperties")) return Validity::no;
   const auto lacks = [&](const Json& name) { return !value.contains(name.get_ref<const std::string&>()); };
   const auto lacks_any = [&](const Json* names) {
     budget_.spend(names == nullptr ? 0 : names->size() * (1 + value.size() / 8));
     return names != nullptr && std::any_of(names->begin(), names->end(), lacks);
   };
-  if (lacks_any(node["required"])) return Verdict::no;
-  Verdict all = Verdict::yes;
-  for (auto item = value.begin(); item != value.end() && all != Verdict::no; ++item) {
-    for (const Json* part : property(node, item.key())) all = std::min(all, verdict(at(*part), *item));
-    if (const Json* const names = node["propertyNames"]) all = std::min(all, verdict(at(*names), Json(item.key())));
+  if (lacks_any(node["required"])) return Validity::no;
+  Validity all = Validity::yes;
+  for (auto item = value.begin(); item != value.end() && all != Validity::no; ++item) {
+    for (const Json* part : property(node, item.key())) all = std::min(all, validity(at(*part), *item));
+    if (const Json* const names = node["propertyNames"]) all = std::min(all, validity(at(*names), Json(item.key())));
     const Json* const dependents = node["dependentRequired"];
-    if (dependents != nullptr && lacks_any(json_pointer::child(*dependents, item.key()))) return Verdict::no;
+    if (dependents != nullptr && lacks_any(json_pointer::child(*dependents, item.key()))) return Validity::no;
   }
   return all;
 }
@@ -12844,7 +14077,7 @@ class Maker {
     free_.json = &anything_;
   }
 
-  bool accepts(const Json& value) { return checker_.verdict(checker_.root(), value) == Verdict::yes; }
+  bool accepts(const Json& value) { return checker_.validity(checker_.root(), value) == Validity::yes; }
 
   Json make(Random& random) {
     if (checker_.root().height >= unbounded_height) throw Unsupported{"", "No instance exists, or none without end."};
@@ -12965,7 +14198,7 @@ class Maker {
   bool is_free(const Demand& demand, const Json& value) {
     if (demand.taken != nullptr && demand.taken->count(canonical(value)) != 0) return false;
     return std::all_of(demand.denied.begin(), demand.denied.end(),
-                       [&](const Node* node) { return checker_.verdict(*node, value) == Verdict::no; });
+                       [&](const Node* node) { return checker_.validity(*node, value) == Validity::no; });
   }
 
   std::optional<Json> listed(const Demand& demand, const Node& node) {
@@ -12977,7 +14210,7 @@ class Maker {
       budget_.spend(5);
       const bool fits = is_free(demand, value) &&
                         std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                                    [&](const Node* each) { return checker_.verdict(*each, value) == Verdict::yes; });
+                                    [&](const Node* each) { return checker_.validity(*each, value) == Validity::yes; });
       ++output_;
       if (fits) return value;
     }
@@ -13028,7 +14261,7 @@ class Maker {
     budget_.spend(20);
     return value.is_number() && (!integer || is_integer_value(value)) && is_free(demand, value) &&
            std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                       [&](const Node* node) { return checker_.number_verdict(*node, value) == Verdict::yes; });
+                       [&](const Node* node) { return checker_.number_validity(*node, value) == Validity::yes; });
   }
 
   std::optional<Json> number(const Demand& demand) {
@@ -13111,7 +14344,7 @@ class Maker {
     const auto fits = [&](const std::string& text) {
       return (demand.pattern == nullptr || checker_.matches(*demand.pattern, text)) &&
              std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                         [&](const Node* node) { return checker_.text_verdict(*node, text) == Verdict::yes; });
+                         [&](const Node* node) { return checker_.text_validity(*node, text) == Validity::yes; });
     };
     std::string text = format == nullptr ? words_of(least, most, attempt) : usual_text(*format, least, *random_);
     if (fits(text)) return Json(text);
@@ -13201,7 +14434,7 @@ class Maker {
       budget_.spend(1 + object.size() / 8);
       if (object.contains(name) || made.contains(name)) continue;
       for (const Json* names : demand.all("propertyNames")) {
-        if (checker_.verdict(checker_.at(*names), Json(name)) != Verdict::yes) {
+        if (checker_.validity(checker_.at(*names), Json(name)) != Validity::yes) {
           fail(demand, "A property is needed whose name is not allowed.");
           return false;
         }
@@ -14076,10 +15309,10 @@ MOCK_GATEWAY_INLINE std::size_t Tokens::count(std::string_view text) const {
 MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request) const {
   constexpr std::size_t frame = 3;
   std::size_t total = 0;
-  for (const Message& message : request.messages) {
+  for (const wire::Message& message : request.messages) {
     total += frame + count(message.name);
     total += message.content.is_string() ? count(message.content.get_ref<const std::string&>()) : count(message.text());
-    for (const ToolCall& call : message.tool_calls) total += count(call.name) + count(call.arguments);
+    for (const wire::ToolCall& call : message.tool_calls) total += count(call.name) + count(call.arguments);
   }
   if (!request.tools.empty()) {
     const auto tools = request.body.find("tools");
@@ -14158,16 +15391,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace chaos_text {
 
-/// As short as it can be while it still reads back as the same number, in any locale.
-MOCK_GATEWAY_INLINE std::string number(double value) {
-  std::string text = Json(value).dump();
-  if (text.size() > 2 && text.compare(text.size() - 2, 2, ".0") == 0) text.resize(text.size() - 2);
-  return text;
-}
-
 MOCK_GATEWAY_INLINE std::string time(const Timing& timing) {
   const Distribution& nanoseconds = timing.nanoseconds();
-  return nanoseconds.fixed() ? number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
+  return nanoseconds.fixed() ? text::number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
 }
 
 MOCK_GATEWAY_INLINE std::string pace(const Pace& pace) {
@@ -14177,7 +15403,7 @@ MOCK_GATEWAY_INLINE std::string pace(const Pace& pace) {
   if (pace.gap()) add(time(*pace.gap()) + " between tokens");
   if (pace.rate()) {
     const Distribution& rate = pace.rate()->tokens_per_second();
-    add((rate.fixed() ? number(rate.first) : "a drawn number of") + " tokens per second");
+    add((rate.fixed() ? text::number(rate.first) : "a drawn number of") + " tokens per second");
   }
   if (pace.chunking()) add("cut in other chunks");
   return text;
@@ -14185,7 +15411,7 @@ MOCK_GATEWAY_INLINE std::string pace(const Pace& pace) {
 
 }  // namespace chaos_text
 
-MOCK_GATEWAY_INLINE std::string chaos_deed(const ChaosPlan& plan) {
+MOCK_GATEWAY_INLINE std::string chaos_effect(const ChaosPlan& plan) {
   if (plan.failure) {
     const std::string& code = plan.failure->code();
     return std::to_string(plan.failure->status()) + (code.empty() ? "" : " " + code);
@@ -14198,8 +15424,8 @@ MOCK_GATEWAY_INLINE std::string chaos_deed(const ChaosPlan& plan) {
 MOCK_GATEWAY_INLINE std::string chaos_frequency(const ChaosPlan& plan) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (plan.probability) add("probability " + chaos_text::number(*plan.probability));
-  if (plan.every) add("every " + std::to_string(*plan.every));
+  if (plan.probability) add("probability " + text::number(*plan.probability));
+  if (plan.nth) add("every " + std::to_string(*plan.nth));
   if (plan.first) add("first " + std::to_string(*plan.first));
   return text.empty() ? "every time" : text;
 }
@@ -14213,7 +15439,7 @@ MOCK_GATEWAY_INLINE DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t m
 }
 
 MOCK_GATEWAY_INLINE std::string DrawnTrigger::to_string() const {
-  const std::string whole = Trigger(kind_, most_).to_string();  // "after 10 tokens"
+  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();  // "after 10 tokens"
   return most_ == 1 ? whole : "after 1 to " + whole.substr(whole.find(' ') + 1);
 }
 
@@ -14225,13 +15451,13 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) {
   // A completion, streamed or not, can break in every way in which any reply can.
-  static_cast<void>(Reply("").fail(trigger, effect));
+  static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
 }
 
 MOCK_GATEWAY_INLINE Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
-  static_cast<void>(Reply("").fail(Trigger(trigger.kind(), trigger.most()), effect));
+  static_cast<void>(Reply("").fault(detail::Access::make<Trigger>(trigger.kind(), trigger.most(), 0u), effect));
   edit().drawn = std::move(trigger);
   edit().effect = std::move(effect);
 }
@@ -14277,10 +15503,10 @@ MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Chaos Chaos::every(std::size_t n) const {
-  if (n == 0) throw GatewayError("Chaos::every(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
+MOCK_GATEWAY_INLINE Chaos Chaos::nth(std::size_t n) const {
+  if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
   Chaos changed = *this;
-  changed.edit().every = n;
+  changed.edit().nth = n;
   return changed;
 }
 
@@ -14292,9 +15518,9 @@ MOCK_GATEWAY_INLINE Chaos Chaos::first(std::size_t n) const {
 }
 
 MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
-  std::string text = detail::chaos_deed(*data_) + " (" + detail::chaos_frequency(*data_);
+  std::string text = detail::chaos_effect(*data_) + " (" + detail::chaos_frequency(*data_);
   for (std::size_t i = 0; i < data_->matchers.size(); ++i)
-    text += (i == 0 ? ", when " : " and ") + data_->matchers[i].describe();
+    text += (i == 0 ? ", when " : " and ") + data_->matchers[i].to_string();
   return text + ")";
 }
 
@@ -14328,20 +15554,21 @@ MOCK_GATEWAY_INLINE void ChaosRules::reset() {
   used_ = false;
 }
 
-MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request, Asking& asking) const {
+MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request,
+                                                MatcherInProgress& in_progress) const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    asking.rules = rules_;
+    in_progress.rules = rules_;
   }
   std::vector<Hit> hits;
   bool failed = false;
-  for (const auto& rule : *asking.rules) {
-    asking.rule = rule.get();
+  for (const auto& rule : *in_progress.rules) {
+    in_progress.rule = rule.get();
     bool matches = true;
     for (const Matcher& matcher : Access::data(rule->chaos).matchers) {
-      asking.matcher = &matcher;
-      Trail trail;
-      matches = detail::decide(matcher, call, trail);
+      in_progress.matcher = &matcher;
+      FunctionResults function_results;
+      matches = detail::decide(matcher, call, function_results);
       if (!matches) break;
     }
     if (!matches) continue;
@@ -14356,25 +15583,27 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
 MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
                                                   std::uint64_t request) const {
   const ChaosPlan& plan = Access::data(rule->chaos);
-  const std::uint64_t coming = rule->comings.next(request);
+  const std::uint64_t occurrence = rule->occurrences.next(request);
   Random random(fingerprint(
-      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(coming), request));
+      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence),
+      request));
   const double drawn = random.unit();
   if (plan.probability && drawn >= *plan.probability) return std::nullopt;
-  if (plan.every && coming % *plan.every != 0) return std::nullopt;
-  if (plan.first && coming > *plan.first) return std::nullopt;
+  if (plan.nth && occurrence % *plan.nth != 0) return std::nullopt;
+  if (plan.first && occurrence > *plan.first) return std::nullopt;
   Hit hit{rule, std::nullopt, "rule " + std::to_string(rule->number) + ": "};
   if (plan.drawn) {
-    hit.fault.emplace(Fault{Trigger(plan.drawn->kind(), static_cast<std::size_t>(random.below(plan.drawn->most())) + 1),
-                            *plan.effect});
+    hit.fault.emplace(Fault{
+        Access::make<Trigger>(plan.drawn->kind(), static_cast<std::size_t>(random.below(plan.drawn->most())) + 1, 0u),
+        *plan.effect});
     hit.text += plan.effect->to_string() + " " + hit.fault->trigger.to_string() + ", drawn from 1 to " +
                 std::to_string(plan.drawn->most());
   } else {
     if (plan.effect) hit.fault.emplace(Fault{*plan.trigger, *plan.effect});
-    hit.text += chaos_deed(plan);
+    hit.text += chaos_effect(plan);
   }
-  hit.text +=
-      " (" + chaos_frequency(plan) + ", seed " + std::to_string(seed_) + ", occurrence " + std::to_string(coming) + ")";
+  hit.text += " (" + chaos_frequency(plan) + ", seed " + std::to_string(seed_) + ", occurrence " +
+              std::to_string(occurrence) + ")";
   return hit;
 }
 
@@ -14394,9 +15623,20 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std
   ++changes_;
 }
 
+MOCK_GATEWAY_INLINE void ConnectionFaults::add_to_every(const ConnectionFault& fault) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto same = std::find_if(every_.begin(), every_.end(),
+                                 [&](const ConnectionFault& other) { return other.moment() == fault.moment(); });
+  if (same != every_.end()) every_.erase(same);
+  every_.push_back(fault);
+  any_ = true;
+  ++changes_;
+}
+
 MOCK_GATEWAY_INLINE void ConnectionFaults::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.clear();
+  every_.clear();
   cleared_ = serial_;
   any_ = false;
   ++changes_;
@@ -14406,20 +15646,26 @@ template <class Fits>
 std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits) {
   if (!any_) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (queue_.empty() || !fits(queue_.front().fault.place())) return std::nullopt;
-  Queued taken = queue_.front();
-  if (--queue_.front().left == 0) queue_.pop_front();
-  any_ = !queue_.empty();
-  return taken;
+  if (!queue_.empty() && fits(queue_.front().fault.moment())) {
+    Queued taken = queue_.front();
+    if (--queue_.front().left == 0) queue_.pop_front();
+    any_ = !queue_.empty() || !every_.empty();
+    return taken;
+  }
+  // The newest first: of a reused connection's request both moments have come.
+  for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
+    if (fits(fault->moment())) return Queued{*fault, 1, 1, {}, 0};
+  }
+  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
-  return take([](ConnectionFault::Place place) { return place == ConnectionFault::Place::accepted; });
+  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; });
 }
 
 MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
-  std::optional<Queued> taken = take([reused](ConnectionFault::Place place) {
-    return place == ConnectionFault::Place::request || (reused && place == ConnectionFault::Place::reused);
+  std::optional<Queued> taken = take([reused](ConnectionFault::Moment moment) {
+    return moment == ConnectionFault::Moment::request || (reused && moment == ConnectionFault::Moment::reused);
   });
   if (!taken) return std::nullopt;
   return std::move(taken->fault);
@@ -14556,21 +15802,21 @@ MOCK_GATEWAY_INLINE std::optional<double> number_of(const ChatRequest& chat, Cha
   }
 }
 
-MOCK_GATEWAY_INLINE std::string_view word(const ToolChoice& choice) {
+MOCK_GATEWAY_INLINE std::string_view word(const wire::ToolChoice& choice) {
   switch (choice.mode) {
-    case ToolChoice::Mode::none: return "none";
-    case ToolChoice::Mode::automatic: return "auto";
-    case ToolChoice::Mode::required: return "required";
-    case ToolChoice::Mode::named: break;
+    case wire::ToolChoice::Mode::none: return "none";
+    case wire::ToolChoice::Mode::automatic: return "auto";
+    case wire::ToolChoice::Mode::required: return "required";
+    case wire::ToolChoice::Mode::named: break;
   }
   return choice.name;
 }
 
-MOCK_GATEWAY_INLINE std::string_view word(ResponseFormat::Kind kind) {
+MOCK_GATEWAY_INLINE std::string_view word(wire::ResponseFormat::Kind kind) {
   switch (kind) {
-    case ResponseFormat::Kind::text: return "text";
-    case ResponseFormat::Kind::json_object: return "json_object";
-    case ResponseFormat::Kind::json_schema: break;
+    case wire::ResponseFormat::Kind::text: return "text";
+    case wire::ResponseFormat::Kind::json_object: return "json_object";
+    case wire::ResponseFormat::Kind::json_schema: break;
   }
   return "json_schema";
 }
@@ -14589,9 +15835,10 @@ MOCK_GATEWAY_INLINE std::optional<std::string_view> word_of(const ChatRequest& c
     case ChatField::tool_choice: return word(chat.tool_choice);
     case ChatField::parallel_tool_calls: return word(chat.parallel_tool_calls);
     case ChatField::response_format:
-      return word(chat.response_format ? chat.response_format->kind : ResponseFormat::Kind::text);
+      return word(chat.response_format ? chat.response_format->kind : wire::ResponseFormat::Kind::text);
     case ChatField::response_schema:
-      if (!chat.response_format || chat.response_format->kind != ResponseFormat::Kind::json_schema) return std::nullopt;
+      if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema)
+        return std::nullopt;
       return chat.response_format->name;
     case ChatField::enable_thinking: return word(chat.enable_thinking);
     case ChatField::logprobs: return word(chat.logprobs);
@@ -14605,7 +15852,7 @@ MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullpt
 MOCK_GATEWAY_INLINE std::string actual_tools(const MatcherNode&, const ChatCall& call) {
   if (call.chat().tools.empty()) return "no tools";
   std::vector<std::string_view> names;
-  for (const Tool& tool : call.chat().tools) names.push_back(tool.name);
+  for (const wire::Tool& tool : call.chat().tools) names.push_back(tool.name);
   return listed("tools: ", names);
 }
 
@@ -14661,7 +15908,7 @@ MOCK_GATEWAY_INLINE MatcherNode field_leaf(ChatField field, std::string descript
 }
 
 MOCK_GATEWAY_INLINE Matcher number_is(ChatField field, const Range& range) {
-  MatcherNode node = field_leaf(field, name_of(field) + " is " + range.describe(), number_matches);
+  MatcherNode node = field_leaf(field, name_of(field) + " is " + range.to_string(), number_matches);
   node.range = range;
   return Matcher(std::move(node));
 }
@@ -14835,7 +16082,7 @@ MOCK_GATEWAY_INLINE Matcher json_at(std::string pointer, Json value) {
 MOCK_GATEWAY_INLINE Matcher json_text_at(std::string pointer, TextMatcher text) {
   using namespace detail::matchers;
   std::vector<std::string> path = parse_pointer(pointer);
-  std::string description = "text at " + detail::json_comparison::place(pointer) + " " + text.describe();
+  std::string description = "text at " + detail::json_comparison::place(pointer) + " " + text.to_string();
   detail::MatcherNode node = text_leaf(std::move(description), text, json_text_matches, actual_json_text);
   node.path = std::move(path);
   return Matcher(std::move(node));
@@ -15072,7 +16319,7 @@ MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(detail::TextMatcherNode node)
 
 MOCK_GATEWAY_INLINE bool TextMatcher::matches(std::string_view text) const { return node_->test(*node_, text); }
 
-MOCK_GATEWAY_INLINE const std::string& TextMatcher::describe() const { return node_->description; }
+MOCK_GATEWAY_INLINE const std::string& TextMatcher::to_string() const { return node_->description; }
 
 MOCK_GATEWAY_INLINE std::string TextMatcher::explain(std::string_view text) const {
   return node_->explain ? node_->explain(*node_, text) : detail::excerpts::quoted(text);
@@ -15081,7 +16328,8 @@ MOCK_GATEWAY_INLINE std::string TextMatcher::explain(std::string_view text) cons
 MOCK_GATEWAY_INLINE bool TextMatcher::built_in() const { return node_->built_in; }
 
 MOCK_GATEWAY_INLINE TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
-  detail::TextMatcherNode node{detail::text_matching::matches_both, "(" + a.describe() + " and " + b.describe() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_both,
+                               "(" + a.to_string() + " and " + b.to_string() + ")"};
   node.explain = detail::text_matching::explain_first_mismatch;
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
@@ -15089,14 +16337,15 @@ MOCK_GATEWAY_INLINE TextMatcher operator&&(const TextMatcher& a, const TextMatch
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
-  detail::TextMatcherNode node{detail::text_matching::matches_either, "(" + a.describe() + " or " + b.describe() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_either,
+                               "(" + a.to_string() + " or " + b.to_string() + ")"};
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
   return TextMatcher(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator!(const TextMatcher& matcher) {
-  detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.describe() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.to_string() + ")"};
   node.built_in = matcher.built_in();
   node.parts = {matcher};
   return TextMatcher(std::move(node));
@@ -15109,7 +16358,7 @@ MOCK_GATEWAY_INLINE const std::string& ChatCall::user_text() const {
 
 MOCK_GATEWAY_INLINE Matcher::Matcher(detail::MatcherNode node) : node_(std::make_shared<detail::MatcherNode>(std::move(node))) {}
 
-MOCK_GATEWAY_INLINE const std::string& Matcher::describe() const { return node_->description; }
+MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_->description; }
 
 namespace detail {
 namespace composition {
@@ -15125,7 +16374,7 @@ MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, c
       node.parts.push_back(side);
     }
   }
-  for (const Matcher& part : node.parts) node.description += (node.description.empty() ? "(" : word) + part.describe();
+  for (const Matcher& part : node.parts) node.description += (node.description.empty() ? "(" : word) + part.to_string();
   node.description += ")";
   return Matcher(std::move(node));
 }
@@ -15148,103 +16397,106 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   node.kind = Kind::negation;
   // These have their parentheses.
   const bool enclosed = kind == Kind::all || kind == Kind::any;
-  node.description = enclosed ? "not " + matcher.describe() : "not (" + matcher.describe() + ")";
+  node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
   return Matcher(std::move(node));
 }
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE std::optional<bool> Trail::find(const MatcherNode& node) const {
+MOCK_GATEWAY_INLINE std::optional<bool> FunctionResults::find(const MatcherNode& node) const {
   const auto found =
       std::find_if(results_.rbegin(), results_.rend(), [&node](const auto& result) { return result.first == &node; });
   if (found == results_.rend()) return std::nullopt;
   return found->second;
 }
 
-MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Trail& trail) {
+MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results) {
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all:
       for (const Matcher& part : node.parts)
-        if (!decide(part, call, trail)) return false;
+        if (!decide(part, call, function_results)) return false;
       return true;
     case MatcherNode::Kind::any:
       for (const Matcher& part : node.parts)
-        if (decide(part, call, trail)) return true;
+        if (decide(part, call, function_results)) return true;
       return false;
-    case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, trail);
+    case MatcherNode::Kind::negation: return !decide(node.parts.front(), call, function_results);
   }
   const bool matched = node.test(call);
-  if (!node.built_in) trail.record(node, matched);
+  if (!node.built_in) function_results.record(node, matched);
   return matched;
 }
 
 namespace explanation {
 
-MOCK_GATEWAY_INLINE ExplainedCondition::Verdict verdict(std::optional<bool> matched) {
-  if (!matched) return ExplainedCondition::Verdict::not_evaluated;
-  return *matched ? ExplainedCondition::Verdict::match : ExplainedCondition::Verdict::mismatch;
+MOCK_GATEWAY_INLINE ExplainedCondition::Result result(std::optional<bool> matched) {
+  if (!matched) return ExplainedCondition::Result::not_evaluated;
+  return *matched ? ExplainedCondition::Result::match : ExplainedCondition::Result::mismatch;
 }
 
 /// All of the parts, which each have lines of their own.
-MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const Trail& trail, std::size_t depth,
-                                std::vector<ExplainedCondition>& conditions) {
+MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
+                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   // Within "any of" they need a heading, which says that all of them are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
-  if (nested) conditions.push_back({depth, ExplainedCondition::Verdict::match, "all of", ""});
+  if (nested) conditions.push_back({depth, ExplainedCondition::Result::match, "all of", ""});
   std::optional<bool> all = true;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, trail, nested ? depth + 1 : depth, conditions);
+    const std::optional<bool> matched = explain(part, call, function_results, nested ? depth + 1 : depth, conditions);
     if (matched == false) all = false;
     if (!matched && all == true) all = std::nullopt;
   }
-  if (nested) conditions[heading].verdict = verdict(all);
+  if (nested) conditions[heading].result = result(all);
   return all;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const Trail& trail, std::size_t depth,
-                                std::vector<ExplainedCondition>& conditions) {
+MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
+                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   const std::size_t heading = conditions.size();
-  conditions.push_back({depth, ExplainedCondition::Verdict::match, "any of", ""});
+  conditions.push_back({depth, ExplainedCondition::Result::match, "any of", ""});
   std::optional<bool> any = false;
   for (const Matcher& part : node.parts) {
-    const std::optional<bool> matched = explain(part, call, trail, depth + 1, conditions);
+    const std::optional<bool> matched = explain(part, call, function_results, depth + 1, conditions);
     if (matched == true) any = true;
     if (!matched && any == false) any = std::nullopt;
   }
-  conditions[heading].verdict = verdict(any);
+  conditions[heading].result = result(any);
   return any;
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call, const Trail& trail,
-                                     std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
+                                     const FunctionResults& function_results, std::size_t depth,
+                                     std::vector<ExplainedCondition>& conditions) {
   std::vector<ExplainedCondition> inner;
-  std::optional<bool> matched = explain(node.parts.front(), call, trail, depth, inner);
+  std::optional<bool> matched = explain(node.parts.front(), call, function_results, depth, inner);
   if (matched) matched = !*matched;
   std::string actual;
   const MatcherNode& part = detail::Access::node(node.parts.front());
   if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
-  conditions.push_back({depth, verdict(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, result(matched), node.description, std::move(actual)});
   return matched;
 }
 
 }  // namespace explanation
 
-MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const Trail& trail, std::size_t depth,
-                            std::vector<ExplainedCondition>& conditions) {
+MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
+                            std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
-    case MatcherNode::Kind::all: return explanation::explain_all(node, call, trail, depth, conditions);
-    case MatcherNode::Kind::any: return explanation::explain_any(node, call, trail, depth, conditions);
-    case MatcherNode::Kind::negation: return explanation::explain_negation(node, call, trail, depth, conditions);
+    case MatcherNode::Kind::all: return explanation::explain_all(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::any: return explanation::explain_any(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::negation:
+      return explanation::explain_negation(node, call, function_results, depth, conditions);
   }
-  const std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : trail.find(node);
+  const std::optional<bool> matched =
+      node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
   std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
-  conditions.push_back({depth, explanation::verdict(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, explanation::result(matched), node.description, std::move(actual)});
   return matched;
 }
 
@@ -15277,10 +16529,10 @@ MOCK_GATEWAY_INLINE std::string shown(const TextMatcher& matcher, std::string_vi
   return matcher.built_in() ? matcher.explain(text) : excerpts::quoted(text);
 }
 
-MOCK_GATEWAY_INLINE bool is_any_text(const TextMatcher& text) { return text.built_in() && text.describe() == "is anything"; }
+MOCK_GATEWAY_INLINE bool is_any_text(const TextMatcher& text) { return text.built_in() && text.to_string() == "is anything"; }
 
 MOCK_GATEWAY_INLINE std::string and_text(const TextMatcher& text) {
-  return is_any_text(text) ? std::string() : " and its text " + text.describe();
+  return is_any_text(text) ? std::string() : " and its text " + text.to_string();
 }
 
 MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<std::string_view>& texts) {
@@ -15295,7 +16547,7 @@ MOCK_GATEWAY_INLINE std::string listed(const char* heading, const std::vector<st
 
 // ---- Messages
 
-MOCK_GATEWAY_INLINE bool is_user_message(const Message& message) { return message.role == "user"; }
+MOCK_GATEWAY_INLINE bool is_user_message(const wire::Message& message) { return message.role == "user"; }
 
 MOCK_GATEWAY_INLINE bool has_user_message(const ChatRequest& chat) {
   return std::any_of(chat.messages.rbegin(), chat.messages.rend(), is_user_message);
@@ -15316,29 +16568,29 @@ MOCK_GATEWAY_INLINE std::string actual_user_text(const MatcherNode& node, const 
 }
 
 /// Whether the message is what the leaf's operand says: a "system message", or any "message".
-MOCK_GATEWAY_INLINE bool is_of_kind(const MatcherNode& node, const Message& message) {
+MOCK_GATEWAY_INLINE bool is_of_kind(const MatcherNode& node, const wire::Message& message) {
   return node.operand == "message" || message.role == "system" || message.role == "developer";
 }
 
 MOCK_GATEWAY_INLINE bool some_message_matches(const MatcherNode& node, const ChatCall& call) {
-  for (const Message& message : call.chat().messages)
+  for (const wire::Message& message : call.chat().messages)
     if (is_of_kind(node, message) && node.text->matches(message.text())) return true;
   return false;
 }
 
 MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const ChatCall& call) {
   // The one that matches, for the report of a negation; else the last, which is the nearest.
-  const Message* matching = nullptr;
-  const Message* last = nullptr;
+  const wire::Message* matching = nullptr;
+  const wire::Message* last = nullptr;
   std::size_t count = 0;
-  for (const Message& message : call.chat().messages) {
+  for (const wire::Message& message : call.chat().messages) {
     if (!is_of_kind(node, message)) continue;
     ++count;
     last = &message;
     if (matching == nullptr && node.built_in && node.text->matches(message.text())) matching = &message;
   }
   if (last == nullptr) return "no " + node.operand;
-  const Message* chosen = matching != nullptr ? matching : last;
+  const wire::Message* chosen = matching != nullptr ? matching : last;
   const std::string said = shown(*node.text, chosen->text());
   if (count == 1) return said;
   return text::counted(count, node.operand) + ", " + (chosen == last ? "the last" : "one") + " of role " +
@@ -15346,19 +16598,19 @@ MOCK_GATEWAY_INLINE std::string actual_messages(const MatcherNode& node, const C
 }
 
 /// The message at a position that may count from the end; null when there is none.
-MOCK_GATEWAY_INLINE const Message* message_at(const ChatRequest& chat, std::int64_t position) {
+MOCK_GATEWAY_INLINE const wire::Message* message_at(const ChatRequest& chat, std::int64_t position) {
   const auto count = static_cast<std::ptrdiff_t>(chat.messages.size());
   const std::ptrdiff_t index = position < 0 ? count + position : position;
   return index < 0 || index >= count ? nullptr : &chat.messages[static_cast<std::size_t>(index)];
 }
 
 MOCK_GATEWAY_INLINE bool message_matches(const MatcherNode& node, const ChatCall& call) {
-  const Message* message = message_at(call.chat(), node.number);
+  const wire::Message* message = message_at(call.chat(), node.number);
   return message != nullptr && message->role == node.operand && node.text->matches(message->text());
 }
 
 MOCK_GATEWAY_INLINE std::string actual_message(const MatcherNode& node, const ChatCall& call) {
-  const Message* message = message_at(call.chat(), node.number);
+  const wire::Message* message = message_at(call.chat(), node.number);
   if (message == nullptr) return "only " + text::counted(call.chat().messages.size(), "message");
   return "role " + excerpts::plain(message->role) + ": " +
          (message->role == node.operand ? shown(*node.text, message->text()) : excerpts::quoted(message->text()));
@@ -15371,7 +16623,7 @@ MOCK_GATEWAY_INLINE bool last_is_tool(const MatcherNode&, const ChatCall& call) 
 MOCK_GATEWAY_INLINE std::string actual_last_role(const MatcherNode&, const ChatCall& call) { return last_role(call.chat()); }
 
 struct ToolResult {
-  const Message* message;
+  const wire::Message* message;
   /// The function that was called; null when no call has its id.
   const std::string* function;
 };
@@ -15385,7 +16637,7 @@ MOCK_GATEWAY_INLINE std::vector<ToolResult> final_tool_results(const ChatRequest
   // From the end, so that of calls with the same id the latest counts.
   std::unordered_map<std::string_view, const std::string*> functions;
   for (std::size_t index = first; index-- > 0;) {
-    const std::vector<ToolCall>& calls = chat.messages[index].tool_calls;
+    const std::vector<wire::ToolCall>& calls = chat.messages[index].tool_calls;
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) functions.emplace(call->id, &call->name);
   }
   for (std::size_t index = first; index < chat.messages.size(); ++index) {
@@ -15488,7 +16740,7 @@ MOCK_GATEWAY_INLINE std::string actual_values(const MatcherNode& node, const Cha
 MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name,
                    std::vector<std::string> (*values_of)(const ReceivedRequest&, std::string_view),
                    const TextMatcher& text) {
-  if (!is_any_text(text)) description += " " + text.describe();
+  if (!is_any_text(text)) description += " " + text.to_string();
   MatcherNode node = text_leaf(std::move(description), text, some_value_matches, actual_values, std::move(name));
   node.values_of = values_of;
   return Matcher(std::move(node));
@@ -15510,18 +16762,18 @@ MOCK_GATEWAY_INLINE bool asks_function(const MatcherNode& node, const ChatCall& 
 
 MOCK_GATEWAY_INLINE Matcher user_says(TextMatcher text) {
   using namespace detail::matchers;
-  return Matcher(text_leaf("user text " + text.describe(), text, user_text_matches, actual_user_text));
+  return Matcher(text_leaf("user text " + text.to_string(), text, user_text_matches, actual_user_text));
 }
 
 MOCK_GATEWAY_INLINE Matcher system_says(TextMatcher text) {
   using namespace detail::matchers;
-  std::string description = "system text " + text.describe();
+  std::string description = "system text " + text.to_string();
   return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "system message"));
 }
 
 MOCK_GATEWAY_INLINE Matcher any_message_says(TextMatcher text) {
   using namespace detail::matchers;
-  std::string description = "text of some message " + text.describe();
+  std::string description = "text of some message " + text.to_string();
   return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "message"));
 }
 
@@ -15617,13 +16869,13 @@ MOCK_GATEWAY_INLINE bool RequestScope::covers(const ReceivedRequest& request) co
     case Kind::key: return request.key_id == name_ || request.key_description == name_;
     case Kind::header: break;
   }
-  for (const Header& header : request.headers) {
+  for (const wire::Header& header : request.headers) {
     if (detail::text::equals_ignoring_case(header.name, name_) && header.value == value_) return true;
   }
   return false;
 }
 
-MOCK_GATEWAY_INLINE std::string RequestScope::describe() const {
+MOCK_GATEWAY_INLINE std::string RequestScope::to_string() const {
   switch (kind_) {
     case Kind::all: return {};
     case Kind::key: return "key \"" + name_ + "\"";
@@ -15691,7 +16943,7 @@ MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
   }
   const std::size_t limit = limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
-    throw GatewayError("expect(" + plan.expected_calls->describe() + ") can never be met: the stub answers at most " +
+    throw GatewayError("expect(" + plan.expected_calls->to_string() + ") can never be met: the stub answers at most " +
                        std::to_string(limit) + (limit == 1 ? " request" : " requests"));
   }
 }
@@ -15701,7 +16953,7 @@ MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
 MOCK_GATEWAY_INLINE std::string conditions(const StubPlan& plan) {
   if (plan.matchers.empty()) return "any request";
   std::string text;
-  for (const Matcher& matcher : plan.matchers) text += (text.empty() ? "" : " and ") + matcher.describe();
+  for (const Matcher& matcher : plan.matchers) text += (text.empty() ? "" : " and ") + matcher.to_string();
   return text;
 }
 
@@ -15800,7 +17052,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
   if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, Asking& asking) {
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress) {
   std::shared_ptr<const Snapshot> mounted;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -15809,7 +17061,7 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
   if (mounted->isolated) mounted = covering(*mounted, call.http());
   Choice choice;
   choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
-  asking.considered = choice.considered;
+  in_progress.considered = choice.considered;
   if (mounted->stubs.empty()) return std::nullopt;
 
   const std::vector<Entry>& entries = mounted->entries;
@@ -15820,7 +17072,7 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
     if (!entry.always && !may_answer(stub)) continue;
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
-    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.trail, asking)) continue;
+    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
     const std::optional<std::size_t> turn = take(stub);
@@ -15832,11 +17084,12 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
   return choice;
 }
 
-MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, Trail& trail, Asking& asking) {
-  asking.stub = &stub;
+MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
+                     FunctionResults& function_results, MatcherInProgress& in_progress) {
+  in_progress.stub = &stub;
   return std::all_of(stub.plan().matchers.begin() + from, stub.plan().matchers.end(), [&](const Matcher& matcher) {
-    asking.matcher = &matcher;
-    return decide(matcher, call, trail);
+    in_progress.matcher = &matcher;
+    return decide(matcher, call, function_results);
   });
 }
 
@@ -16054,42 +17307,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace delivery {
 
-/// A wait that ends with the first of two.
-class EitherOf final : public Pending {
- public:
-  EitherOf(Pending& one, Pending& other) : one_(one), other_(other) {}
-
-  bool over() override { return one_.over() || other_.over(); }
-  std::optional<Duration> look_again_in() override {
-    const std::optional<Duration> one = one_.look_again_in();
-    const std::optional<Duration> other = other_.look_again_in();
-    return one && other ? std::min(*one, *other) : one ? one : other;
-  }
-  bool needs_wake() const override { return one_.needs_wake() || other_.needs_wake(); }
-
- private:
-  Pending& one_;
-  Pending& other_;
-};
-
-/// Is over after some real time; nothing: never.
-class RealTimeLimit final : public Pending {
- public:
-  explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
-
-  bool over() override { return limit_ && left() <= Duration{0}; }
-  std::optional<Duration> look_again_in() override {
-    return limit_ ? std::optional<Duration>(std::max(Duration{0}, left())) : std::nullopt;
-  }
-  bool needs_wake() const override { return false; }
-
- private:
-  Duration left() const { return *limit_ - (std::chrono::steady_clock::now() - began_); }
-
-  std::optional<Duration> limit_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
-
 /// Tells the progress of a wait as long as it lasts.
 class Noted {
  public:
@@ -16111,30 +17328,6 @@ MOCK_GATEWAY_INLINE std::string place_of(const Trigger& trigger) {
   return trigger.to_string();
 }
 
-/// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
-/// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
-class BetweenWrites final : public Pending {
- public:
-  explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
-
-  bool over() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    // With a client that does not read, the next write waits longer than this.
-    return passed >= moment_ && (outlet_.has_left() || passed >= std::chrono::seconds{1});
-  }
-  std::optional<Duration> look_again_in() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    return passed < moment_ ? moment_ - passed : moment_;
-  }
-  bool needs_wake() const override { return false; }
-
- private:
-  static constexpr Duration moment_ = std::chrono::milliseconds{1};
-
-  const Outlet& outlet_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
-
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -16147,51 +17340,6 @@ MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view byt
 
 }  // namespace delivery
 
-namespace delivery {
-
-/// What an exchange does, has done, and what its client had not.
-struct Verb {
-  const char* present;
-  const char* past;
-  const char* client;
-};
-
-MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
-  switch (kind) {
-    case ScriptedWait::Kind::stall: break;
-    case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
-    case ScriptedWait::Kind::open_stream:
-      return {"keeps its stream open", "kept its stream open", "had not closed its side"};
-    case ScriptedWait::Kind::hold: return {"is held", "was held", "still waited"};
-  }
-  return {"stalls", "stalled", "still waited"};
-}
-
-}  // namespace delivery
-
-MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
-  const auto lasted =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
-  return std::string(delivery::verb_of(kind).present) + " as scripted " + place + " since " +
-         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
-}
-
-MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
-  const delivery::Verb verb = delivery::verb_of(kind);
-  return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
-         verb.client;
-}
-
-MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  wait_.swap(wait);
-}
-
-MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return wait_;
-}
-
 MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
                    DeliveryProgress& progress)
     : plan_(plan),
@@ -16203,15 +17351,6 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
-}
-
-MOCK_GATEWAY_INLINE bool Outlet::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::optional<std::size_t> count = write_some(bytes);
-    if (!count || (*count == 0 && !wait_until_writable())) return false;
-    bytes.remove_prefix(*count);
-  }
-  return true;
 }
 
 template <class Steps>
@@ -16240,8 +17379,8 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
   return run([&] {
     strike(Trigger::Kind::before_headers, 0);
     for (std::size_t i = 0; i < plan_.holds.size(); ++i)
-      if (const Place& place = plan_.holds[i].place;
-          place.kind() == Place::Kind::event || place.number() <= token_count)
+      if (const HoldPoint& place = plan_.holds[i].place;
+          place.kind() == HoldPoint::Kind::event || place.number() <= token_count)
         hold(i);
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
     send_head(head);
@@ -16269,7 +17408,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
     begin_stream();
     send_events(source);
     strike(Trigger::Kind::before_done, 0);
-    if (plan_.sse.done) send_done();
+    if (plan_.sse.done()) send_done();
     at_end();
     announce_last_bytes();
     end_body();
@@ -16287,24 +17426,24 @@ MOCK_GATEWAY_INLINE void Delivery::at_end() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
-  if (!plan_.sse.byte_order_mark || std::exchange(sent_.byte_order_mark, true)) return;
+  if (!plan_.sse.byte_order_mark() || std::exchange(sent_.byte_order_mark, true)) return;
   send_between("\xEF\xBB\xBF");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
   const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced;
   // Only such a stream must know its last event beforehand.
-  const bool looks_ahead = !plan_.sse.done && !plan_.sse.final_blank_line;
+  const bool looks_ahead = !plan_.sse.done() && !plan_.sse.final_blank_line();
   StreamEvent event;
   StreamEvent following;
   bool more = source.next(event);
   while (more) {
     if (looks_ahead) more = source.next(following);
     ++events_;
-    hold(Place::Kind::event, events_);
+    hold(HoldPoint::Kind::event, events_);
     if (event.token) {
       ++tokens_;
-      hold(Place::Kind::token, tokens_);
+      hold(HoldPoint::Kind::token, tokens_);
       const TimePoint due = later(start_, pace_.next(event.share));
       if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
     }
@@ -16333,15 +17472,15 @@ MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
 MOCK_GATEWAY_INLINE void Delivery::send_done() {
   if (progress_.trace) progress_.trace->done = events_ + 1;
   const auto send_last = [this](const std::string& data, bool last) {
-    hold(Place::Kind::event, ++events_);
+    hold(HoldPoint::Kind::event, ++events_);
     announce_last_bytes();
     StreamEvent event;
     event.data = data;
     send_event(event, last);
     strike(Trigger::Kind::after_events, events_);
   };
-  send_last("[DONE]", plan_.sse.after_done.empty());
-  if (!plan_.sse.after_done.empty()) send_last(plan_.sse.after_done, true);
+  send_last("[DONE]", plan_.sse.after_done().empty());
+  if (!plan_.sse.after_done().empty()) send_last(plan_.sse.after_done(), true);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool last) {
@@ -16359,7 +17498,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool las
               : event.meta ? framing_->meta_event(event.data, ends_unfinished)
                            : framing_->event(event.data, events_, ends_unfinished),
               events_);
-    sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line;
+    sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line();
     ++sent_.events;
     if (event.token) ++sent_.tokens;
     if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
@@ -16376,7 +17515,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_body() {
-  if (plan_.sse.open_after_done) {
+  if (plan_.sse.open_after_done()) {
     flush();
     const std::string place = sent_.done ? "after [DONE]" : "at the end";
     wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
@@ -16581,18 +17720,18 @@ MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end(ending);
-  throw Ended{Result::failed_by_script};
+  throw Ended{Result::broken_by_fault};
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
   begin_stream();
-  if (sent_.unfinished) send_body(plan_.sse.line_end, 0);
+  if (sent_.unfinished) send_body(plan_.sse.line_end(), 0);
   StreamEvent event;
   event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
   ++events_;
-  const bool done_follows = plan_.sse.done && !sent_.done;
+  const bool done_follows = plan_.sse.done() && !sent_.done;
   send_event(event, !done_follows);
   if (done_follows) {
     ++events_;
@@ -16600,7 +17739,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
     send_event(event, true);
   }
   end_body();
-  throw Ended{Result::failed_by_script};
+  throw Ended{Result::broken_by_fault};
 }
 
 MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
@@ -16610,12 +17749,12 @@ MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
   framing_.reset();  // nothing can be sent any more
   wait_for_client_to_leave({ScriptedWait::Kind::half_close, delivery::place_of(trigger)}, "a half-closed connection");
   outlet_.end(Outlet::Ending::close);
-  throw Ended{Result::failed_by_script};
+  throw Ended{Result::broken_by_fault};
 }
 
-MOCK_GATEWAY_INLINE void Delivery::hold(Place::Kind kind, std::size_t number) {
+MOCK_GATEWAY_INLINE void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
-    if (const Place& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
+    if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
@@ -16691,12 +17830,12 @@ MOCK_GATEWAY_INLINE void Delivery::wait(Pending& pending, Outlet::OnClientClosed
 MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
   if (!may_ping()) return false;
   const Duration late = timeline_.now() - next_ping_;
-  if (late >= plan_.sse.ping_every) next_ping_ += late - late % plan_.sse.ping_every;
+  if (late >= plan_.sse.ping_every()) next_ping_ += late - late % plan_.sse.ping_every();
   return next_ping_ <= moment;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {
-  next_ping_ = later(next_ping_, plan_.sse.ping_every);
+  next_ping_ = later(next_ping_, plan_.sse.ping_every());
   begin_stream();
   leave();
   send_between(framing_->ping());
@@ -16713,7 +17852,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripte
 }
 
 MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
-  const Duration interval = plan_.sse.ping_every;
+  const Duration interval = plan_.sse.ping_every();
   if (interval <= Duration::zero()) return;
   // A moment that has passed before there was a stream has no ping.
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
@@ -16732,20 +17871,20 @@ namespace detail {
 
 MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
     : dialect_(dialect),
-      before_(dialect.space_after_colon ? "data: " : "data:"),
-      after_(dialect.line_end + dialect.line_end),
+      before_(dialect.space_after_colon() ? "data: " : "data:"),
+      after_(dialect.line_end() + dialect.line_end()),
       chunked_(chunked),
-      plain_(!dialect.byte_order_mark && dialect.event.empty() && !dialect.ids && !dialect.retry &&
-             !dialect.multi_line_data && dialect.comment.empty() && dialect.final_blank_line && !dialect.gzip) {
-  if (!dialect.comment.empty()) {
-    append_line("", dialect.comment);
-    comment_ = text_ + dialect.line_end;
+      plain_(!dialect.byte_order_mark() && dialect.event().empty() && !dialect.ids() && !dialect.retry() &&
+             !dialect.multi_line_data() && dialect.comment().empty() && dialect.final_blank_line() && !dialect.gzip()) {
+  if (!dialect.comment().empty()) {
+    append_line("", dialect.comment());
+    comment_ = text_ + dialect.line_end();
   }
-  if (dialect.ping_every > Duration::zero()) {
-    append_lines(ping_, dialect.ping);
+  if (dialect.ping_every() > Duration::zero()) {
+    append_lines(ping_, dialect.ping());
     ping_.append(after_);
   }
-  if (dialect.gzip) gzip_.emplace();
+  if (dialect.gzip()) gzip_.emplace();
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) {
@@ -16783,41 +17922,41 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::event(std::string_view data, std::size_t number, bool last) {
   text_.clear();
-  if (!dialect_.event.empty()) append_line("event", dialect_.event);
-  if (dialect_.ids) append_line("id", std::to_string(number));
-  if (dialect_.retry && number == 1) {
+  if (!dialect_.event().empty()) append_line("event", dialect_.event());
+  if (dialect_.ids()) append_line("id", std::to_string(number));
+  if (dialect_.retry() && number == 1) {
     append_line("retry",
-                std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*dialect_.retry).count()));
+                std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*dialect_.retry()).count()));
   }
-  if (dialect_.multi_line_data && data.size() >= 2 && data.front() == '{') {
+  if (dialect_.multi_line_data() && data.size() >= 2 && data.front() == '{') {
     append_line("data", data.substr(0, 1));
     if (data.size() > 2) append_line("data", data.substr(1, data.size() - 2));
     append_line("data", data.substr(data.size() - 1));
   } else {
     append_line("data", data);
   }
-  if (!last || dialect_.final_blank_line) text_.append(dialect_.line_end);
+  if (!last || dialect_.final_blank_line()) text_.append(dialect_.line_end());
   return text_;
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::meta_event(std::string_view lines, bool last) {
   text_.clear();
   append_lines(text_, lines);
-  text_.append(!last || dialect_.final_blank_line ? after_ : dialect_.line_end);
+  text_.append(!last || dialect_.final_blank_line() ? after_ : dialect_.line_end());
   return text_;
 }
 
 MOCK_GATEWAY_INLINE void EventFraming::append_lines(std::string& out, std::string_view lines) const {
   for (const char byte : lines) {
     if (byte == '\n')
-      out.append(dialect_.line_end);
+      out.append(dialect_.line_end());
     else
       out += byte;
   }
 }
 
 MOCK_GATEWAY_INLINE void EventFraming::append_line(std::string_view field, std::string_view value) {
-  text_.append(field).append(dialect_.space_after_colon ? ": " : ":").append(value).append(dialect_.line_end);
+  text_.append(field).append(dialect_.space_after_colon() ? ": " : ":").append(value).append(dialect_.line_end());
 }
 
 MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
@@ -16897,6 +18036,23 @@ MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- delivery/outlet.cpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE bool Outlet::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::optional<std::size_t> count = write_some(bytes);
+    if (!count || (*count == 0 && !wait_until_writable())) return false;
+    bytes.remove_prefix(*count);
+  }
+  return true;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- delivery/pace_schedule.cpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -16966,6 +18122,58 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace progress {
+
+/// What an exchange does, has done, and what its client had not.
+struct Verb {
+  const char* present;
+  const char* past;
+  const char* client;
+};
+
+MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
+  switch (kind) {
+    case ScriptedWait::Kind::stall: break;
+    case ScriptedWait::Kind::half_close: return {"stays half-closed", "stayed half-closed", "had not closed its side"};
+    case ScriptedWait::Kind::open_stream:
+      return {"keeps its stream open", "kept its stream open", "had not closed its side"};
+    case ScriptedWait::Kind::hold: return {"is held", "was held", "still waited"};
+  }
+  return {"stalls", "stalled", "still waited"};
+}
+
+}  // namespace progress
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
+  return std::string(progress::verb_of(kind).present) + " as scripted " + place + " since " +
+         std::to_string(lasted / 1000) + "." + std::to_string(lasted / 100 % 10) + " s";
+}
+
+MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
+  const progress::Verb verb = progress::verb_of(kind);
+  return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
+         verb.client;
+}
+
+MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  wait_.swap(wait);
+}
+
+MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return wait_;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -16998,13 +18206,13 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
 
 }  // namespace diagnoses
 
-MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& call, const Trail& trail, const Script::States& states) {
+MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states) {
   Comparison comparison;
-  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, trail, 0, comparison.conditions);
+  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, comparison.conditions);
   for (const ExplainedCondition& condition : comparison.conditions) {
     if (condition.depth > 0) continue;
     ++comparison.total;
-    if (condition.verdict == ExplainedCondition::Verdict::match) ++comparison.matched;
+    if (condition.result == ExplainedCondition::Result::match) ++comparison.matched;
   }
   comparison.passed_over = diagnoses::passed_over(stub, states);
   return comparison;
@@ -17014,13 +18222,13 @@ MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<ExplainedCondi
   std::string lines;
   for (const ExplainedCondition& condition : conditions) {
     lines.append(2 + 2 * condition.depth, ' ');
-    switch (condition.verdict) {
-      case ExplainedCondition::Verdict::match: lines += "✔ "; break;
-      case ExplainedCondition::Verdict::mismatch: lines += "✘ "; break;
-      case ExplainedCondition::Verdict::not_evaluated: lines += "? "; break;
+    switch (condition.result) {
+      case ExplainedCondition::Result::match: lines += "✔ "; break;
+      case ExplainedCondition::Result::mismatch: lines += "✘ "; break;
+      case ExplainedCondition::Result::not_evaluated: lines += "? "; break;
     }
     lines += condition.expected;
-    if (condition.verdict == ExplainedCondition::Verdict::not_evaluated) lines += "    not evaluated";
+    if (condition.result == ExplainedCondition::Result::not_evaluated) lines += "    not evaluated";
     if (!condition.actual.empty()) lines += "    actual " + condition.actual;
     lines += '\n';
   }
@@ -17031,7 +18239,7 @@ MOCK_GATEWAY_INLINE std::string brief(const ChatCall& call) {
   const ChatRequest& chat = call.chat();
   std::string line = "  user: " + excerpts::quoted(call.user_text());
   if (!chat.messages.empty() && chat.messages.back().role != "user") {
-    const Message& last = chat.messages.back();
+    const wire::Message& last = chat.messages.back();
     line += "   last: " + excerpts::plain(last.role) + " " + excerpts::quoted(last.text());
   }
   if (chat.stream) line += "   stream: true";
@@ -17044,7 +18252,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
   using Candidate = std::pair<const StubState*, Comparison>;
   std::vector<Candidate> candidates;
   for (const auto& stub : *choice.considered) {
-    candidates.emplace_back(stub.get(), compare(*stub, call, choice.trail, states));
+    candidates.emplace_back(stub.get(), compare(*stub, call, choice.function_results, states));
     Comparison& comparison = candidates.back().second;
     if (choice.stub && choice.stub != stub && comparison.matches() && comparison.passed_over.empty()) {
       const bool lower = stub->plan().priority < choice.stub->plan().priority;
@@ -17081,7 +18289,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
   return diagnosis;
 }
 
-MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
+MOCK_GATEWAY_INLINE std::string headline(const RecordedProblem& problem) {
   std::string line;
   switch (problem.kind) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
@@ -17091,6 +18299,8 @@ MOCK_GATEWAY_INLINE std::string headline(const Problem& problem) {
     case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
     case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
     case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
+    case Problem::Kind::unmet_expectation:
+    case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
   }
   line += "  " + text::printable(problem.request.method) + " " + text::printable(problem.request.path());
   if (!problem.request.key_id.empty()) {
@@ -17171,7 +18381,7 @@ std::string shell_word(std::string_view text);
 /// Whether curl makes this field itself, from the request that it sends.
 bool made_by_curl(std::string_view name);
 /// A header field as curl's argument.
-std::string header_argument(const Header& header);
+std::string header_argument(const wire::Header& header);
 /// The arguments that make curl send this target.
 std::string target_arguments(const std::string& root_url, const std::string& target);
 /// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
@@ -17231,7 +18441,7 @@ MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
                      [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
 }
 
-MOCK_GATEWAY_INLINE std::string header_argument(const Header& header) {
+MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header) {
   const std::string_view value = header.value;
   const std::size_t gap = std::min(value.find(' '), value.size());
   const std::string_view credential = text::trim(value.substr(gap));
@@ -17291,7 +18501,7 @@ MOCK_GATEWAY_INLINE bool Exchange::reused_connection() const { return record_->p
 MOCK_GATEWAY_INLINE const std::string& Exchange::method() const& { return record_->request.method; }
 MOCK_GATEWAY_INLINE std::string Exchange::path() const { return record_->request.path(); }
 MOCK_GATEWAY_INLINE std::string Exchange::query() const { return record_->request.query(); }
-MOCK_GATEWAY_INLINE const Headers& Exchange::headers() const& { return record_->request.headers; }
+MOCK_GATEWAY_INLINE const wire::Headers& Exchange::headers() const& { return record_->request.headers; }
 MOCK_GATEWAY_INLINE const std::string& Exchange::body() const& { return record_->request.body; }
 MOCK_GATEWAY_INLINE const ReceivedRequest& Exchange::request() const& { return record_->request; }
 MOCK_GATEWAY_INLINE const std::string& Exchange::key_id() const& { return record_->request.key_id; }
@@ -17313,7 +18523,7 @@ MOCK_GATEWAY_INLINE std::size_t Exchange::bytes_sent() const {
 }
 MOCK_GATEWAY_INLINE TimePoint Exchange::received() const { return record_->received; }
 MOCK_GATEWAY_INLINE std::string Exchange::method() && { return record_->request.method; }
-MOCK_GATEWAY_INLINE Headers Exchange::headers() && { return record_->request.headers; }
+MOCK_GATEWAY_INLINE wire::Headers Exchange::headers() && { return record_->request.headers; }
 MOCK_GATEWAY_INLINE std::string Exchange::body() && { return record_->request.body; }
 MOCK_GATEWAY_INLINE ReceivedRequest Exchange::request() && { return record_->request; }
 MOCK_GATEWAY_INLINE std::string Exchange::key_id() && { return record_->request.key_id; }
@@ -17405,7 +18615,7 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
     command += " -X " + detail::journal::shell_word(request.method);
   }
   command += " " + detail::journal::target_arguments(record_->root_url, request.target);
-  for (const Header& header : request.headers) {
+  for (const wire::Header& header : request.headers) {
     if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
   }
   if (!has_body) return command;
@@ -17488,7 +18698,7 @@ MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
     case Outcome::Kind::pending: return "pending";
     case Outcome::Kind::completed: return "completed";
     case Outcome::Kind::client_left: return "client left";
-    case Outcome::Kind::failed_by_script: return "failed by script";
+    case Outcome::Kind::broken_by_fault: return "broken by fault";
     case Outcome::Kind::client_stalled: return "client stalled";
     case Outcome::Kind::stopped: return "stopped";
     case Outcome::Kind::guard_expired: return "guard expired";
@@ -17601,9 +18811,9 @@ MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
   return text.capacity() > own ? text.capacity() + 1 : 0;
 }
 
-MOCK_GATEWAY_INLINE std::size_t held(const Headers& headers) {
+MOCK_GATEWAY_INLINE std::size_t held(const wire::Headers& headers) {
   std::size_t total = 0;
-  for (const Header& header : headers) total += sizeof(Header) + held(header.name) + held(header.value);
+  for (const wire::Header& header : headers) total += sizeof(wire::Header) + held(header.name) + held(header.value);
   return total;
 }
 
@@ -17737,7 +18947,7 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     // Under the lock: who sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
-    for (Problem& problem : record->problems) keep(*record, std::move(problem));
+    for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
     records_.push_back(std::move(record));
@@ -17751,12 +18961,12 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
   signal_->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Problem problem) {
+MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, RecordedProblem problem) {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   keep(record, std::move(problem));
 }
 
-MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Problem problem) {
+MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
   if (record.epoch != epoch_) return;  // of an earlier test
   Count& count = problem_counts_[record.request.key_id];
   if (count.kept == max_problems_of_a_key) {
@@ -17771,7 +18981,7 @@ MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, Proble
   problems_.push_back(std::move(problem));
 }
 
-MOCK_GATEWAY_INLINE std::vector<Problem> JournalState::problems() const {
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> JournalState::problems() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   return problems_;
 }
@@ -17786,7 +18996,7 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped(const std::vector
 }
 
 MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
-  std::vector<Problem> out;  // freed after the lock
+  std::vector<RecordedProblem> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   out.swap(problems_);
   problem_counts_.clear();
@@ -17956,9 +19166,9 @@ MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_
 }
 
 /// The credentials in the sensitive fields that no key of the gateway has.
-MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const Headers& headers, const KeyStore::Presented& presented) {
+MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
   if (presented.key.id.empty()) foreign.add(presented.credential);
-  for (const Header& header : headers) {
+  for (const wire::Header& header : headers) {
     if (!secrets::is_sensitive_header(header.name)) continue;
     const std::string_view value = text::trim(header.value);
     const std::string_view credential = value.substr(scheme_of(header.name, value).size());
@@ -17997,8 +19207,8 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   redaction::add_foreign(foreign, request.headers, presented);
   Leaks leaks;
   if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
-  Headers headers;
-  for (const Header& header : request.headers) {
+  wire::Headers headers;
+  for (const wire::Header& header : request.headers) {
     std::string name = header.name;
     std::string value = secrets::is_sensitive_header(name) ? redaction::masked_value(name, header.value) : header.value;
     keys.mask(name, foreign);
@@ -18056,7 +19266,7 @@ struct Seen {
   RealTime possible;
   RealTime over;
   /// Of a client that numbers its tries: 0 for the first.
-  std::optional<std::uint64_t> number;
+  std::optional<std::int64_t> number;
   /// A fault of chaos struck its answer.
   bool broken_by_chaos = false;
 };
@@ -18065,11 +19275,6 @@ using Group = std::vector<const Seen*>;
 using text::seconds;
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
-std::optional<TimePoint> parse_date(std::string_view text);
-std::optional<std::uint64_t> parse_count(std::string_view text);
-/// Digits from `at` on, as many as `count`; -1 when they are not.
-int parse_digits(std::string_view text, std::size_t at, std::size_t count);
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
 /// Whether a field tells tries or traces apart, so that a retry may have another.
@@ -18127,55 +19332,21 @@ MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, 
   return Duration{static_cast<Duration::rep>(count + 0.5)};
 }
 
-MOCK_GATEWAY_INLINE int parse_digits(std::string_view text, std::size_t at, std::size_t count) {
-  int number = 0;
-  for (const char c : text.substr(at, count)) {
-    if (c < '0' || c > '9') return -1;
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
-
-MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_date(std::string_view text) {
-  text = text::trim(text);
-  constexpr std::string_view form = "Sun, 06 Nov 1994 08:49:37 GMT";
-  if (text.size() != form.size()) return std::nullopt;
-  for (const std::size_t at : {3u, 4u, 7u, 11u, 16u, 19u, 22u, 25u, 26u, 27u, 28u})
-    if (text[at] != form[at]) return std::nullopt;
-  constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
-  const int day = parse_digits(text, 5, 2);
-  const int year = parse_digits(text, 12, 4);
-  const int hour = parse_digits(text, 17, 2);
-  const int minute = parse_digits(text, 20, 2);
-  const int second = parse_digits(text, 23, 2);
-  if (month == months.end() || day < 1 || day > 31 || year < 1970 || year > 2200 || hour < 0 || hour > 23 ||
-      minute < 0 || minute > 59 || second < 0 || second > 60) {
-    return std::nullopt;
-  }
-  // Years that begin in March, so that the leap day comes last; 719468 days lie between 0000-03-01 and 1970-01-01.
-  const int number = static_cast<int>(month - months.begin());
-  const std::int64_t shifted_year = number < 2 ? year - 1 : year;
-  const std::int64_t day_of_year = (153 * ((number + 10) % 12) + 2) / 5 + day - 1;
-  const std::int64_t days =
-      shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + day_of_year - 719468;
-  return TimePoint{std::chrono::hours{24 * days + hour} + std::chrono::minutes{minute} + std::chrono::seconds{second}};
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::uint64_t> parse_count(std::string_view text) {
-  text = text::trim(text);
-  if (text.empty() || text.size() > 9) return std::nullopt;
-  const int number = parse_digits(text, 0, text.size());
-  return number < 0 ? std::nullopt : std::make_optional(static_cast<std::uint64_t>(number));
-}
-
 MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
     const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record), {}, {}, {}, {}, {}, {}, {}, count ? parse_count(*count) : std::nullopt, false};
+    Seen seen{std::move(record),
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              count ? text::whole_number(text::trim(*count)) : std::nullopt,
+              false};
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
@@ -18220,7 +19391,7 @@ MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
     all = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", all));
   };
   for (const std::string* part : {&request.key_id, &request.method, &request.target, &request.body}) add(*part);
-  for (const Header& header : request.headers) {
+  for (const wire::Header& header : request.headers) {
     if (differs_by_try(header.name)) continue;
     add(text::lower_ascii(header.name));
     add(header.value);
@@ -18291,12 +19462,12 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const 
   const ExchangeRecord& answer = *first.record;
   const ExchangeRecord& retry = *second.record;
   const RetryAdvice& advice = answer.advice;
-  const auto finding = [&](const char* code, std::string message) {
-    return Finding{code, std::move(message), Severity::error, {answer.id, retry.id}};
+  const auto finding = [&](const finding_kinds::Kind& kind, std::string message) {
+    return kind.make(std::move(message), {answer.id, retry.id});
   };
   if (is_final(answer)) {
     const std::string code = advice.code.empty() ? "" : " " + excerpts::quoted(advice.code);
-    return finding("retried_final_error",
+    return finding(finding_kinds::retried_final_error,
                    "retried after " + std::to_string(answer.status) + code +
                        ", which another try does not change. Report the error to the caller instead.");
   }
@@ -18304,8 +19475,9 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const 
   const Duration shown = retry.received - *first.first_byte;
   if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
     const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return finding("retry_after_ignored", "returned after " + seconds(told(pause, shown, *advice.after)) + ", " +
-                                              header + " was " + seconds(*advice.after) + "." + advised);
+    return finding(finding_kinds::retry_after_ignored, "returned after " + seconds(told(pause, shown, *advice.after)) +
+                                                           ", " + header + " was " + seconds(*advice.after) + "." +
+                                                           advised);
   }
   if (advice.not_before) {
     const Duration ahead = *advice.not_before - *first.first_byte;
@@ -18314,7 +19486,7 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const 
     if (pause + timer_tolerance < ahead) {
       const Duration apart = retry.received - retry.machine_time;
       const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-      return finding("retry_after_ignored",
+      return finding(finding_kinds::retry_after_ignored,
                      "returned " + seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After." +
                          advised +
                          (other_clock ? " The gateway's clock is not the machine's, by which a client "
@@ -18364,26 +19536,29 @@ MOCK_GATEWAY_INLINE void judge_retries(const std::vector<Seen>& all, std::vector
 
 MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
-  const auto add = [&](const char* code, std::string message) {
-    findings.push_back(Finding{code, std::move(message), Severity::error, {record.id}});
+  const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
+    findings.push_back(kind.make(std::move(message), {record.id}));
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
-    add("request_refused", "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason +
-                               ". No stub was asked. Send what the documentation asks for.");
+    add(finding_kinds::request_refused, "refused with " + std::to_string(record.status) + " " + record.advice.code +
+                                            ": " + reason +
+                                            ". No stub was asked. Send what the documentation asks for.");
   }
   if (record.leaks.in_target) {
-    add("key_in_query", "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_query,
+        "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
   }
   if (record.leaks.in_body) {
-    add("key_in_body", "the body holds a key. Send it in the Authorization header alone.");
+    add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
   }
   if (const auto origin = record.request.headers.find("Origin")) {
-    add("browser_request", "Origin is " + excerpts::quoted(*origin) +
-                               ", so a browser sent it. Keep keys on a server and let the page ask that server.");
+    add(finding_kinds::browser_request,
+        "Origin is " + excerpts::quoted(*origin) +
+            ", so a browser sent it. Keep keys on a server and let the page ask that server.");
   }
   if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
-    add("stream_abandoned",
+    add(finding_kinds::stream_abandoned,
         "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
         "wanted.");
   }
@@ -18392,17 +19567,16 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
                            : seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now()
                                                                     : seen.over;
     if (until - record.progress.done_at.load() >= time_to_close) {
-      add("stream_left_open",
+      add(finding_kinds::stream_left_open,
           "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
           "connection's end.");
     }
   }
   if (record.behind_stream != 0) {
-    findings.push_back(Finding{"pipelined_request",
-                               "sent on the connection of a stream that was unfinished, so it waited for the stream's "
-                               "end. Send it on another connection, or close the stream first.",
-                               Severity::warning,
-                               {record.behind_stream, record.id}});
+    findings.push_back(finding_kinds::pipelined_request.make(
+        "sent on the connection of a stream that was unfinished, so it waited for the stream's end. Send it on another "
+        "connection, or close the stream first.",
+        {record.behind_stream, record.id}));
   }
 }
 
@@ -18447,10 +19621,9 @@ MOCK_GATEWAY_INLINE void judge_sharing(const std::vector<Seen>& all, std::vector
       exchanges.push_back(key.users[i].exchange);
     }
     if (key.users.size() > most) agents += " and " + std::to_string(key.users.size() - most) + " more";
-    findings.push_back(
-        Finding{"key_shared",
-                "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
-                Severity::warning, std::move(exchanges)});
+    findings.push_back(finding_kinds::key_shared.make(
+        "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
+        std::move(exchanges)));
   }
 }
 
@@ -18464,7 +19637,7 @@ MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
   throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
 }
 
-MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const Headers& headers) {
+MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers) {
   RetryAdvice& advice = record.advice;
   advice = RetryAdvice{};
   advice.code = error_code;
@@ -18485,7 +19658,7 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   }
   if (const auto field = headers.find("Retry-After"); field && !advice.after && !differ("Retry-After")) {
     advice.after = review::parse_number(*field, std::chrono::seconds{1});
-    if (!advice.after) advice.not_before = review::parse_date(*field);
+    if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
   }
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
@@ -18508,11 +19681,17 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
-  return Review(std::move(findings), scope.describe(), all.size(), journal.evicted(), open,
+  return Review(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
                 chaos_line(chaos, journal, scope));
 }
 
 }  // namespace detail
+
+MOCK_GATEWAY_INLINE Review::Review(const Review&) = default;
+MOCK_GATEWAY_INLINE Review::Review(Review&&) noexcept = default;
+MOCK_GATEWAY_INLINE Review& Review::operator=(const Review&) = default;
+MOCK_GATEWAY_INLINE Review& Review::operator=(Review&&) noexcept = default;
+MOCK_GATEWAY_INLINE Review::~Review() = default;
 
 MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
                std::size_t open, std::string chaos)
@@ -18569,24 +19748,11 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& re
 }
 
 MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
-  static const std::vector<std::string> codes = {"request_refused",
-                                                 "retry_after_ignored",
-                                                 "retried_final_error",
-                                                 "tool_call_unanswered",
-                                                 "tool_result_unknown_id",
-                                                 "stream_left_open",
-                                                 "stream_abandoned",
-                                                 "pipelined_request",
-                                                 "key_in_query",
-                                                 "key_in_body",
-                                                 "browser_request",
-                                                 "key_shared",
-                                                 "unknown_field",
-                                                 "stop_as_string",
-                                                 "temperature_out_of_range",
-                                                 "temperature_and_top_p",
-                                                 "stream_options_without_stream",
-                                                 "duplicate_key"};
+  static const std::vector<std::string> codes = [] {
+    std::vector<std::string> all;
+    for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
+    return all;
+  }();
   return codes;
 }
 
@@ -18600,18 +19766,18 @@ namespace verifications {
 
 MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
   const double last = std::isinf(range.most()) ? range.least() : range.most();
-  return range.describe() + (last == 1 ? " call" : " calls");
+  return range.to_string() + (last == 1 ? " call" : " calls");
 }
 
 using Calls = std::vector<RecordedCall>;
 
 /// How many stubs are compared with what came instead: each costs a comparison with every request.
 inline constexpr std::size_t most_explained = 20;
-/// How many issues, and how many notes, a message shows.
+/// How many problems, and how many notes, a message shows.
 inline constexpr std::size_t most_shown = 20;
 
 MOCK_GATEWAY_INLINE Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
-  Comparison comparison = compare(stub, recorded.call(), Trail(), {});
+  Comparison comparison = compare(stub, recorded.call(), FunctionResults(), {});
   comparison.passed_over.clear();  // of now, not of then
   return comparison;
 }
@@ -18697,27 +19863,27 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
 }
 
 /// Without an explanation when `calls` is null.
-MOCK_GATEWAY_INLINE VerificationIssue unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  VerificationIssue issue{VerificationIssue::Kind::unmet_expectation, {}, {}, stub.plan().where};
-  issue.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
+MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where};
+  found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
     constexpr std::size_t most = 20;
     std::string ids;
     for (const RecordedCall& recorded : calls ? *calls : Calls()) {
       if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
-      issue.exchanges.push_back(recorded.record().id);
-      if (issue.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
+      found.exchanges.push_back(recorded.record().id);
+      if (found.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
     }
-    if (issue.exchanges.size() > most) ids += ", …";
-    if (!ids.empty()) issue.text += (issue.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
+    if (found.exchanges.size() > most) ids += ", …";
+    if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
   } else if (calls) {
     const std::string line = hidden(stub, *calls);
-    issue.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
-    issue.text += refused(stub, *calls);
+    found.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
+    found.text += refused(stub, *calls);
   }
-  issue.text.pop_back();
-  return issue;
+  found.text.pop_back();
+  return found;
 }
 
 /// How many exchanges the notes tell of what their scripts did.
@@ -18781,24 +19947,11 @@ MOCK_GATEWAY_INLINE std::vector<std::string> deeds(const JournalState& journal, 
   return lines;
 }
 
-MOCK_GATEWAY_INLINE VerificationIssue::Kind kind(Problem::Kind kind) {
-  switch (kind) {
-    case Problem::Kind::unmatched: return VerificationIssue::Kind::unmatched;
-    case Problem::Kind::invalid: return VerificationIssue::Kind::invalid;
-    case Problem::Kind::callback_failed: return VerificationIssue::Kind::callback_failed;
-    case Problem::Kind::answer_failed: return VerificationIssue::Kind::answer_failed;
-    case Problem::Kind::fault_not_reached: return VerificationIssue::Kind::fault_not_reached;
-    case Problem::Kind::place_not_reached: return VerificationIssue::Kind::place_not_reached;
-    case Problem::Kind::guard_expired: break;
-  }
-  return VerificationIssue::Kind::guard_expired;
-}
-
-MOCK_GATEWAY_INLINE std::string message(const std::vector<VerificationIssue>& issues, const std::vector<std::string>& notes) {
+MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
-  if (issues.size() > 1) text = std::to_string(issues.size()) + " problems\n\n";
-  for (std::size_t i = 0; i < std::min(issues.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + issues[i].text;
-  if (issues.size() > most_shown) text += "\n\nand " + std::to_string(issues.size() - most_shown) + " more";
+  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
+  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + problems[i].text;
+  if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
   for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
   if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
   return text;
@@ -18807,61 +19960,67 @@ MOCK_GATEWAY_INLINE std::string message(const std::vector<VerificationIssue>& is
 }  // namespace verifications
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE std::string to_string(VerificationIssue::Kind kind) {
+MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
   switch (kind) {
-    case VerificationIssue::Kind::unmatched: return "unmatched";
-    case VerificationIssue::Kind::unmet_expectation: return "unmet expectation";
-    case VerificationIssue::Kind::invalid: return "invalid";
-    case VerificationIssue::Kind::callback_failed: return "callback failed";
-    case VerificationIssue::Kind::answer_failed: return "answer failed";
-    case VerificationIssue::Kind::fault_not_reached: return "fault not reached";
-    case VerificationIssue::Kind::place_not_reached: return "place not reached";
-    case VerificationIssue::Kind::guard_expired: return "guard expired";
-    case VerificationIssue::Kind::out_of_order: return "out of order";
+    case Problem::Kind::unmatched: return "unmatched";
+    case Problem::Kind::unmet_expectation: return "unmet expectation";
+    case Problem::Kind::invalid: return "invalid";
+    case Problem::Kind::callback_failed: return "callback failed";
+    case Problem::Kind::answer_failed: return "answer failed";
+    case Problem::Kind::fault_not_reached: return "fault not reached";
+    case Problem::Kind::place_not_reached: return "place not reached";
+    case Problem::Kind::guard_expired: return "guard expired";
+    case Problem::Kind::out_of_order: return "out of order";
   }
   return "unknown";
 }
 
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, VerificationIssue::Kind kind) { return out << to_string(kind); }
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << to_string(kind); }
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE void Told::tell(const std::vector<std::string>& issues) {
+MOCK_GATEWAY_INLINE void ReportedProblems::add(const std::vector<std::string>& problems) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  issues_.insert(issues.begin(), issues.end());
+  problems_.insert(problems.begin(), problems.end());
 }
 
-MOCK_GATEWAY_INLINE bool Told::knows(const std::string& issue) const {
+MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return issues_.count(issue) != 0;
+  return problems_.count(found) != 0;
 }
 
-MOCK_GATEWAY_INLINE void Told::clear() {
+MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  issues_.clear();
+  problems_.clear();
 }
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Verification::Verification(std::vector<VerificationIssue> issues, std::vector<std::string> notes,
-                           std::vector<std::string> identities, std::shared_ptr<detail::Told> told)
-    : issues_(std::move(issues)),
+MOCK_GATEWAY_INLINE Verification::Verification(const Verification&) = default;
+MOCK_GATEWAY_INLINE Verification::Verification(Verification&&) noexcept = default;
+MOCK_GATEWAY_INLINE Verification& Verification::operator=(const Verification&) = default;
+MOCK_GATEWAY_INLINE Verification& Verification::operator=(Verification&&) noexcept = default;
+MOCK_GATEWAY_INLINE Verification::~Verification() = default;
+
+MOCK_GATEWAY_INLINE Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
+                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told)
+    : problems_(std::move(problems)),
       notes_(std::move(notes)),
       identities_(std::move(identities)),
-      told_(std::move(told)) {}
+      reported_(std::move(told)) {}
 
-MOCK_GATEWAY_INLINE const std::vector<VerificationIssue>& Verification::issues() const& {
-  if (told_) told_->tell(identities_);
-  return issues_;
+MOCK_GATEWAY_INLINE const std::vector<Problem>& Verification::problems() const& {
+  if (reported_) reported_->add(identities_);
+  return problems_;
 }
 
-MOCK_GATEWAY_INLINE Verification::operator bool() const { return issues().empty(); }
-MOCK_GATEWAY_INLINE std::vector<VerificationIssue> Verification::issues() && { return issues(); }
+MOCK_GATEWAY_INLINE Verification::operator bool() const { return problems().empty(); }
+MOCK_GATEWAY_INLINE std::vector<Problem> Verification::problems() && { return problems(); }
 MOCK_GATEWAY_INLINE std::vector<std::string> Verification::notes() && { return std::move(notes_); }
 
 MOCK_GATEWAY_INLINE std::string Verification::message() const {
-  std::string text = detail::verifications::message(issues(), notes_);
-  return issues_.empty() ? "nothing is wrong" + text : text;
+  std::string text = detail::verifications::message(problems(), notes_);
+  return problems_.empty() ? "nothing is wrong" + text : text;
 }
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verification& verification) {
@@ -18882,7 +20041,7 @@ MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shar
       sleeps_before_(expired_sleeps(clock_).count) {}
 
 MOCK_GATEWAY_INLINE void Verifier::reset() {
-  told_->clear();
+  reported_->clear();
   sleeps_before_ = expired_sleeps(clock_).count;
 }
 
@@ -18932,31 +20091,31 @@ MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Dur
   journal_->wait_until_idle(scope, patience);
   const Script::Stubs considered = stubs(scope);
   const Calls recorded = calls(scope, considered);
-  std::vector<VerificationIssue> found;
+  std::vector<Problem> all;
   std::vector<std::string> identities;
-  for (auto& [issue, identity] : issues(scope, considered, recorded)) {
-    found.push_back(std::move(issue));
+  for (auto& [found, identity] : problems(scope, considered, recorded)) {
+    all.push_back(std::move(found));
     identities.push_back(std::move(identity));
   }
-  return {std::move(found), notes(scope, considered, recorded), std::move(identities), told_};
+  return {std::move(all), notes(scope, considered, recorded), std::move(identities), reported_};
 }
 
-MOCK_GATEWAY_INLINE std::string Verifier::untold() const {
+MOCK_GATEWAY_INLINE std::string Verifier::unreported() const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
-  std::vector<VerificationIssue> untold;
-  for (auto& [issue, identity] : issues({}, considered, recorded))
-    if (!told_->knows(identity)) untold.push_back(std::move(issue));
+  std::vector<Problem> untold;
+  for (auto& [found, identity] : problems({}, considered, recorded))
+    if (!reported_->contains(identity)) untold.push_back(std::move(found));
   return untold.empty() ? "" : verifications::message(untold, notes({}, considered, recorded));
 }
 
-MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
-  Issues issues;
-  add_problems(scope, issues);
+MOCK_GATEWAY_INLINE Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
+  Problems problems;
+  add_problems(scope, problems);
   // Whose connection it waits for, and which test's client slept, cannot be told.
   if (scope.whole()) {
-    add_connection_faults(issues);
-    add_expired_sleeps(issues);
+    add_connection_faults(problems);
+    add_expired_sleeps(problems);
   }
   std::size_t unmet = 0;
   for (const auto& stub : stubs) {
@@ -18964,51 +20123,51 @@ MOCK_GATEWAY_INLINE Verifier::Issues Verifier::issues(const RequestScope& scope,
     const std::size_t made = stub->recorded();
     if (!expected || expected->contains(static_cast<double>(made))) continue;
     const bool explained = ++unmet <= verifications::most_explained;
-    issues.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
+    problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
                         "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
-  for (auto& issue : issues) issue.first.text = masked(std::move(issue.first.text));
-  return issues;
+  for (auto& found : problems) found.first.text = masked(std::move(found.first.text));
+  return problems;
 }
 
-MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Issues& issues) const {
-  for (const Problem& problem : journal_->problems()) {
+MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Problems& problems) const {
+  for (const RecordedProblem& problem : journal_->problems()) {
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
-    VerificationIssue issue{verifications::kind(problem.kind), first + '\n' + problem.text,
+    Problem found{problem.kind, first + '\n' + problem.text,
                             std::vector<std::uint64_t>{problem.exchange},
                             problem.stub ? problem.stub->plan().where : SourceLocation{}};
-    issues.emplace_back(std::move(issue), first + problem.text);
+    problems.emplace_back(std::move(found), first + problem.text);
   }
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
   if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
-    issues.emplace_back(VerificationIssue{VerificationIssue::Kind::unmatched,
+    problems.emplace_back(Problem{Problem::Kind::unmatched,
                                           "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
                         "dropped " + std::to_string(dropped));
   }
 }
 
-MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Issues& issues) const {
+MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Problems& problems) const {
   for (const ConnectionFaults::Queued& queued : connection_faults_->left()) {
     const std::string count = queued.times == 1
                                   ? "no connection came to it"
                                   : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
-    VerificationIssue issue{VerificationIssue::Kind::fault_not_reached,
+    Problem found{Problem::Kind::fault_not_reached,
                             "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
                                 queued.where.to_string() + ")\n  " + count,
                             {},
                             queued.where};
-    issues.emplace_back(std::move(issue),
+    problems.emplace_back(std::move(found),
                         "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
   }
 }
 
-MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Issues& issues) const {
+MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Problems& problems) const {
   const ExpiredSleeps expired = expired_sleeps(clock_);
   const std::size_t count = expired.count - sleeps_before_;
   if (count == 0) return;
   const std::string last = "ManualClock::sleep_for(" + text::seconds(expired.last) + ")";
-  issues.emplace_back(VerificationIssue{VerificationIssue::Kind::guard_expired,
+  problems.emplace_back(Problem{Problem::Kind::guard_expired,
                                         "a wait ran into its real-time guard  " +
                                             (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
                                             "\n  the manual clock was not advanced in time"},
@@ -19035,21 +20194,21 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
 }
 
 MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
-  std::vector<VerificationIssue> issues;
+  std::vector<Problem> problems;
   const StubState* previous = nullptr;
   for (const auto& stub : stubs) {
-    VerificationIssue issue{VerificationIssue::Kind::out_of_order, {}, {}, stub->plan().where};
+    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where};
     if (stub->recorded() == 0) {
-      issue.text = "out of order  " + stub->title() + " was not called";
+      found.text = "out of order  " + stub->title() + " was not called";
     } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {
-      issue.text = "out of order  " + stub->title() + " answered exchange " + std::to_string(stub->first_exchange()) +
+      found.text = "out of order  " + stub->title() + " answered exchange " + std::to_string(stub->first_exchange()) +
                    ", before " + previous->title() + " answered exchange " + std::to_string(previous->last_exchange());
-      issue.exchanges = {stub->first_exchange(), previous->last_exchange()};
+      found.exchanges = {stub->first_exchange(), previous->last_exchange()};
     }
-    if (!issue.text.empty()) issues.push_back(std::move(issue));
+    if (!found.text.empty()) problems.push_back(std::move(found));
     if (stub->recorded() > 0) previous = stub.get();
   }
-  return {std::move(issues), {}, {}, nullptr};
+  return {std::move(problems), {}, {}, nullptr};
 }
 
 }  // namespace detail
@@ -19212,7 +20371,7 @@ struct Noted {
 #endif
                                                       >::done;
 
-MOCK_GATEWAY_INLINE std::string describe(std::uint64_t configuration) {
+MOCK_GATEWAY_INLINE std::string configuration_text(std::uint64_t configuration) {
   const std::uint64_t version = configuration / 16;
   std::string text = std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) + "." +
                      std::to_string(version % 1000);
@@ -19235,8 +20394,8 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
   using namespace compatibility;
   if (const std::uint64_t other = seen.other; other != 0)
     throw GatewayError(
-        "files of this program were compiled with different configurations of cpp-httplib: " + describe(seen.first) +
-        ", and " + describe(other) + "; give every file the same include path and the same CPPHTTPLIB_ macros");
+        "files of this program were compiled with different configurations of cpp-httplib: " + configuration_text(seen.first) +
+        ", and " + configuration_text(other) + "; give every file the same include path and the same CPPHTTPLIB_ macros");
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
   if (&openssl_library)
     throw GatewayError(
@@ -19711,107 +20870,6 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- http/operations.cpp --------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace operations {
-
-inline constexpr std::string_view chat_path = "/v1/chat/completions";
-inline constexpr std::string_view models_path = "/v1/models";
-
-/// The id in "/v1/models/{id}"; empty for any other path.
-MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
-  if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
-      path[models_path.size()] != '/')
-    return {};
-  const std::string_view id = path.substr(models_path.size() + 1);
-  return id.find('/') == std::string_view::npos ? id : std::string_view{};
-}
-
-/// Compares segment by segment; "{name}" in the pattern takes any one segment that is not empty.
-MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path) {
-  for (;;) {
-    const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
-    const std::size_t path_end = std::min(path.find('/'), path.size());
-    const std::string_view wanted = pattern.substr(0, pattern_end);
-    const std::string_view actual = path.substr(0, path_end);
-    const bool any = wanted.size() > 2 && wanted.front() == '{' && wanted.back() == '}';
-    if (any ? actual.empty() : wanted != actual) return false;
-    const bool pattern_done = pattern_end == pattern.size();
-    const bool path_done = path_end == path.size();
-    if (pattern_done || path_done) return pattern_done && path_done;
-    pattern.remove_prefix(pattern_end + 1);
-    path.remove_prefix(path_end + 1);
-  }
-}
-
-}  // namespace operations
-
-MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
-  const auto refuse = [&](const std::string& why) {
-    throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
-  };
-  if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
-    refuse("the method is written in capitals, such as \"POST\"");
-  if (path.empty() || path.front() != '/') refuse("the path begins with \"/\"");
-  if (path.find_first_of("?# ") != std::string::npos) refuse("the path goes without query, fragment and spaces");
-  const bool model = model_by_id_ && !operations::model_in(path).empty();
-  if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
-    refuse("the gateway serves this itself");
-  if (!handler) refuse("the handler is empty");
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const Operation operation{method, path};
-  auto shared = std::make_shared<const OperationHandler>(std::move(handler));
-  for (Mounted& mounted : mounted_) {
-    if (mounted.operation == operation) {
-      mounted.handler = std::move(shared);
-      return;
-    }
-  }
-  mounted_.push_back({operation, std::move(shared)});
-}
-
-MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std::string& path) const {
-  Route route;
-  route.operation = {method, path};
-  const auto offer = [&](std::string_view offered) {
-    if (route.allow.find(offered) == std::string::npos)
-      route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
-  };
-  if (path == operations::chat_path) {
-    if (method == "POST") route.kind = Route::Kind::chat;
-    offer("POST");
-  } else if (path == operations::models_path) {
-    if (method == "GET") route.kind = Route::Kind::models;
-    offer("GET");
-  } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
-    if (method == "GET") {
-      route.kind = Route::Kind::model;
-      route.model = id;
-      route.operation = list_models();
-    }
-    offer("GET");
-  }
-  if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const Mounted& mounted : mounted_) {
-    if (!operations::matches(mounted.operation.path, path)) continue;
-    offer(mounted.operation.method);
-    // A path without a "{name}" comes before one with.
-    if (mounted.operation.method != method || (route.kind == Route::Kind::mounted && mounted.operation.path != path))
-      continue;
-    route.kind = Route::Kind::mounted;
-    route.operation = mounted.operation;
-    route.handler = mounted.handler;
-  }
-  if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
-  return route;
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- http/request_reader.cpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -19851,7 +20909,7 @@ MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
 
 /// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
 /// them: they are ours to answer.
-MOCK_GATEWAY_INLINE bool kept_from_judge(std::string_view name) {
+MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
                                                       "LOCAL_PORT", "Transfer-Encoding"};
@@ -19860,21 +20918,15 @@ MOCK_GATEWAY_INLINE bool kept_from_judge(std::string_view name) {
   return false;
 }
 
-MOCK_GATEWAY_INLINE bool is_token(std::string_view text) {
-  constexpr std::string_view characters =
-      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
-}
-
-/// Splits a head into the request's parts. Fills `judged` with the head as the judge is to see it.
-MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& judged) {
+/// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
+MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
   const std::string_view request_line = head.substr(0, line_end);
   const std::size_t method_end = request_line.find(' ');
   const std::size_t target_end = request_line.rfind(' ');
   if (method_end == std::string_view::npos || target_end <= method_end + 1 ||
-      !is_token(request_line.substr(0, method_end)))
+      !text::is_token(request_line.substr(0, method_end)))
     return malformed("the request line is not \"METHOD target HTTP/1.1\"");
   const std::string_view version = request_line.substr(target_end + 1);
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
@@ -19892,7 +20944,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   // Some versions know only some methods, and some do not take every query.
-  judged.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
+  checked.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
 
   for (std::size_t begin = line_end + 2; begin + 2 < head.size(); begin = line_end + 2) {
     line_end = head.find("\r\n", begin);
@@ -19905,13 +20957,13 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
       return failure(431, "headers_too_large", "more than " + std::to_string(max_header_fields) + " header fields");
     const std::size_t colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
-    if (colon == std::string_view::npos || !is_token(name))
+    if (colon == std::string_view::npos || !text::is_token(name))
       return malformed("header line " + std::to_string(incoming.request.headers.size() + 1) +
                        " is not \"Name: value\"");
     incoming.request.headers.add(std::string(name), std::string(text::trim(line.substr(colon + 1))));
-    if (!kept_from_judge(name)) judged.append(line).append("\r\n");
+    if (!kept_from_check(name)) checked.append(line).append("\r\n");
   }
-  judged.append("\r\n");
+  checked.append("\r\n");
   // RFC 9112, 3.2.
   const std::vector<std::string> hosts = incoming.request.headers.all("Host");
   if (hosts.empty() && incoming.http_1_1) return malformed("no Host field");
@@ -19926,7 +20978,7 @@ struct Framing {
 };
 
 MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
-  const Headers& headers = incoming.request.headers;
+  const wire::Headers& headers = incoming.request.headers;
   const std::vector<std::string> lengths = headers.all("Content-Length");
   if (headers.has("Transfer-Encoding")) {
     // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
@@ -19977,26 +21029,51 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_bounded(Connection& connection, std
   return Connection::Arrival::arrived;
 }
 
+/// Reads a line of a chunked body that holds no data. One that is too long makes the request malformed or too large.
+MOCK_GATEWAY_INLINE Connection::Arrival read_chunk_line(Connection& connection, IncomingRequest& incoming, std::size_t max_raw,
+                                    const char* too_long) {
+  std::string& raw = incoming.raw_body;
+  make_room(max_chunk_line, max_raw, raw);
+  const std::size_t room = max_raw - raw.size();
+  const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
+  if (arrival != Connection::Arrival::too_large) return arrival;
+  if (room < max_chunk_line)
+    incoming.body_too_large = framing_too_large(max_raw);
+  else
+    incoming.malformed = malformed(too_long);
+  return arrival;
+}
+
+/// Reads what follows the last chunk (RFC 9112, 7.1.2).
+MOCK_GATEWAY_INLINE Connection::Arrival read_trailer(Connection& connection, IncomingRequest& incoming, std::size_t max_raw) {
+  std::string& raw = incoming.raw_body;
+  for (std::size_t fields = 0;; ++fields) {
+    const std::size_t line_begin = raw.size();
+    constexpr const char* too_large = "the chunked body's trailer is too large";
+    const Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, too_large);
+    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
+    if (fields > max_header_fields) {
+      incoming.malformed = malformed(too_large);
+      return Connection::Arrival::arrived;
+    }
+    if (arrival != Connection::Arrival::arrived) return arrival;
+    if (!ends_in_crlf(raw, line_begin)) {
+      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
+      return Connection::Arrival::arrived;
+    }
+    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
+  }
+}
+
 /// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
 MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
   std::string& raw = incoming.raw_body;
   std::string& body = incoming.request.body;
   const std::size_t max_body = connection.limits().max_body;
   const std::size_t max_raw = max_body + std::min(max_framing, std::numeric_limits<std::size_t>::max() - max_body);
-  const auto read_line = [&](const char* too_long) {
-    make_room(max_chunk_line, max_raw, raw);
-    const std::size_t room = max_raw - raw.size();
-    const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
-    if (arrival != Connection::Arrival::too_large) return arrival;
-    if (room < max_chunk_line)
-      incoming.body_too_large = framing_too_large(max_raw);
-    else
-      incoming.malformed = malformed(too_long);
-    return arrival;
-  };
   for (;;) {
     const std::size_t line_begin = raw.size();
-    Connection::Arrival arrival = read_line("a chunk's size line is too long");
+    Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, "a chunk's size line is too long");
     if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
     if (arrival != Connection::Arrival::arrived) return arrival;
     std::size_t size = 0;
@@ -20023,22 +21100,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
     make_room(size, max_body, body);
     body.append(raw, data_begin, size);
   }
-  for (std::size_t fields = 0;; ++fields) {
-    const std::size_t line_begin = raw.size();
-    constexpr const char* too_large = "the chunked body's trailer is too large";
-    const Connection::Arrival arrival = read_line(too_large);
-    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
-    if (fields > max_header_fields) {
-      incoming.malformed = malformed(too_large);
-      return Connection::Arrival::arrived;
-    }
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    if (!ends_in_crlf(raw, line_begin)) {
-      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
-      return Connection::Arrival::arrived;
-    }
-    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
-  }
+  return read_trailer(connection, incoming, max_raw);
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
@@ -20065,7 +21127,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
 
 }  // namespace request_reader
 
-MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadJudge& judge,
+MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
                                             const std::optional<ConnectionFault>& fault, const Clock& clock) {
   IncomingRequest incoming;
   incoming.fault = fault;
@@ -20089,10 +21151,10 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
     return std::nullopt;
   }
   if (!incoming.malformed) {
-    std::string judged;
-    incoming.malformed = request_reader::split_head(incoming, judged);
+    std::string checked;
+    incoming.malformed = request_reader::split_head(incoming, checked);
     if (!incoming.malformed) {
-      if (judge(judged) != 0)
+      if (check_head(checked) != 0)
         incoming.malformed = request_reader::malformed("request line or headers break the grammar");
     }
   }
@@ -20107,7 +21169,7 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
     if (!over) return std::nullopt;
   }
   incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
-  const Headers& headers = incoming.request.headers;
+  const wire::Headers& headers = incoming.request.headers;
   incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !incoming.is_answered_before_body() &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
@@ -20178,7 +21240,7 @@ MOCK_GATEWAY_INLINE std::string_view reason_phrase(int status) {
 }
 
 MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
-                          const Headers& headers) {
+                          const wire::Headers& headers) {
   std::string head = "HTTP/1.1 ";
   head.reserve(256);
   head.append(std::to_string(status)).append(" ").append(reason_phrase(status)).append("\r\n");
@@ -20190,7 +21252,7 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
   if (framing == BodyFraming::chunked && !headers.has("Transfer-Encoding")) field("Transfer-Encoding", "chunked");
   if (framing == BodyFraming::content_length && !headers.has("Content-Length"))
     field("Content-Length", std::to_string(content_length));
-  for (const Header& header : headers) field(header.name, header.value);
+  for (const wire::Header& header : headers) field(header.name, header.value);
   head.append("\r\n");
   return head;
 }
@@ -20206,9 +21268,9 @@ namespace detail {
 /// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
 /// the status tells whether it took the request. Newer versions of the base class ask for more functions than older
 /// ones declare; hence all of them, and no `override`.
-class JudgedHead final : public httplib::Stream {
+class CheckedHead final : public httplib::Stream {
  public:
-  explicit JudgedHead(std::string_view head) : head_(head) {}
+  explicit CheckedHead(std::string_view head) : head_(head) {}
   using httplib::Stream::write;
 
   bool is_readable() const { return position_ < head_.size(); }
@@ -20251,7 +21313,7 @@ class JudgedHead final : public httplib::Stream {
 
 class Server::Impl final : public httplib::Server {
  public:
-  Impl(Service& service, const ConnectionLimits& limits) : service_(service), limits_(limits) {
+  Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     set_socket_options([this](socket_t listener) {
       // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
       const int on = 1;
@@ -20330,7 +21392,7 @@ class Server::Impl final : public httplib::Server {
     acceptor_.emplace(
         listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
         [](const std::string& why) {
-          std::cerr << "mock_gateway: no connection can be accepted any more: " << why << '\n';
+          warn({"no connection can be accepted any more: ", why});
         });
   }
 
@@ -20338,8 +21400,8 @@ class Server::Impl final : public httplib::Server {
     constexpr std::size_t few = 64;
     const std::optional<std::size_t> limit = sockets::descriptor_limit();
     if (limit && *limit < static_cast<std::size_t>(listener_) + few)
-      std::cerr << "mock_gateway: this process may have " << *limit << " descriptors (ulimit -n) and has used most; "
-                << "connections for which none is left are answered 503 connection_limit\n";
+      warn({"this process may have ", std::to_string(*limit), " descriptors (ulimit -n) and has used most; ",
+            "connections for which none is left are answered 503 connection_limit"});
   }
 
   void require_not_turning_away() const {
@@ -20347,8 +21409,7 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Hands an accepted connection to a thread, with the fault that strikes it: decided here, in the order in which
-  /// connections are accepted.
+  /// Has an accepted connection served on a thread, or turned away.
   void take(int socket, bool last_descriptor) noexcept {
     if (last_descriptor) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
@@ -20356,23 +21417,18 @@ class Server::Impl final : public httplib::Server {
                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
       return;
     }
-    std::optional<ConnectionFaults::Queued> taken;
+    const auto start = [this, socket](ConnectionHandler::Serve serve) {
+      return workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); });
+    };
     try {
-      taken = service_.connection_faults().take_on_accept();
-      if (taken ? workers_.run([this, socket, fault = taken->fault] { serve_and_close(socket, &fault); })
-                : workers_.run([this, socket] { serve_and_close(socket, nullptr); }))
-        return;
-    } catch (const std::bad_alloc&) {
-    }
-    try {  // it is for a connection that can be served
-      if (taken) service_.connection_faults().give_back(std::move(*taken));
+      if (handler_.accept(start)) return;
     } catch (const std::bad_alloc&) {
     }
     turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
   }
 
-  /// Answers a connection that cannot be served, and closes it: on the accepting thread, where others wait for it. So a
-  /// client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
+  /// Has a connection that cannot be served answered, and closes it: on the accepting thread, where others wait for it.
+  /// So a client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
     for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout, &limits.head_timeout,
@@ -20382,37 +21438,13 @@ class Server::Impl final : public httplib::Server {
     limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
     turning_away_ = std::this_thread::get_id();
     with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
-      const std::string message = why + ", and " + std::to_string(open) + " are open at this gateway";
-      if (!std::exchange(has_turned_away_, true))
-        std::cerr << "mock_gateway: a connection is answered 503 connection_limit: " << message << '\n';
-      const Failure failure(503, "connection_limit", message);
-      const Connection::Arrival arrival = connection.wait_for_request();
-      if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
-      std::optional<IncomingRequest> incoming;
-      service_.journal().began();
-      if (arrival == Connection::Arrival::arrived) {
-        const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
-        incoming = read_request(connection, judge, std::nullopt, service_.clock());
-      }
-      if (!incoming) {
-        incoming.emplace();
-        connection.linger();
-      }
-      incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
-      incoming->fault.reset();
-      incoming->keep_alive = false;
-      service_.serve(connection, std::move(*incoming), 1);
+      handler_.turn_away(connection, head_check_, why + ", and " + std::to_string(open) + " are open at this gateway");
     });
     turning_away_ = std::thread::id();
   }
 
-  void serve_and_close(int socket, const ConnectionFault* fault) noexcept {
-    with_connection(socket, limits_, [&](Connection& connection, std::size_t) {
-      if (fault)
-        strike(connection, *fault);
-      else
-        serve(connection);
-    });
+  void serve_and_close(int socket, const ConnectionHandler::Serve& serve) noexcept {
+    with_connection(socket, limits_, [&](Connection& connection, std::size_t) { serve(connection, head_check_); });
   }
 
   /// Takes the socket over, for `use`, which is told how many connections there were before; then closes it.
@@ -20434,60 +21466,22 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  void serve(Connection& connection) noexcept {
-    const HeadJudge judge = [this](std::string_view head) { return refusal(head); };
-    for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
-      if (connection.wait_for_request() != Connection::Arrival::arrived) return;
-      const std::optional<ConnectionFault> fault = service_.connection_faults().take_on_request(position > 1);
-      if (fault) {
-        if (fault->place() == ConnectionFault::Place::reused) return strike(connection, *fault);
-        service_.note_hit(connection, *fault);
-      }
-      service_.journal().began();
-      std::optional<IncomingRequest> incoming;
-      try {
-        incoming = read_request(connection, judge, fault, service_.clock());
-      } catch (const std::exception& exception) {  // out of memory, say
-        std::cerr << "mock_gateway: a request could not be read: " << exception.what() << '\n';
-      }
-      if (!incoming) {
-        service_.journal().dropped();
-        return;
-      }
-      service_.serve(connection, std::move(*incoming), position);
-    }
-  }
-
-  /// Ends a connection without a request.
-  void strike(Connection& connection, const ConnectionFault& fault) noexcept {
-    service_.note_hit(connection, fault);
-    const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
-                        fault.kind() == ConnectionFault::Kind::reset_when_reused;
-    if (!fault.bytes().empty()) connection.write(fault.bytes());
-    // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
-    if (resets)
-      connection.drain();  // a reset would throw away what has not arrived of the reply before
-    else
-      connection.linger();
-    connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
-  }
-
   /// 0 when cpp-httplib takes the head, else the status with which it refuses it.
   int refusal(std::string_view head) {
-    JudgedHead stream(head);
+    CheckedHead stream(head);
     bool closed = false;
-    judge(*this, stream, closed, 0);
+    process(*this, stream, closed, 0);
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
   // process_request takes the addresses since 0.18.0; which of these two compiles tells.
   template <class Self>
-  auto judge(Self& self, httplib::Stream& stream, bool& closed, int)
+  auto process(Self& self, httplib::Stream& stream, bool& closed, int)
       -> decltype(self.process_request(stream, std::string(), 0, std::string(), 0, false, closed, nullptr)) {
     return self.process_request(stream, "127.0.0.1", 0, "127.0.0.1", 0, false, closed, nullptr);
   }
   template <class Self>
-  auto judge(Self& self, httplib::Stream& stream, bool& closed, long)
+  auto process(Self& self, httplib::Stream& stream, bool& closed, long)
       -> decltype(self.process_request(stream, false, closed, nullptr)) {
     return self.process_request(stream, false, closed, nullptr);
   }
@@ -20495,12 +21489,12 @@ class Server::Impl final : public httplib::Server {
   void name_the_busy() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Connection* connection : connections_)
-      if (const std::string what = connection->busy_with(); !what.empty())
-        std::cerr << "mock_gateway: stopping waits for " << what << '\n';
+      if (const std::string what = connection->busy_with(); !what.empty()) warn({"stopping waits for ", what});
   }
 
-  Service& service_;
+  ConnectionHandler& handler_;
   ConnectionLimits limits_;
+  const HeadCheck head_check_ = [this](std::string_view head) { return refusal(head); };
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
@@ -20512,20 +21506,19 @@ class Server::Impl final : public httplib::Server {
   bool stopped_ = false;  // and what follows: guarded by stop_mutex_
   int reserved_ = -1;     // keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
-  bool has_turned_away_ = false;  // of the accepting thread
   Workers workers_;
   std::optional<Acceptor> acceptor_;  // nothing while the gateway refuses connections, and after its stop
 };
 
-MOCK_GATEWAY_INLINE Server::Server(Service& service, const std::string& host, int port, const ConnectionLimits& limits,
+MOCK_GATEWAY_INLINE Server::Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
                const std::function<void(int port)>& on_bound)
-    : impl_((require_one_httplib(), make_impl(service, limits))) {
+    : impl_((require_one_httplib(), make_impl(handler, limits))) {
   impl_->listen_on(host, port, on_bound);
 }
 
-MOCK_GATEWAY_INLINE std::unique_ptr<Server::Impl> Server::make_impl(Service& service, const ConnectionLimits& limits) {
+MOCK_GATEWAY_INLINE std::unique_ptr<Server::Impl> Server::make_impl(ConnectionHandler& handler, const ConnectionLimits& limits) {
   const process::KeptSigpipe kept;
-  return std::make_unique<Impl>(service, limits);
+  return std::make_unique<Impl>(handler, limits);
 }
 
 MOCK_GATEWAY_INLINE Server::~Server() { stop(); }
@@ -20539,774 +21532,6 @@ MOCK_GATEWAY_INLINE void Server::accept_again() { impl_->accept_again(); }
 MOCK_GATEWAY_INLINE void Server::stop() { impl_->stop_all(); }
 
 MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_thread(); }
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- http/service.cpp -----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace service {
-
-MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
-
-/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
-/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
-MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
-  if (milliseconds < 60'000) {
-    std::string time = std::to_string(milliseconds / 1000);
-    if (const auto rest = milliseconds % 1000; rest != 0) {
-      std::string fraction = std::to_string(1000 + rest).substr(1);
-      fraction.erase(fraction.find_last_not_of('0') + 1);
-      time += "." + fraction;
-    }
-    return time + "s";
-  }
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
-  const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
-  return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
-}
-
-/// The tester's code that a connection's thread is in, for the time that it is.
-class Busy {
- public:
-  Busy(Connection& connection, std::string what) : connection_(connection) {
-    connection_.set_busy_with(std::move(what));
-  }
-  ~Busy() { connection_.set_busy_with({}); }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-
- private:
-  Connection& connection_;
-};
-
-/// Runs the tester's code; what it throws is returned as text.
-template <class Code>
-std::optional<std::string> guarded(const Code& code) {
-  try {
-    code();
-    return std::nullopt;
-  } catch (const std::exception& exception) {
-    return exception.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
-
-/// The finish reasons that no whole answer has, "length, content_filter"; empty when there is none.
-MOCK_GATEWAY_INLINE std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
-  std::vector<std::string> reasons;
-  for (const CompletionChoice& choice : choices) {
-    const std::string& reason = choice.finish_reason;
-    if (reason == "stop" || reason == "tool_calls") continue;
-    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
-  }
-  std::string list;
-  for (const std::string& reason : reasons) list += (list.empty() ? "" : ", ") + text::printable(reason, 40);
-  return list;
-}
-
-/// What a function of the tester's threw, among code of the gateway's that may throw by itself.
-struct FunctionThrew {
-  std::string what;
-};
-
-/// The same tokenizer; what it throws is a FunctionThrew.
-MOCK_GATEWAY_INLINE Tokenizer telling(Tokenizer tokenizer) {
-  if (!tokenizer) return tokenizer;
-  return [tokenizer = std::move(tokenizer)](std::string_view text) {
-    std::vector<std::string> tokens;
-    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw FunctionThrew{*thrown};
-    return tokens;
-  };
-}
-
-/// What a client sent, as a message shows it: with U+FFFD for bytes that are not UTF-8, which no JSON could carry.
-MOCK_GATEWAY_INLINE std::string shown(std::string_view sent) {
-  std::string result;
-  for (;;) {
-    const std::size_t valid = text::valid_utf8_prefix(sent);
-    result.append(sent.substr(0, valid));
-    if (valid == sent.size()) return result;
-    text::append_utf8(result, 0xfffd);
-    sent.remove_prefix(valid + 1);
-  }
-}
-
-MOCK_GATEWAY_INLINE bool is_json_content_type(const Acceptance& acceptance, const ReceivedRequest& request) {
-  const std::optional<std::string> sent = request.headers.find("Content-Type");
-  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages) return true;
-  const std::size_t semicolon = sent->find(';');
-  const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
-  if (text::equals_ignoring_case(type, "application/json"))
-    return semicolon == std::string::npos || acceptance.content_type_parameters;
-  return acceptance.json_as_form && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
-         !read_json_if_valid(request.body).is_discarded();
-}
-
-}  // namespace service
-
-struct Service::Asked {
-  Connection& connection;
-  const ReceivedRequest& request;
-  const std::optional<Failure>& body_too_large;
-  const KeyStore::Presented& presented;
-  Timeline& timeline;
-  Route route{};
-  std::optional<ChatRequest> chat{};
-  std::uint64_t fingerprint = 0;
-  bool under_chaos = false;
-  std::vector<Problem> problems{};
-};
-
-MOCK_GATEWAY_INLINE Service::Service(ServiceSettings settings, Clock clock, std::shared_ptr<KeyStore> keys, std::shared_ptr<Script> script,
-                 std::shared_ptr<JournalState> journal, std::shared_ptr<ConnectionFaults> connection_faults,
-                 std::shared_ptr<ChaosRules> chaos)
-    : settings_(std::move(settings)),
-      clock_(std::move(clock)),
-      keys_(std::move(keys)),
-      script_(std::move(script)),
-      journal_(std::move(journal)),
-      connection_faults_(std::move(connection_faults)),
-      chaos_(std::move(chaos)),
-      operations_(settings_.acceptance.model_by_id),
-      tokens_(service::telling(settings_.tokenizer)),
-      started_(service::unix_seconds(clock_.now())) {}
-
-MOCK_GATEWAY_INLINE void Service::reset() {
-  script_->reset();
-  failures_.clear();
-  connection_faults_->clear();
-  chaos_->reset();
-  journal_->clear();
-  journal_->forget_problems();
-  occurrences_.reset();
-}
-
-MOCK_GATEWAY_INLINE void Service::serve(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept {
-  std::shared_ptr<ExchangeRecord> published;
-  try {
-    answer_and_record(connection, incoming, position, published);
-  } catch (const std::exception& exception) {
-    // Out of memory, say. Nothing thrown may reach cpp-httplib, which would abort the process.
-    std::cerr << "mock_gateway: an exchange was given up: " << exception.what() << '\n';
-    connection.end_exchange();
-    connection.end(Outlet::Ending::close);
-    if (published)
-      journal_->end(*published, Outcome::Kind::stopped, clock_.now());
-    else
-      journal_->dropped();
-  }
-}
-
-MOCK_GATEWAY_INLINE void Service::note_hit(Connection& connection, const ConnectionFault& fault) {
-  const ConnectionHit hit{connection.id(), fault};
-  journal_->hit(hit);
-  if (!settings_.on_connection_hit) return;
-  const service::Busy busy(connection, "the function given to Options::on_connection_hit");
-  if (const auto thrown = service::guarded([&] { settings_.on_connection_hit(hit); }))
-    std::cerr << "mock_gateway: the function given to Options::on_connection_hit threw: " << text::printable(*thrown)
-              << '\n';
-}
-
-MOCK_GATEWAY_INLINE void Service::answer_and_record(Connection& connection, IncomingRequest& incoming, std::size_t position,
-                                std::shared_ptr<ExchangeRecord>& published) {
-  const std::uint64_t epoch = journal_->epoch();
-  if (!incoming.timeline) incoming.timeline = std::make_unique<Timeline>(Access::state(clock_), connection.waker());
-  Timeline& timeline = *incoming.timeline;
-  const KeyStore::Presented presented =
-      keys_->present(incoming.request.headers, settings_.acceptance.bearer_in_any_case);
-
-  const auto record = std::make_shared<ExchangeRecord>();
-  record->connection_id = connection.id();
-  record->position = position;
-  record->request = std::move(incoming.request);
-  record->request.key_id = presented.key.id;
-  record->request.key_description = presented.key.description;
-  record->raw_head = std::move(incoming.raw_head);
-  record->raw_body = std::move(incoming.raw_body);
-  record->received = timeline.at(incoming.arrived);
-  record->acceptance = settings_.acceptance;
-  record->limits = settings_.chat_limits;
-  record->root_url = settings_.root_url;
-  record->leaks = redact(record->request, record->raw_head, record->raw_body, presented, *keys_);
-  record->epoch = epoch;
-  record->changes =
-      keys_->changes() + script_->changes() + failures_.changes() + connection_faults_->changes() + chaos_->changes();
-  record->connection_fault = incoming.fault;
-  record->behind_stream = connection.overtaken_stream();
-
-  Asked asked{connection, record->request, incoming.body_too_large, presented, timeline};
-  Answer answer = incoming.turned_away ? fail(asked, *incoming.turned_away, Decision::Kind::rejected)
-                  : incoming.malformed ? fail(asked, *incoming.malformed, Decision::Kind::malformed)
-                  : incoming.is_answered_before_body()
-                      ? fail(asked, *incoming.fault->failure(), Decision::Kind::forced_failure)
-                      : decide(asked);
-  if (asked.chat) {
-    record->chat = true;
-    record->findings = std::move(asked.chat->findings);
-  }
-  record->decision = answer.decision;
-  redact(record->decision.detail, presented, *keys_);
-  record->problems = std::move(asked.problems);
-  for (Problem& problem : record->problems) redact(problem.text, presented, *keys_);
-  record->under_chaos = asked.under_chaos;
-  for (const ChaosRules::Hit& hit : answer.chaos) {
-    record->chaos.push_back({hit.text, hit.fault.has_value(), false});
-    redact(record->chaos.back().text, presented, *keys_);
-  }
-  record->stub = answer.stub;
-  record->status = answer.status;
-  record->refusal = std::move(answer.refusal);
-  redact(record->refusal, presented, *keys_);
-  add_profile_headers(asked, answer);
-  note_answer(*record, answer.error_code, answer.headers);
-
-  journal_->add(record);
-  published = record;
-  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
-  if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
-  if (!answer.interim.empty()) connection.write(answer.interim);
-  if (incoming.is_answered_before_body()) connection.linger();
-  connection.begin_exchange(*record, timeline, answer.stream);
-  const Outcome::Kind outcome = deliver(connection, incoming, asked, answer, *record);
-  connection.end_exchange();
-  answer.use = StubState::Use();  // before the client can see the end, and try again
-  connection.send_ending();
-  journal_->end(*record, outcome, timeline.now());
-  if (settings_.on_exchange) {
-    const service::Busy busy(connection, "the function given to Options::on_exchange");
-    if (const auto thrown = service::guarded([&] { settings_.on_exchange(Exchange(record)); }))
-      std::cerr << "mock_gateway: the function given to Options::on_exchange threw: " << text::printable(*thrown)
-                << '\n';
-  }
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::decide(Asked& asked) {
-  asked.route = operations_.find(asked.request.method, asked.request.path());
-  const Route& route = asked.route;
-  const auto forced = [&](const Failure& failure) { return fail(asked, failure, Decision::Kind::forced_failure); };
-  const auto rejected = [&](const Failure& failure) { return fail(asked, failure, Decision::Kind::rejected); };
-
-  // The order is that of the documented checks: the first hit answers.
-  if (const auto failure = failures_.take_for_operation(route.operation)) return forced(*failure);
-  const KeyStore::Verdict verdict = asked.presented.verdict;
-  const ApiKey& key = asked.presented.key;
-  if (verdict == KeyStore::Verdict::disabled) return rejected(forbidden());
-  if (verdict != KeyStore::Verdict::enabled) return rejected(unauthorized());
-  const bool exists = route.kind != Route::Kind::unknown && route.kind != Route::Kind::wrong_method;
-  if (exists && !key.operations.empty() &&
-      std::find(key.operations.begin(), key.operations.end(), route.operation) == key.operations.end())
-    return rejected(forbidden());
-  if (const auto failure = failures_.take_for_key(key.id)) return forced(*failure);
-  if (const auto left = keys_->take(key.id, asked.timeline.now())) {
-    // Rounded up: a client that comes back after whole seconds must not be a moment too early.
-    const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
-    return rejected(settings_.profile == Profile::openai ? refusal.retry_after_ms(*left) : refusal);
-  }
-  switch (route.kind) {
-    case Route::Kind::unknown:
-      return rejected(failure(404, "unknown_path", "no operation at " + service::shown(asked.request.path())));
-    case Route::Kind::wrong_method:
-      return rejected(failure(405, "method_not_allowed",
-                              asked.request.method + " is not allowed at " + service::shown(asked.request.path()) +
-                                  "; allowed: " + route.allow)
-                          .header("Allow", route.allow));
-    case Route::Kind::chat:
-    case Route::Kind::models:
-    case Route::Kind::model:
-    case Route::Kind::mounted: break;
-  }
-  if (asked.body_too_large) return rejected(*asked.body_too_large);
-  try {
-    if (route.kind == Route::Kind::chat) return answer_chat(asked);
-    if (route.kind == Route::Kind::models) return answer_models(asked);
-    if (route.kind == Route::Kind::model) return answer_model(asked);
-    return answer_mounted(asked);
-  } catch (const RequestError& error) {
-    return rejected(error.failure);
-  } catch (const std::exception& exception) {
-    return answer_failed(asked, exception.what());
-  }
-}
-
-MOCK_GATEWAY_INLINE const Model* Service::find_model(const std::string& id) const {
-  for (const Model& model : settings_.models)
-    if (model.id == id) return &model;
-  return nullptr;
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_models(const Asked& asked) const {
-  const std::vector<std::string>& usable = asked.presented.key.models;
-  std::vector<Model> models;
-  for (const Model& model : settings_.models)
-    if (usable.empty() || std::find(usable.begin(), usable.end(), model.id) != usable.end()) models.push_back(model);
-  Answer answer;
-  answer.decision.kind = Decision::Kind::models;
-  answer.body = models_body(models, started_);
-  return answer;
-}
-
-namespace service {
-
-MOCK_GATEWAY_INLINE Failure unknown_model(const std::string& id) {
-  return failure(404, "model_not_found", "the model \"" + shown(id) + "\" does not exist").param("model");
-}
-
-MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
-  return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
-}
-
-}  // namespace service
-
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_model(Asked& asked) const {
-  const std::string id = text::percent_decode(asked.route.model).value_or(asked.route.model);
-  if (!service::may_use(asked.presented.key, id)) throw RequestError{forbidden()};
-  const Model* const model = find_model(id);
-  if (!model) throw RequestError{service::unknown_model(id)};
-  Answer answer;
-  answer.decision = {Decision::Kind::models, id};
-  answer.body = model_body(*model, started_);
-  return answer;
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_chat(Asked& asked) {
-  if (!service::is_json_content_type(settings_.acceptance, asked.request))
-    throw RequestError{failure(
-        415, "unsupported_content_type",
-        "Content-Type: expected application/json, got \"" +
-            text::excerpt(service::shown(asked.request.headers.find("Content-Type").value_or("")), 100) + "\"")};
-  asked.chat = parse_chat_request(asked.request.body, settings_.acceptance, settings_.chat_limits);
-  const ChatRequest& chat = *asked.chat;
-  if (!service::may_use(asked.presented.key, chat.model)) throw RequestError{forbidden()};
-  if (!find_model(chat.model)) throw RequestError{service::unknown_model(chat.model)};
-  if (const auto failure = failures_.take_for_model(chat.model))
-    return fail(asked, *failure, Decision::Kind::forced_failure);
-
-  asked.fingerprint = fingerprint(std::to_string(content_fingerprint(chat)), settings_.seed ^ fingerprint(""));
-  const ChatCall call(chat, asked.request);
-  std::vector<ChaosRules::Hit> hits;
-  if (chaos_->any()) {
-    Answer failed;
-    auto struck = strike(asked, call, failed);
-    if (!struck) return failed;
-    hits = std::move(*struck);
-  }
-  Answer answer;
-  try {
-    answer = answer_from_script(asked, call, hits);
-  } catch (const std::exception& exception) {
-    answer = answer_failed(asked, exception.what());
-  }
-  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
-  const bool failed =
-      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
-  if (failed && !hits.empty()) {
-    answer.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
-    apply_chaos(hits, answer);
-    answer.pace = schedule(asked, Access::data(*answer.reply).pace);
-  }
-  return answer;
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_from_script(Asked& asked, const ChatCall& call,
-                                            const std::vector<ChaosRules::Hit>& hits) {
-  const ChatRequest& chat = call.chat();
-  Answer answer;
-  const Failure* const chaos_failure =
-      !hits.empty() && hits.back().plan().failure ? &*hits.back().plan().failure : nullptr;
-  std::optional<Script::Choice> choice;
-  if (!chaos_failure) {
-    const service::Busy busy(asked.connection, "a matcher of a stub");
-    Script::Asking asking;
-    if (const auto thrown = service::guarded([&] { choice = script_->choose(call, asking); })) {
-      if (!asking.stub || !asking.matcher) return answer_failed(asked, *thrown);
-      return callback_failed(asked, "the matcher \"" + asking.matcher->describe() + "\" of " + asking.stub->title() +
-                                        " threw: " + *thrown);
-    }
-    if (choice && choice->stub && choice->reply) {
-      if (const auto thrown = service::guarded([&] { validate(asked, *choice, call); })) {
-        Answer failed =
-            callback_failed(asked, "what " + choice->stub->title() + " says it should be threw: " + *thrown);
-        failed.stub = choice->stub;
-        return failed;
-      }
-    }
-  }
-  if (choice && !choice->stub && settings_.unmatched_get_default_reply) choice.reset();
-  if (choice && !choice->reply) return refuse(asked, *choice, call);
-  if (chaos_failure) {
-    answer.decision = {Decision::Kind::chaos, chaos_deed(hits.back().plan())};
-    answer.reply = std::make_shared<const Reply>(*chaos_failure);
-  } else if (!choice) {
-    answer.decision.kind = Decision::Kind::default_reply;
-    answer.reply =
-        std::make_shared<const Reply>(default_reply(chat, asked.fingerprint, &asked.connection.stop_line()->stopped()));
-  } else {
-    const StubState& stub = *choice->stub;
-    answer.decision = {Decision::Kind::stub, stub.describe()};
-    answer.stub = choice->stub;
-    answer.use = StubState::Use(choice->stub);
-    if (choice->reply->reply) {
-      answer.reply = choice->reply->reply;
-    } else {
-      const service::Busy busy(asked.connection, "the reply function of " + stub.title());
-      const auto thrown =
-          service::guarded([&] { answer.reply = std::make_shared<const Reply>((*choice->reply->function)(chat)); });
-      if (thrown) {
-        Answer failed = callback_failed(asked, "the reply function of " + stub.title() + " threw: " + *thrown);
-        failed.stub = choice->stub;
-        failed.use = std::move(answer.use);
-        return failed;
-      }
-    }
-  }
-
-  apply_chaos(hits, answer);
-  const ReplyData& reply = Access::data(*answer.reply);
-  answer.interim += reply.early_hints;
-  if (reply.failure) {
-    Answer failed = fail(asked, *reply.failure, answer.decision.kind);
-    failed.decision = answer.decision;
-    failed.stub = answer.stub;
-    failed.use = std::move(answer.use);
-    failed.reply = answer.reply;
-    failed.chaos = std::move(answer.chaos);
-    failed.scripted_faults = answer.scripted_faults;
-    failed.interim = std::move(answer.interim);
-    failed.pace = schedule(asked, reply.pace);
-    return failed;
-  }
-  answer.headers = reply.headers;
-  if (reply.raw) {
-    answer.status = reply.raw->status;
-    answer.content_type = reply.raw->content_type;
-    answer.body = reply.raw->body;
-    answer.pace = schedule(asked, reply.pace);
-    return answer;
-  }
-  std::optional<Pace> merged;
-  if (settings_.pace.sets_anything()) merged = reply.pace.or_else(settings_.pace);
-  const Pace& pace = merged ? *merged : reply.pace;
-  answer.pace = schedule(asked, pace);
-  if (reply.chunks) {
-    answer.stream = true;
-    answer.content_type = reply.sse.content_type;
-    return answer;
-  }
-  AnswerContext context;
-  context.profile = settings_.profile;
-  const std::uint64_t occurrence = occurrences_.next(asked.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), asked.fingerprint)).alphanumeric(24);
-  context.created = service::unix_seconds(asked.timeline.now());
-  context.seed = asked.fingerprint;
-  std::optional<service::Busy> busy;
-  if (settings_.tokenizer) busy.emplace(asked.connection, "the function given to Options::tokenizer");
-  const auto failed_by = [&](Answer failed) {
-    failed.stub = answer.stub;
-    failed.use = std::move(answer.use);
-    return failed;
-  };
-  const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
-  try {
-    answer.completion.emplace(reply, chat, context, tokens_, pace.chunking() ? &*pace.chunking() : nullptr);
-    answer.unusual_finish = service::unusual_finish(answer.completion->choices());
-    answer.stream = chat.stream;
-    if (answer.stream) {
-      answer.content_type = reply.sse.content_type;
-    } else {
-      answer.body = answer.completion->body();
-      answer.token_count = answer.completion->delta_count();
-      if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
-        CompletionEvents deltas(*answer.completion);
-        answer.pace.foresee(deltas);
-      }
-      answer.completion.reset();  // the text is not held twice while its client reads
-    }
-  } catch (const service::FunctionThrew& threw) {
-    return failed_by(callback_failed(asked, "the function given to Options::tokenizer threw: " + threw.what + where));
-  } catch (const std::exception& exception) {
-    return failed_by(answer_failed(asked, exception.what() + where));
-  }
-  return answer;
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::vector<ChaosRules::Hit>> Service::strike(Asked& asked, const ChatCall& call, Answer& failed) const {
-  asked.under_chaos = true;
-  // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
-  // another key asked the same.
-  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", asked.fingerprint);
-  if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
-    request = fingerprint(options->dump(), request);
-  const std::string& key = asked.request.key_description;
-  request = fingerprint(key.empty() ? asked.request.key_id : key, request);
-
-  const service::Busy busy(asked.connection, "a matcher of a rule of chaos");
-  ChaosRules::Asking asking;
-  std::vector<ChaosRules::Hit> hits;
-  const auto thrown = service::guarded([&] { hits = chaos_->decide(call, request, asking); });
-  if (!thrown) return hits;
-  failed = !asking.rule || !asking.matcher
-               ? answer_failed(asked, *thrown)
-               : callback_failed(asked, "the matcher \"" + asking.matcher->describe() + "\" of rule " +
-                                            std::to_string(asking.rule->number) + " of chaos threw: " + *thrown);
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE void Service::apply_chaos(const std::vector<ChaosRules::Hit>& hits, Answer& answer) {
-  if (hits.empty()) return;
-  Reply reply = *answer.reply;
-  answer.scripted_faults = Access::data(reply).faults.size();
-  for (const ChaosRules::Hit& hit : hits) {
-    try {
-      if (hit.fault) reply = reply.fail(hit.fault->trigger, hit.fault->effect);
-      if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
-    } catch (const GatewayError&) {
-      continue;  // what can never happen in a reply such as this one
-    }
-    if (hit.plan().interim) answer.interim += hit.plan().interim->bytes();
-    answer.chaos.push_back(hit);
-  }
-  answer.reply = std::make_shared<const Reply>(std::move(reply));
-}
-
-MOCK_GATEWAY_INLINE PaceSchedule Service::schedule(const Asked& asked, const Pace& pace) {
-  if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
-  if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
-  const std::uint64_t seed = fingerprint("pace", asked.fingerprint);
-  return {pace, seed, occurrences_.next(seed)};
-}
-
-MOCK_GATEWAY_INLINE void Service::validate(Asked& asked, Script::Choice& choice, const ChatCall& call) const {
-  const StubState& stub = *choice.stub;
-  std::vector<ExplainedCondition> broken;
-  for (const Matcher& matcher : stub.plan().validators) {
-    if (!detail::decide(matcher, call, choice.trail)) explain(matcher, call, choice.trail, 0, broken);
-  }
-  if (broken.empty()) return;
-  Problem problem;
-  problem.kind = Problem::Kind::invalid;
-  problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
-  problem.text.pop_back();
-  asked.problems.push_back(std::move(problem));
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::refuse(Asked& asked, const Script::Choice& choice, const ChatCall& call) const {
-  const bool must_not_be_asked = choice.stub && choice.stub->plan().replies.empty();
-  if (must_not_be_asked) {
-    std::string title = choice.stub->title();
-    redact(title, asked.presented, *keys_);
-    Answer answer =
-        fail(asked, failure(422, "never_expected", service::shown(title) + " must never be asked").should_retry(false),
-             Decision::Kind::stub);
-    answer.decision.detail = choice.stub->describe();
-    answer.stub = choice.stub;
-    return answer;
-  }
-  Diagnosis diagnosis = diagnose(call, choice, script_->states());
-  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
-  redact(diagnosis.text, asked.presented, *keys_);
-  redact(diagnosis.closest, asked.presented, *keys_);
-  std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
-  for (char& byte : closest) {
-    if (byte < ' ' || byte > '~') byte = '?';
-  }
-  Answer answer = fail(asked,
-                       failure(422, "no_stub_matched", "no stub matched\n" + service::shown(diagnosis.text))
-                           .header("x-mock-gateway-diagnosis", std::move(closest))
-                           .should_retry(false),
-                       Decision::Kind::unmatched);
-  answer.decision.detail = diagnosis.text;
-  if (!settings_.unmatched_are_allowed) {
-    Problem problem;
-    problem.kind = Problem::Kind::unmatched;
-    problem.text = std::move(diagnosis.text);
-    problem.stub = choice.stub;
-    asked.problems.push_back(std::move(problem));
-  }
-  return answer;
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_mounted(Asked& asked) const {
-  const service::Busy busy(asked.connection, "the handler of " + asked.route.operation.to_string());
-  std::optional<HttpReply> reply;
-  if (const auto thrown = service::guarded([&] { reply.emplace((*asked.route.handler)(asked.request)); }))
-    return callback_failed(asked, "the handler of " + asked.route.operation.to_string() + " threw: " + *thrown);
-  const Decision decision{Decision::Kind::handler, asked.route.operation.to_string()};
-  Answer answer;
-  if (reply->failure()) {
-    answer = fail(asked, *reply->failure(), Decision::Kind::handler);
-  } else {
-    answer.status = reply->status();
-    answer.body = reply->body();
-    answer.content_type = reply->content_type();
-    answer.headers = reply->headers();
-  }
-  answer.decision = decision;
-  return answer;
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::fail(const Asked& asked, const Failure& failure, Decision::Kind kind) const {
-  Answer answer;
-  answer.decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
-  answer.status = failure.status();
-  answer.error_code = failure.code();
-  if (kind == Decision::Kind::rejected || kind == Decision::Kind::malformed) answer.refusal = failure.message();
-  answer.content_type = failure.raw_body() ? failure.content_type() : "application/json";
-  answer.headers = failure.headers(asked.timeline.now());
-  answer.body = error_body(failure, settings_.profile);
-  return answer;
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::callback_failed(Asked& asked, const std::string& what) const {
-  return internal_error(asked, Decision::Kind::callback_failed, Problem::Kind::callback_failed,
-                        "a function of the test threw an exception; the gateway's journal has its text", what);
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::answer_failed(Asked& asked, const std::string& reason) const {
-  return internal_error(asked, Decision::Kind::answer_failed, Problem::Kind::answer_failed,
-                        "the gateway could not make an answer; its journal has the reason", reason);
-}
-
-MOCK_GATEWAY_INLINE Service::Answer Service::internal_error(Asked& asked, Decision::Kind decision, Problem::Kind kind, const char* message,
-                                        const std::string& reason) const {
-  Answer answer = fail(asked, failure(500, "internal_error", message), decision);
-  answer.decision.detail = reason;
-  Problem problem;
-  problem.kind = kind;
-  if (asked.chat) problem.text = brief(ChatCall(*asked.chat, asked.request));
-  problem.text += "  " + reason;
-  asked.problems.push_back(std::move(problem));
-  return answer;
-}
-
-MOCK_GATEWAY_INLINE void Service::add_profile_headers(const Asked& asked, Answer& answer) {
-  if (settings_.profile != Profile::openai) return;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!answer.headers.has(name)) answer.headers.add(name, value);
-  };
-  const std::uint64_t request = fingerprint(asked.request.body, fingerprint(asked.request.target, settings_.seed));
-  add("x-request-id", "req_" + Random(request ^ occurrences_.next(request)).alphanumeric(32));
-  add("openai-processing-ms", "1");
-  if (asked.presented.key.id.empty()) return;
-  if (const auto quota = keys_->quota(asked.presented.key.id, asked.timeline.now())) {
-    add("x-ratelimit-limit-requests", std::to_string(quota->limit));
-    add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
-    add("x-ratelimit-reset-requests", service::reset_time(quota->reset));
-  }
-}
-
-MOCK_GATEWAY_INLINE void Service::report_delivery(ExchangeRecord& record, Answer& answer, const Delivery& delivery, Delivery::Result result,
-                              bool is_guard_spent) {
-  std::size_t of_chaos = answer.scripted_faults;
-  for (std::size_t i = 0; i < answer.chaos.size(); ++i)
-    if (answer.chaos[i].fault && !delivery.reached(of_chaos++)) record.mark_chaos_missed(i);
-  if (answer.reply && !Access::data(*answer.reply).swept) {
-    const ReplyData& plan = Access::data(*answer.reply);
-    std::vector<ExchangeRecord::ScriptedFault> faults;
-    const std::size_t count = answer.chaos.empty() ? plan.faults.size() : answer.scripted_faults;
-    bool finish_was_sent = result == Delivery::Result::completed;
-    for (std::size_t i = 0; i < count; ++i) {
-      faults.push_back({plan.faults[i], delivery.reached(i)});
-      // It may have been the event that was skipped.
-      if (delivery.reached(i) && plan.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
-    }
-    record.mark_delivered(std::move(faults), finish_was_sent ? std::move(answer.unusual_finish) : std::string());
-  }
-  if (result == Delivery::Result::completed && answer.reply && !Access::data(*answer.reply).swept) {
-    const ReplyData& plan = Access::data(*answer.reply);
-    const auto report = [&](Problem::Kind kind, const std::string& what) {
-      Problem problem;
-      problem.kind = kind;
-      problem.text = brief(record) + "  " + what + ": the reply ended after " + std::to_string(record.progress.tokens) +
-                     " tokens and " + std::to_string(record.progress.events) + " events";
-      if (kind == Problem::Kind::place_not_reached) problem.text += ", " + std::to_string(record.bytes) + " bytes";
-      if (record.stub) problem.text += "\n  reply of " + record.stub->title();
-      journal_->report(record, std::move(problem));
-    };
-    const std::size_t scripted = answer.chaos.empty() ? plan.faults.size() : answer.scripted_faults;
-    for (std::size_t i = 0; i < scripted; ++i)
-      if (!delivery.reached(i))
-        report(Problem::Kind::fault_not_reached,
-               plan.faults[i].effect.to_string() + " " + plan.faults[i].trigger.to_string());
-    for (std::size_t i = 0; i < plan.holds.size(); ++i)
-      if (!delivery.came_to(i)) report(Problem::Kind::place_not_reached, "hold " + plan.holds[i].place.to_string());
-    for (const ExtraChunk& extra : plan.extra_chunks) {
-      if (extra.number > answer.chunk_count)
-        report(Problem::Kind::place_not_reached, "extra fields of chunk " + std::to_string(extra.number));
-    }
-    if (plan.writes.kind == Writes::Kind::split && !delivery.is_split())
-      report(Problem::Kind::place_not_reached, "split write after " + std::to_string(plan.writes.size) + " bytes");
-  }
-  const auto report_guard = [&](const std::string& what) {
-    Problem problem;
-    problem.kind = Problem::Kind::guard_expired;
-    problem.text = brief(record) + "  " + what;
-    if (record.stub) problem.text += "\n  reply of " + record.stub->title();
-    journal_->report(record, std::move(problem));
-  };
-  if (is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
-  if (result == Delivery::Result::guard_expired)
-    report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
-}
-
-MOCK_GATEWAY_INLINE Outcome::Kind Service::deliver(Connection& connection, const IncomingRequest& incoming, Asked& asked, Answer& answer,
-                               ExchangeRecord& record) {
-  const bool bodiless = answer.status == 204 || answer.status == 304;
-  const BodyFraming framing = bodiless            ? BodyFraming::none
-                              : !answer.stream    ? BodyFraming::content_length
-                              : incoming.http_1_1 ? BodyFraming::chunked
-                                                  : BodyFraming::until_close;
-  const bool keep_alive =
-      incoming.keep_alive && framing != BodyFraming::until_close && !answer.headers.lists("Connection", "close");
-  if (!keep_alive) connection.end(Outlet::Ending::close);
-  if (incoming.malformed || incoming.body_too_large) connection.linger();
-  if (!answer.headers.has("Date")) answer.headers.add("Date", http_date(asked.timeline.now()));
-  if (!answer.headers.has("Connection")) {
-    if (!keep_alive) answer.headers.add("Connection", "close");
-    if (keep_alive && !incoming.http_1_1) answer.headers.add("Connection", "keep-alive");
-  }
-  const ReplyData plain;
-  const ReplyData& plan = answer.reply ? Access::data(*answer.reply) : plain;
-  if (answer.stream && plan.sse.gzip && !answer.headers.has("Content-Encoding"))
-    answer.headers.add("Content-Encoding", "gzip");
-  Delivery delivery(plan, std::move(answer.pace), connection, asked.timeline, record.received, record.progress);
-  delivery.profile(settings_.profile);
-  delivery.stall_guard(settings_.stall_guard);
-  std::size_t length = answer.body.size();
-  if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
-    length = delivery.announced_length(length);
-  const std::string head =
-      response_head(answer.status, bodiless ? "" : answer.content_type, framing, length, answer.headers);
-  delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
-  Delivery::Result result;
-  if (answer.completion) {
-    CompletionEvents events(*answer.completion);
-    result = delivery.stream(head, events, framing == BodyFraming::chunked);
-    answer.chunk_count = events.count();
-  } else if (answer.stream) {
-    ChunkEvents events(*Access::data(*answer.reply).chunks);
-    result = delivery.stream(head, events, framing == BodyFraming::chunked);
-  } else {
-    const bool no_body = bodiless || asked.request.method == "HEAD";
-    result = delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.token_count);
-  }
-  report_delivery(record, answer, delivery, result, asked.timeline.is_guard_spent());
-  switch (result) {
-    case Delivery::Result::completed: return Outcome::Kind::completed;
-    case Delivery::Result::failed_by_script: return Outcome::Kind::failed_by_script;
-    case Delivery::Result::guard_expired: return Outcome::Kind::guard_expired;
-    case Delivery::Result::broken_off: break;
-  }
-  connection.end(Outlet::Ending::close);
-  return connection.failure();
-}
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -21780,6 +22005,1164 @@ MOCK_GATEWAY_INLINE void release_unused_stack() {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- serve/answer.cpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE void Answer::send(const Failure& failure, Profile profile, TimePoint now) {
+  status = failure.status();
+  error_code = failure.code();
+  content_type = failure.raw_body() ? failure.content_type() : "application/json";
+  headers = failure.headers(now);
+  body = error_body(failure, profile);
+}
+
+MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now) {
+  delivery = DeliveryPlan();
+  decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
+  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
+  refusal = documented ? failure.message() : std::string();
+  send(failure, profile, now);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace chat_judge {
+
+using Hits = std::vector<ChaosRules::Hit>;
+
+// A function that returns bool returns whether it has answered.
+
+/// The checks that come before the script. Reads the body.
+MOCK_GATEWAY_INLINE bool refuse(Judgement& judgement) {
+  const ServeSettings& settings = judgement.gateway.settings;
+  const ReceivedRequest& request = judgement.request;
+  if (!allows_json(request, settings.acceptance)) {
+    const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
+    return judgement.reject(
+        failure(415, "unsupported_content_type",
+                "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\""));
+  }
+  judgement.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
+  if (refuse_model(judgement, judgement.chat->model)) return true;
+  const auto forced = judgement.gateway.failures.take_for_model(judgement.chat->model);
+  return forced && judgement.fail(*forced, Decision::Kind::forced_failure);
+}
+
+/// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
+MOCK_GATEWAY_INLINE bool strike(Judgement& judgement, const ChatCall& call, Hits& hits) {
+  judgement.under_chaos = true;
+  // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
+  // another key asked the same.
+  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", judgement.fingerprint);
+  if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
+    request = fingerprint(options->dump(), request);
+  const std::string& key = judgement.request.key_description;
+  request = fingerprint(key.empty() ? judgement.request.key_id : key, request);
+
+  ChaosRules::MatcherInProgress in_progress;
+  const auto thrown = guarded(judgement.connection, "a matcher of a rule of chaos",
+                              [&] { hits = judgement.gateway.chaos->decide(call, request, in_progress); });
+  if (!thrown) return false;
+  if (!in_progress.rule || !in_progress.matcher) return judgement.answer_failed(*thrown);
+  return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
+                                   std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
+}
+
+/// Notes what a stub's request is not and should be. Runs the tester's functions.
+MOCK_GATEWAY_INLINE void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call) {
+  const StubState& stub = *choice.stub;
+  std::vector<ExplainedCondition> broken;
+  for (const Matcher& matcher : stub.plan().validators) {
+    if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
+  }
+  if (broken.empty()) return;
+  RecordedProblem problem;
+  problem.kind = Problem::Kind::invalid;
+  problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+  problem.text.pop_back();
+  judgement.problems.push_back(std::move(problem));
+}
+
+/// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
+/// matchers, of which one may throw.
+MOCK_GATEWAY_INLINE bool choose(Judgement& judgement, const ChatCall& call, std::optional<Script::Choice>& choice) {
+  Script::MatcherInProgress in_progress;
+  const auto thrown = guarded(judgement.connection, "a matcher of a stub",
+                              [&] { choice = judgement.gateway.script->choose(call, in_progress); });
+  if (thrown) {
+    if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
+    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " + in_progress.stub->title() +
+                                     " threw: " + *thrown);
+  }
+  if (!choice || !choice->stub || !choice->reply) return false;
+  judgement.answer.stub = choice->stub;
+  const auto thrown_by_validator =
+      guarded(judgement.connection, "a matcher of a stub", [&] { validate(judgement, *choice, call); });
+  return thrown_by_validator && judgement.callback_failed("what " + choice->stub->title() +
+                                                          " says it should be threw: " + *thrown_by_validator);
+}
+
+/// The stub that would have answered must not be asked.
+MOCK_GATEWAY_INLINE void refuse_never_expected(Judgement& judgement, const std::shared_ptr<StubState>& stub) {
+  std::string title = stub->title();
+  redact(title, judgement.presented, *judgement.gateway.keys);
+  judgement.fail(failure(422, "never_expected", text::as_utf8(title) + " must never be asked").should_retry(false),
+                 Decision::Kind::stub);
+  judgement.answer.decision.detail = stub->to_string();
+  judgement.answer.stub = stub;
+}
+
+/// No stub answers. The client gets the diagnosis, and so does verify(), unless the test allows it.
+MOCK_GATEWAY_INLINE void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const ChatCall& call) {
+  const GatewayState& gateway = judgement.gateway;
+  Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
+  // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
+  redact(diagnosis.text, judgement.presented, *gateway.keys);
+  redact(diagnosis.closest, judgement.presented, *gateway.keys);
+  std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
+  for (char& byte : closest) {
+    if (byte < ' ' || byte > '~') byte = '?';
+  }
+  judgement.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
+                     .header("x-mock-gateway-diagnosis", std::move(closest))
+                     .should_retry(false),
+                 Decision::Kind::unmatched);
+  judgement.answer.decision.detail = diagnosis.text;
+  if (gateway.settings.unmatched_are_allowed) return;
+  RecordedProblem problem;
+  problem.kind = Problem::Kind::unmatched;
+  problem.text = std::move(diagnosis.text);
+  problem.stub = choice.stub;
+  judgement.problems.push_back(std::move(problem));
+}
+
+/// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
+MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& choice) {
+  Answer& answer = judgement.answer;
+  const StubState& stub = *choice.stub;
+  answer.decision = {Decision::Kind::stub, stub.to_string()};
+  answer.use = StubState::Use(choice.stub);
+  if (choice.reply->reply) {
+    answer.delivery.reply = choice.reply->reply;
+    return false;
+  }
+  const std::string function = "the reply function of " + stub.title();
+  const auto thrown = guarded(judgement.connection, function, [&] {
+    answer.delivery.reply = std::make_shared<const Reply>((*choice.reply->function)(*judgement.chat));
+  });
+  return thrown && judgement.callback_failed(function + " threw: " + *thrown);
+}
+
+MOCK_GATEWAY_INLINE void take_default_reply(Judgement& judgement) {
+  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
+  judgement.answer.decision.kind = Decision::Kind::default_reply;
+  judgement.answer.delivery.reply =
+      std::make_shared<const Reply>(default_reply(*judgement.chat, judgement.fingerprint, &stopped));
+}
+
+/// What a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it. Throws
+/// RequestError.
+MOCK_GATEWAY_INLINE void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& hits) {
+  if (!hits.empty() && hits.back().plan().failure) {
+    const ChaosPlan& plan = hits.back().plan();
+    judgement.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
+    judgement.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
+    return answer_with_reply(judgement, hits);
+  }
+  std::optional<Script::Choice> choice;
+  if (choose(judgement, call, choice)) return;
+  if (choice && !choice->stub && judgement.gateway.settings.unmatched_get_default_reply) choice.reset();
+  if (!choice) {
+    take_default_reply(judgement);
+    return answer_with_reply(judgement, hits);
+  }
+  if (choice->reply) {
+    if (!take_reply(judgement, *choice)) answer_with_reply(judgement, hits);
+    return;
+  }
+  const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
+  if (must_not_be_asked) return refuse_never_expected(judgement, choice->stub);
+  refuse_unmatched(judgement, *choice, call);
+}
+
+}  // namespace chat_judge
+
+MOCK_GATEWAY_INLINE void judge_chat(Judgement& judgement) {
+  if (chat_judge::refuse(judgement)) return;
+  const GatewayState& gateway = judgement.gateway;
+  const ChatRequest& chat = *judgement.chat;
+  judgement.fingerprint =
+      fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
+  const ChatCall call(chat, judgement.request);
+  chat_judge::Hits hits;
+  if (gateway.chaos->any() && chat_judge::strike(judgement, call, hits)) return;
+  Answer& answer = judgement.answer;
+  try {
+    chat_judge::answer_from_script(judgement, call, hits);
+  } catch (const std::exception& exception) {
+    answer = Answer();
+    judgement.answer_failed(exception.what());
+  }
+  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  const bool failed =
+      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
+  if (!failed || hits.empty()) return;
+  answer.delivery.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
+  strike_delivery(judgement, hits);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/connection_loop.cpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE bool ConnectionLoop::accept(const Start& start) {
+  ConnectionFaults& faults = *gateway_.connection_faults;
+  std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
+  if (!taken)
+    return start([this](Connection& connection, const HeadCheck& check_head) { serve(connection, check_head); });
+  try {
+    if (start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); }))
+      return true;
+  } catch (const std::bad_alloc&) {
+  }
+  faults.give_back(std::move(*taken));  // it is for a connection that can be served
+  return false;
+}
+
+MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept {
+  if (!std::exchange(has_turned_away_, true)) warn({"a connection is answered 503 connection_limit: ", why});
+  const Failure failure(503, "connection_limit", why);
+  const Connection::Arrival arrival = connection.wait_for_request();
+  if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
+  std::optional<IncomingRequest> incoming;
+  gateway_.journal->began();
+  if (arrival == Connection::Arrival::arrived)
+    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock);
+  if (!incoming) {
+    incoming.emplace();
+    connection.linger();
+  }
+  incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
+  incoming->fault.reset();
+  incoming->keep_alive = false;
+  runner_.run(connection, std::move(*incoming), 1);
+}
+
+MOCK_GATEWAY_INLINE void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) noexcept {
+  for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+    if (connection.wait_for_request() != Connection::Arrival::arrived) return;
+    const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
+    if (fault) {
+      if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
+      note_hit(connection, *fault);
+    }
+    gateway_.journal->began();
+    std::optional<IncomingRequest> incoming;
+    try {
+      incoming = read_request(connection, check_head, fault, gateway_.clock);
+    } catch (const std::exception& exception) {  // out of memory, say
+      warn({"a request could not be read: ", exception.what()});
+    }
+    if (!incoming) {
+      gateway_.journal->dropped();
+      return;
+    }
+    runner_.run(connection, std::move(*incoming), position);
+  }
+}
+
+MOCK_GATEWAY_INLINE void ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {
+  note_hit(connection, fault);
+  const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
+                      fault.kind() == ConnectionFault::Kind::reset_when_reused;
+  if (!fault.bytes().empty()) connection.write(fault.bytes());
+  // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
+  if (resets)
+    connection.drain();  // a reset would throw away what has not arrived of the reply before
+  else
+    connection.linger();
+  connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
+}
+
+MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const ConnectionFault& fault) {
+  const ConnectionHit hit{connection.id(), fault};
+  gateway_.journal->hit(hit);
+  const auto& on_connection_hit = gateway_.settings.on_connection_hit;
+  if (!on_connection_hit) return;
+  const auto thrown =
+      guarded(connection, "the function given to Options::on_connection_hit", [&] { on_connection_hit(hit); });
+  if (thrown) warn({"the function given to Options::on_connection_hit threw: ", text::printable(*thrown)});
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/content_type.cpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance) {
+  const std::optional<std::string> sent = request.headers.find("Content-Type");
+  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return true;
+  const std::size_t semicolon = sent->find(';');
+  const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
+  if (text::equals_ignoring_case(type, "application/json"))
+    return semicolon == std::string::npos || acceptance.content_type_parameters();
+  return acceptance.json_as_form() && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
+         !read_json_if_valid(request.body).is_discarded();
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/delivery_report.cpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace delivery_report {
+
+/// How many of the reply's faults were scripted. Those of chaos follow them.
+MOCK_GATEWAY_INLINE std::size_t scripted_faults(const DeliveryPlan& plan) {
+  return plan.chaos.empty() ? Access::data(*plan.reply).faults.size() : plan.scripted_faults;
+}
+
+MOCK_GATEWAY_INLINE void note_chaos(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery) {
+  std::size_t fault = plan.scripted_faults;
+  for (std::size_t i = 0; i < plan.chaos.size(); ++i)
+    if (plan.chaos[i].fault && !delivery.reached(fault++)) record.mark_chaos_missed(i);
+}
+
+MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery, Delivery::Result result) {
+  const ReplyData& reply = Access::data(*plan.reply);
+  std::vector<ExchangeRecord::ScriptedFault> faults;
+  bool finish_was_sent = result == Delivery::Result::completed;
+  for (std::size_t i = 0; i < scripted_faults(plan); ++i) {
+    faults.push_back({reply.faults[i], delivery.reached(i)});
+    // It may have been the event that was skipped.
+    if (delivery.reached(i) && reply.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
+  }
+  record.mark_delivered(std::move(faults), finish_was_sent ? plan.unusual_finish : std::string());
+}
+
+/// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
+MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
+  RecordedProblem problem;
+  problem.kind = kind;
+  problem.text = brief(record) + "  " + what;
+  if (record.stub) problem.text += "\n  reply of " + record.stub->title();
+  journal.report(record, std::move(problem));
+}
+
+/// Reports what of the script a reply that ended well did not come to.
+MOCK_GATEWAY_INLINE void report_missed(JournalState& journal, const ExchangeRecord& record, const DeliveryPlan& plan,
+                   const Delivery& delivery, std::size_t chunks) {
+  const ReplyData& reply = Access::data(*plan.reply);
+  const auto ended = [&] {
+    return ": the reply ended after " + std::to_string(record.progress.tokens) + " tokens and " +
+           std::to_string(record.progress.events) + " events";
+  };
+  const auto missed_place = [&](const std::string& what) {
+    report(journal, record, Problem::Kind::place_not_reached,
+           what + ended() + ", " + std::to_string(record.bytes) + " bytes");
+  };
+  for (std::size_t i = 0; i < scripted_faults(plan); ++i)
+    if (!delivery.reached(i))
+      report(journal, record, Problem::Kind::fault_not_reached,
+             reply.faults[i].effect.to_string() + " " + reply.faults[i].trigger.to_string() + ended());
+  for (std::size_t i = 0; i < reply.holds.size(); ++i)
+    if (!delivery.came_to(i)) missed_place("hold " + reply.holds[i].place.to_string());
+  for (const ExtraChunk& extra : reply.extra_chunks) {
+    if (extra.number > chunks) missed_place("extra fields of chunk " + std::to_string(extra.number));
+  }
+  if (reply.writes.kind == Writes::Kind::split && !delivery.is_split())
+    missed_place("split write after " + std::to_string(reply.writes.size) + " bytes");
+}
+
+}  // namespace delivery_report
+
+MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
+                     const DeliveryEnd& end) {
+  delivery_report::note_chaos(record, plan, delivery);
+  // A sweep tells by itself of a fault that was not reached.
+  if (plan.reply && !Access::data(*plan.reply).swept) {
+    delivery_report::note_script(record, plan, delivery, end.result);
+    if (end.result == Delivery::Result::completed)
+      delivery_report::report_missed(journal, record, plan, delivery, end.chunks);
+  }
+  const auto report_guard = [&](const std::string& what) {
+    delivery_report::report(journal, record, Problem::Kind::guard_expired, what);
+  };
+  if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
+  if (end.result == Delivery::Result::guard_expired)
+    report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE GatewayState::GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
+                           std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
+                           std::shared_ptr<ConnectionFaults> its_connection_faults,
+                           std::shared_ptr<ChaosRules> its_chaos)
+    : settings(std::move(its_settings)),
+      clock(std::move(its_clock)),
+      keys(std::move(its_keys)),
+      script(std::move(its_script)),
+      journal(std::move(its_journal)),
+      connection_faults(std::move(its_connection_faults)),
+      chaos(std::move(its_chaos)),
+      operations(settings.acceptance.model_by_id()),
+      tokens(guarded_tokenizer(settings.tokenizer)),
+      started(unix_seconds(clock.now())) {}
+
+MOCK_GATEWAY_INLINE void GatewayState::reset() {
+  script->reset();
+  failures.clear();
+  connection_faults->clear();
+  chaos->reset();
+  journal->clear();
+  journal->forget_problems();
+  occurrences.reset();
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes() const {
+  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes();
+}
+
+MOCK_GATEWAY_INLINE const wire::Model* GatewayState::find_model(const std::string& id) const {
+  for (const wire::Model& model : settings.models)
+    if (model.id == id) return &model;
+  return nullptr;
+}
+
+MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace checks {
+
+// Each check returns whether it has answered.
+
+/// What the connection, or a fault that strikes it, leaves no choice about.
+MOCK_GATEWAY_INLINE bool connection(Judgement& judgement) {
+  const IncomingRequest& incoming = judgement.incoming;
+  if (incoming.turned_away) return judgement.reject(*incoming.turned_away);
+  if (incoming.malformed) return judgement.fail(*incoming.malformed, Decision::Kind::malformed);
+  if (incoming.is_answered_before_body())
+    return judgement.fail(*incoming.fault->failure(), Decision::Kind::forced_failure);
+  return false;
+}
+
+MOCK_GATEWAY_INLINE bool forced(Judgement& judgement, const std::optional<Failure>& failure) {
+  return failure && judgement.fail(*failure, Decision::Kind::forced_failure);
+}
+
+MOCK_GATEWAY_INLINE bool failure_of_operation(Judgement& judgement) {
+  return forced(judgement, judgement.gateway.failures.take_for_operation(judgement.route.operation));
+}
+
+MOCK_GATEWAY_INLINE bool key(Judgement& judgement) {
+  using Status = KeyStore::CredentialStatus;
+  switch (judgement.presented.status) {
+    case Status::enabled: return false;
+    case Status::disabled: return judgement.reject(forbidden());
+    case Status::missing:
+    case Status::malformed:
+    case Status::unknown:
+    case Status::deleted: break;
+  }
+  return judgement.reject(unauthorized());
+}
+
+/// Whether the key may use the operation. Of a path that does not exist that is not asked.
+MOCK_GATEWAY_INLINE bool rights(Judgement& judgement) {
+  const Route& route = judgement.route;
+  if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return false;
+  const std::vector<Operation>& operations = judgement.presented.key.operations;
+  if (operations.empty() || std::find(operations.begin(), operations.end(), route.operation) != operations.end())
+    return false;
+  return judgement.reject(forbidden());
+}
+
+MOCK_GATEWAY_INLINE bool failure_of_key(Judgement& judgement) {
+  return forced(judgement, judgement.gateway.failures.take_for_key(judgement.presented.key.id));
+}
+
+MOCK_GATEWAY_INLINE bool rate_limit(Judgement& judgement) {
+  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.timeline.now());
+  if (!left) return false;
+  // Rounded up: a client that comes back after whole seconds must not be a moment too early.
+  const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
+  const bool in_milliseconds = traits_of(judgement.gateway.settings.profile).retry_after_ms;
+  return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
+}
+
+MOCK_GATEWAY_INLINE bool path(Judgement& judgement) {
+  const Route& route = judgement.route;
+  const ReceivedRequest& request = judgement.request;
+  switch (route.kind) {
+    case Route::Kind::unknown:
+      return judgement.reject(failure(404, "unknown_path", "no operation at " + text::as_utf8(request.path())));
+    case Route::Kind::wrong_method:
+      return judgement.reject(
+          failure(405, "method_not_allowed",
+                  request.method + " is not allowed at " + text::as_utf8(request.path()) + "; allowed: " + route.allow)
+              .header("Allow", route.allow));
+    case Route::Kind::chat:
+    case Route::Kind::models:
+    case Route::Kind::model:
+    case Route::Kind::mounted: break;
+  }
+  return false;
+}
+
+MOCK_GATEWAY_INLINE bool size_of_body(Judgement& judgement) {
+  const std::optional<Failure>& too_large = judgement.incoming.body_too_large;
+  return too_large && judgement.reject(*too_large);
+}
+
+/// The order is the documented one.
+MOCK_GATEWAY_INLINE bool refuse(Judgement& judgement) {
+  if (connection(judgement)) return true;
+  judgement.route = judgement.gateway.operations.find(judgement.request.method, judgement.request.path());
+  return failure_of_operation(judgement) || key(judgement) || rights(judgement) || failure_of_key(judgement) ||
+         rate_limit(judgement) || path(judgement) || size_of_body(judgement);
+}
+
+}  // namespace checks
+
+namespace judge_operations {
+
+MOCK_GATEWAY_INLINE void models(Judgement& judgement) {
+  const GatewayState& gateway = judgement.gateway;
+  std::vector<wire::Model> usable;
+  for (const wire::Model& model : gateway.settings.models)
+    if (may_use(judgement.presented.key, model.id)) usable.push_back(model);
+  judgement.answer.decision.kind = Decision::Kind::models;
+  judgement.answer.body = models_body(usable, gateway.started);
+}
+
+MOCK_GATEWAY_INLINE void model(Judgement& judgement) {
+  const std::string id = text::percent_decode(judgement.route.model).value_or(judgement.route.model);
+  if (refuse_model(judgement, id)) return;
+  judgement.answer.decision = {Decision::Kind::models, id};
+  judgement.answer.body = model_body(*judgement.gateway.find_model(id), judgement.gateway.started);
+}
+
+MOCK_GATEWAY_INLINE void mounted(Judgement& judgement) {
+  const Route& route = judgement.route;
+  const std::string name = route.operation.to_string();
+  std::optional<HttpReply> reply;
+  const auto thrown = guarded(judgement.connection, "the handler of " + name,
+                              [&] { reply.emplace((*route.handler)(judgement.request)); });
+  if (thrown) {
+    judgement.callback_failed("the handler of " + name + " threw: " + *thrown);
+    return;
+  }
+  Answer& answer = judgement.answer;
+  answer.decision = {Decision::Kind::handler, name};
+  if (reply->failure()) {
+    answer.send(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
+    return;
+  }
+  answer.status = reply->status();
+  answer.body = reply->body();
+  answer.content_type = reply->content_type();
+  answer.headers = reply->headers();
+}
+
+MOCK_GATEWAY_INLINE void ask(Judgement& judgement) {
+  switch (judgement.route.kind) {
+    case Route::Kind::chat: return judge_chat(judgement);
+    case Route::Kind::models: return models(judgement);
+    case Route::Kind::model: return model(judgement);
+    case Route::Kind::mounted: return mounted(judgement);
+    case Route::Kind::wrong_method:
+    case Route::Kind::unknown: return;  // the check of the path has answered
+  }
+}
+
+MOCK_GATEWAY_INLINE void answer(Judgement& judgement) {
+  try {
+    ask(judgement);
+  } catch (const RequestError& error) {
+    judgement.reject(error.failure);
+  } catch (const std::exception& exception) {
+    judgement.answer = Answer();
+    judgement.answer_failed(exception.what());
+  }
+}
+
+}  // namespace judge_operations
+
+MOCK_GATEWAY_INLINE void judge(Judgement& judgement) {
+  if (!checks::refuse(judgement)) judge_operations::answer(judgement);
+  add_profile_headers(judgement);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/judgement.cpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE bool Judgement::fail(const Failure& failure, Decision::Kind kind) {
+  answer.fail(failure, kind, gateway.settings.profile, timeline.now());
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool Judgement::reject(const Failure& failure) {
+  answer = Answer();
+  return fail(failure, Decision::Kind::rejected);
+}
+
+MOCK_GATEWAY_INLINE bool Judgement::callback_failed(const std::string& what) {
+  return internal_error(Decision::Kind::callback_failed, Problem::Kind::callback_failed,
+                        "a function of the test threw an exception; the gateway's journal has its text", what);
+}
+
+MOCK_GATEWAY_INLINE bool Judgement::answer_failed(const std::string& reason) {
+  return internal_error(Decision::Kind::answer_failed, Problem::Kind::answer_failed,
+                        "the gateway could not make an answer; its journal has the reason", reason);
+}
+
+MOCK_GATEWAY_INLINE bool Judgement::internal_error(Decision::Kind decision, Problem::Kind kind, const char* message,
+                               const std::string& reason) {
+  fail(failure(500, "internal_error", message), decision);
+  answer.decision.detail = reason;
+  RecordedProblem problem;
+  problem.kind = kind;
+  if (chat) problem.text = brief(ChatCall(*chat, request));
+  problem.text += "  " + reason;
+  problems.push_back(std::move(problem));
+  return true;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/model_check.cpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
+  return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
+}
+
+MOCK_GATEWAY_INLINE bool refuse_model(Judgement& judgement, const std::string& model) {
+  if (!may_use(judgement.presented.key, model)) return judgement.reject(forbidden());
+  if (judgement.gateway.find_model(model)) return false;
+  return judgement.reject(
+      failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model"));
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/operations.cpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace operations {
+
+inline constexpr std::string_view chat_path = "/v1/chat/completions";
+inline constexpr std::string_view models_path = "/v1/models";
+
+/// The id in "/v1/models/{id}"; empty for any other path.
+MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
+  if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
+      path[models_path.size()] != '/')
+    return {};
+  const std::string_view id = path.substr(models_path.size() + 1);
+  return id.find('/') == std::string_view::npos ? id : std::string_view{};
+}
+
+/// Compares segment by segment; "{name}" in the pattern takes any one segment that is not empty.
+MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path) {
+  for (;;) {
+    const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
+    const std::size_t path_end = std::min(path.find('/'), path.size());
+    const std::string_view wanted = pattern.substr(0, pattern_end);
+    const std::string_view actual = path.substr(0, path_end);
+    const bool any = wanted.size() > 2 && wanted.front() == '{' && wanted.back() == '}';
+    if (any ? actual.empty() : wanted != actual) return false;
+    const bool pattern_done = pattern_end == pattern.size();
+    const bool path_done = path_end == path.size();
+    if (pattern_done || path_done) return pattern_done && path_done;
+    pattern.remove_prefix(pattern_end + 1);
+    path.remove_prefix(path_end + 1);
+  }
+}
+
+}  // namespace operations
+
+MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
+  const auto refuse = [&](const std::string& why) {
+    throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
+  };
+  if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+    refuse("the method is written in capitals, such as \"POST\"");
+  if (path.empty() || path.front() != '/') refuse("the path begins with \"/\"");
+  if (path.find_first_of("?# ") != std::string::npos) refuse("the path goes without query, fragment and spaces");
+  const bool model = model_by_id_ && !operations::model_in(path).empty();
+  if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
+    refuse("the gateway serves this itself");
+  if (!handler) refuse("the handler is empty");
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Operation operation{method, path};
+  auto shared = std::make_shared<const OperationHandler>(std::move(handler));
+  for (Mounted& mounted : mounted_) {
+    if (mounted.operation == operation) {
+      mounted.handler = std::move(shared);
+      return;
+    }
+  }
+  mounted_.push_back({operation, std::move(shared)});
+}
+
+MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std::string& path) const {
+  Route route;
+  route.operation = {method, path};
+  const auto offer = [&](std::string_view offered) {
+    if (route.allow.find(offered) == std::string::npos)
+      route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
+  };
+  if (path == operations::chat_path) {
+    if (method == "POST") route.kind = Route::Kind::chat;
+    offer("POST");
+  } else if (path == operations::models_path) {
+    if (method == "GET") route.kind = Route::Kind::models;
+    offer("GET");
+  } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
+    if (method == "GET") {
+      route.kind = Route::Kind::model;
+      route.model = id;
+      route.operation = list_models();
+    }
+    offer("GET");
+  }
+  if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Mounted& mounted : mounted_) {
+    if (!operations::matches(mounted.operation.path, path)) continue;
+    offer(mounted.operation.method);
+    // A path without a "{name}" comes before one with.
+    if (mounted.operation.method != method || (route.kind == Route::Kind::mounted && mounted.operation.path != path))
+      continue;
+    route.kind = Route::Kind::mounted;
+    route.operation = mounted.operation;
+    route.handler = mounted.handler;
+  }
+  if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
+  return route;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/profile_headers.cpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace profile_headers {
+
+/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
+/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
+MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
+  if (milliseconds < 60'000) {
+    return text::decimal(milliseconds, 1000) + "s";
+  }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
+  const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
+  return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
+}
+
+}  // namespace profile_headers
+
+MOCK_GATEWAY_INLINE void add_profile_headers(Judgement& judgement) {
+  GatewayState& gateway = judgement.gateway;
+  if (!traits_of(gateway.settings.profile).request_headers) return;
+  wire::Headers& headers = judgement.answer.headers;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!headers.has(name)) headers.add(name, value);
+  };
+  const std::uint64_t request =
+      fingerprint(judgement.request.body, fingerprint(judgement.request.target, gateway.settings.seed));
+  add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
+  add("openai-processing-ms", "1");
+  const std::string& key = judgement.presented.key.id;
+  if (key.empty()) return;
+  if (const auto quota = gateway.keys->quota(key, judgement.timeline.now())) {
+    add("x-ratelimit-limit-requests", std::to_string(quota->limit));
+    add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
+    add("x-ratelimit-reset-requests", profile_headers::reset_time(quota->reset));
+  }
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace reply_answer {
+
+/// Adds to the reply of a delivery what of chaos can happen to it.
+MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
+  if (hits.empty()) return;
+  Reply reply = *delivery.reply;
+  delivery.scripted_faults = Access::data(reply).faults.size();
+  for (const ChaosRules::Hit& hit : hits) {
+    try {
+      if (hit.fault) reply = reply.fault(hit.fault->trigger, hit.fault->effect);
+      if (hit.plan().pace) reply = reply.pace(*hit.plan().pace);
+    } catch (const GatewayError&) {
+      continue;  // what can never happen in a reply such as this one
+    }
+    if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
+    delivery.chaos.push_back(hit);
+  }
+  delivery.reply = std::make_shared<const Reply>(std::move(reply));
+}
+
+/// Decides when the tokens of a scripted reply leave.
+MOCK_GATEWAY_INLINE PaceSchedule schedule(Judgement& judgement, const Pace& pace) {
+  if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
+  if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
+  const std::uint64_t seed = fingerprint("pace", judgement.fingerprint);
+  return {pace, seed, judgement.gateway.occurrences.next(seed)};
+}
+
+/// The finish reasons that no whole answer has, "length, content_filter"; empty when there is none.
+MOCK_GATEWAY_INLINE std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
+  std::vector<std::string> reasons;
+  for (const CompletionChoice& choice : choices) {
+    const std::string& reason = choice.finish_reason;
+    if (reason == "stop" || reason == "tool_calls") continue;
+    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+  }
+  std::string list;
+  for (const std::string& reason : reasons) list += (list.empty() ? "" : ", ") + text::printable(reason, 40);
+  return list;
+}
+
+MOCK_GATEWAY_INLINE AnswerContext context_of(Judgement& judgement) {
+  AnswerContext context;
+  context.profile = judgement.gateway.settings.profile;
+  const std::uint64_t occurrence = judgement.gateway.occurrences.next(judgement.fingerprint);
+  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), judgement.fingerprint)).alphanumeric(24);
+  context.created = unix_seconds(judgement.timeline.now());
+  context.seed = judgement.fingerprint;
+  return context;
+}
+
+/// Makes the completion: the body of a plain answer, or what the events of a streamed one are made from.
+MOCK_GATEWAY_INLINE void complete(Judgement& judgement, const ReplyData& reply, const Pace& pace) {
+  const ChatRequest& chat = *judgement.chat;
+  Answer& answer = judgement.answer;
+  DeliveryPlan& delivery = answer.delivery;
+  Completion& completion = delivery.completion.emplace(reply, chat, context_of(judgement), judgement.gateway.tokens,
+                                                       pace.chunking() ? &*pace.chunking() : nullptr);
+  delivery.unusual_finish = unusual_finish(completion.choices());
+  delivery.stream = chat.stream;
+  if (delivery.stream) {
+    answer.content_type = reply.sse.content_type();
+    return;
+  }
+  answer.body = completion.body();
+  delivery.token_count = completion.delta_count();
+  if (pace.rate() && pace.chunking()) {  // otherwise all deltas are alike
+    CompletionEvents deltas(completion);
+    delivery.pace.foresee(deltas);
+  }
+  delivery.completion.reset();  // the text is not held twice while its client reads
+}
+
+}  // namespace reply_answer
+
+MOCK_GATEWAY_INLINE void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
+  const ServeSettings& settings = judgement.gateway.settings;
+  Answer& answer = judgement.answer;
+  DeliveryPlan& delivery = answer.delivery;
+  reply_answer::apply(hits, delivery);
+  const ReplyData& reply = Access::data(*delivery.reply);
+  delivery.interim += reply.early_hints;
+  if (reply.failure) {
+    answer.send(*reply.failure, settings.profile, judgement.timeline.now());
+    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    return;
+  }
+  answer.headers = reply.headers;
+  if (reply.raw) {
+    answer.status = reply.raw->status;
+    answer.content_type = reply.raw->content_type;
+    answer.body = reply.raw->body;
+    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    return;
+  }
+  std::optional<Pace> merged;
+  if (settings.pace.sets_anything()) merged = reply.pace.or_else(settings.pace);
+  const Pace& pace = merged ? *merged : reply.pace;
+  delivery.pace = reply_answer::schedule(judgement, pace);
+  if (reply.chunks) {
+    delivery.stream = true;
+    answer.content_type = reply.sse.content_type();
+    return;
+  }
+  const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
+  std::optional<Busy> busy;
+  if (settings.tokenizer) busy.emplace(judgement.connection, "the function given to Options::tokenizer");
+  try {
+    reply_answer::complete(judgement, reply, pace);
+  } catch (const TokenizerThrew& threw) {
+    judgement.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
+  } catch (const std::exception& exception) {
+    judgement.answer_failed(exception.what() + where);
+  }
+}
+
+MOCK_GATEWAY_INLINE void strike_delivery(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
+  DeliveryPlan& delivery = judgement.answer.delivery;
+  reply_answer::apply(hits, delivery);
+  delivery.pace = reply_answer::schedule(judgement, Access::data(*delivery.reply).pace);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace runner {
+
+MOCK_GATEWAY_INLINE bool has_body(int status) { return status != 204 && status != 304; }
+
+MOCK_GATEWAY_INLINE BodyFraming framing_of(const Answer& answer, bool http_1_1) {
+  if (!has_body(answer.status)) return BodyFraming::none;
+  if (!answer.delivery.stream) return BodyFraming::content_length;
+  return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
+}
+
+/// Adds the headers that follow from how the answer travels, in front of none that it has already. Ends the connection
+/// after the answer, where it cannot be used again.
+MOCK_GATEWAY_INLINE void add_transport_headers(Judgement& judgement, BodyFraming framing) {
+  const IncomingRequest& incoming = judgement.incoming;
+  wire::Headers& headers = judgement.answer.headers;
+  const bool keep_alive =
+      incoming.keep_alive && framing != BodyFraming::until_close && !headers.lists("Connection", "close");
+  if (!keep_alive) judgement.connection.end(Outlet::Ending::close);
+  if (!headers.has("Date")) headers.add("Date", calendar::http_date(judgement.timeline.now()));
+  if (!headers.has("Connection")) {
+    if (!keep_alive) headers.add("Connection", "close");
+    if (keep_alive && !incoming.http_1_1) headers.add("Connection", "keep-alive");
+  }
+}
+
+/// Sends head and body.
+MOCK_GATEWAY_INLINE DeliveryEnd send(Delivery& delivery, const Judgement& judgement, BodyFraming framing, const std::string& head) {
+  const Answer& answer = judgement.answer;
+  const bool chunked = framing == BodyFraming::chunked;
+  DeliveryEnd end;
+  if (answer.delivery.completion) {
+    CompletionEvents events(*answer.delivery.completion);
+    end.result = delivery.stream(head, events, chunked);
+    end.chunks = events.count();
+  } else if (answer.delivery.stream) {
+    ChunkEvents events(*Access::data(*answer.delivery.reply).chunks);
+    end.result = delivery.stream(head, events, chunked);
+  } else {
+    const bool no_body = framing == BodyFraming::none || judgement.request.method == "HEAD";
+    end.result =
+        delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.delivery.token_count);
+  }
+  end.is_guard_spent = judgement.timeline.is_guard_spent();
+  return end;
+}
+
+}  // namespace runner
+
+MOCK_GATEWAY_INLINE void Runner::run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept {
+  std::shared_ptr<ExchangeRecord> published;
+  try {
+    exchange(connection, incoming, position, published);
+  } catch (const std::exception& exception) {
+    // Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
+    warn({"an exchange was given up: ", exception.what()});
+    connection.end_exchange();
+    connection.end(Outlet::Ending::close);
+    if (published)
+      gateway_.journal->end(*published, Outcome::Kind::stopped, gateway_.clock.now());
+    else
+      gateway_.journal->dropped();
+  }
+}
+
+MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
+                      std::shared_ptr<ExchangeRecord>& published) {
+  const std::uint64_t epoch = gateway_.journal->epoch();
+  if (!incoming.timeline)
+    incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
+  Timeline& timeline = *incoming.timeline;
+  const KeyStore::Presented presented =
+      gateway_.keys->present(incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case());
+
+  const auto record = std::make_shared<ExchangeRecord>();
+  record->epoch = epoch;
+  record->position = position;
+  record_request(*record, connection, incoming, presented);
+  Judgement judgement{gateway_, connection, incoming, record->request, presented, timeline};
+  judge(judgement);
+  record_answer(*record, judgement);
+  Answer& answer = judgement.answer;
+
+  gateway_.journal->add(record);
+  published = record;
+  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
+  if (!answer.delivery.interim.empty()) connection.write(answer.delivery.interim);
+  if (incoming.is_answered_before_body()) connection.linger();
+  connection.begin_exchange(*record, timeline, answer.delivery.stream);
+  const Outcome::Kind outcome = deliver(judgement, *record);
+  connection.end_exchange();
+  answer.use = StubState::Use();  // before the client can see the end, and try again
+  connection.send_ending();
+  gateway_.journal->end(*record, outcome, timeline.now());
+  notify(connection, record);
+}
+
+MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
+                            const KeyStore::Presented& presented) const {
+  record.connection_id = connection.id();
+  record.request = std::move(incoming.request);
+  record.request.key_id = presented.key.id;
+  record.request.key_description = presented.key.description;
+  record.raw_head = std::move(incoming.raw_head);
+  record.raw_body = std::move(incoming.raw_body);
+  record.received = incoming.timeline->at(incoming.arrived);
+  record.acceptance = gateway_.settings.acceptance;
+  record.limits = gateway_.settings.chat_limits;
+  record.root_url = gateway_.settings.root_url;
+  record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
+  record.changes = gateway_.changes();
+  record.connection_fault = incoming.fault;
+  record.behind_stream = connection.overtaken_stream();
+}
+
+MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
+  Answer& answer = judgement.answer;
+  const auto mask = [&](std::string& text) { redact(text, judgement.presented, *gateway_.keys); };
+  if (judgement.chat) {
+    record.chat = true;
+    record.findings = std::move(judgement.chat->findings);
+  }
+  record.decision = answer.decision;
+  mask(record.decision.detail);
+  record.problems = std::move(judgement.problems);
+  for (RecordedProblem& problem : record.problems) mask(problem.text);
+  record.under_chaos = judgement.under_chaos;
+  for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
+    record.chaos.push_back({hit.text, hit.fault.has_value(), false});
+    mask(record.chaos.back().text);
+  }
+  record.stub = answer.stub;
+  record.status = answer.status;
+  record.refusal = std::move(answer.refusal);
+  mask(record.refusal);
+  note_answer(record, answer.error_code, answer.headers);
+}
+
+MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) const {
+  Connection& connection = judgement.connection;
+  const IncomingRequest& incoming = judgement.incoming;
+  Answer& answer = judgement.answer;
+  const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
+  if (incoming.malformed || incoming.body_too_large) connection.linger();
+  runner::add_transport_headers(judgement, framing);
+  const ReplyData plain;
+  const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
+  if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
+    answer.headers.add("Content-Encoding", "gzip");
+  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline, record.received,
+                    record.progress);
+  delivery.profile(gateway_.settings.profile);
+  delivery.stall_guard(gateway_.settings.stall_guard);
+  delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
+  std::size_t length = answer.body.size();
+  if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
+    length = delivery.announced_length(length);
+  const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
+  const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
+  const DeliveryEnd end = runner::send(delivery, judgement, framing, head);
+  report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
+  switch (end.result) {
+    case Delivery::Result::completed: return Outcome::Kind::completed;
+    case Delivery::Result::broken_by_fault: return Outcome::Kind::broken_by_fault;
+    case Delivery::Result::guard_expired: return Outcome::Kind::guard_expired;
+    case Delivery::Result::broken_off: break;
+  }
+  connection.end(Outlet::Ending::close);
+  return connection.failure();
+}
+
+MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const {
+  const auto& on_exchange = gateway_.settings.on_exchange;
+  if (!on_exchange) return;
+  const auto thrown =
+      guarded(connection, "the function given to Options::on_exchange", [&] { on_exchange(Exchange(record)); });
+  if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/tester_code.cpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
+  if (!tokenizer) return tokenizer;
+  return [tokenizer = std::move(tokenizer)](std::string_view text) {
+    std::vector<std::string> tokens;
+    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
+    return tokens;
+  };
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- gateway/catalogue.cpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -21811,11 +23194,11 @@ MOCK_GATEWAY_INLINE Comparison compare_text(const std::string& got, const std::s
   return text::is_valid_utf8(got) && is_left_of(got, whole) ? Comparison::less : Comparison::other;
 }
 
-MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<ToolCall>& got, const std::vector<ToolCall>& whole) {
+MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& got, const std::vector<wire::ToolCall>& whole) {
   bool less = got.size() < whole.size();
   std::size_t next = 0;
-  for (const ToolCall& call : got) {
-    const auto fits = [&](const ToolCall& made) {
+  for (const wire::ToolCall& call : got) {
+    const auto fits = [&](const wire::ToolCall& made) {
       return made.name == call.name &&
              (same_arguments(call.arguments, made.arguments) || is_left_of(call.arguments, made.arguments));
     };
@@ -21843,13 +23226,13 @@ MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected ex
 }
 
 /// "text \"…\" and 1 tool call: f({})".
-MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<ToolCall>& calls) {
+MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<wire::ToolCall>& calls) {
   constexpr std::size_t most = 200;
   std::string said = "text \"" + text::printable(text, most, true) + "\"";
   if (calls.empty()) return said;
   said += " and " + text::counted(calls.size(), "tool call");
   const char* separator = ": ";
-  for (const ToolCall& call : calls) {
+  for (const wire::ToolCall& call : calls) {
     // In quotes only where it must be: JSON is full of them.
     const bool as_it_is = text::printable(call.arguments) == call.arguments;
     said +=
@@ -21948,7 +23331,7 @@ MOCK_GATEWAY_INLINE const std::string& Scenario::reference() const { return data
 MOCK_GATEWAY_INLINE const std::string& Scenario::good_client() const { return data_->good_client; }
 MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->row.expected; }
 MOCK_GATEWAY_INLINE const std::string& Scenario::text() const { return data_->text; }
-MOCK_GATEWAY_INLINE const std::vector<ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
+MOCK_GATEWAY_INLINE const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
 MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->row.needs_stream; }
 MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
 MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->row.calls; }
@@ -22028,9 +23411,9 @@ MOCK_GATEWAY_INLINE Scenario scenario(std::string_view name) {
   throw GatewayError(message);
 }
 
-MOCK_GATEWAY_INLINE Json describe(const Scenario& scenario) {
+MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
   Json calls = Json::array();
-  for (const ToolCall& call : scenario.tool_calls()) {
+  for (const wire::ToolCall& call : scenario.tool_calls()) {
     Json described;
     detail::catalogue_search::put(described, "name", call.name);
     detail::catalogue_search::put(described, "arguments", call.arguments);
@@ -22085,7 +23468,7 @@ MOCK_GATEWAY_INLINE Reply usual_events_with_length() { return raw_reply(200, usu
 
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
 MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std::string& body) {
-  return usual_plain().fail(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
+  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
                                                       "\r\nConnection: close\r\n\r\n" + body));
 }
 
@@ -22106,7 +23489,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("mistral.rs#79")
         .good("goes by what it asked for and what came, or reports the type")
         .error_too()
-        .dialect([](SseDialect& dialect) { dialect.content_type = "text/plain; charset=utf-8"; })
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/plain; charset=utf-8"); })
         .unstreamed([] { return raw_reply(200, usual_body(), "text/plain; charset=utf-8"); }),
     ScenarioRow("answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream")
         .from("openai-node: a JSON body gives no chunks and no error")
@@ -22127,11 +23510,11 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("WHATWG HTML 9.2.6")
         .good("passes over it")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.byte_order_mark = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.byte_order_mark(true); }),
     ScenarioRow("character-split-across-reads", "waits 50 ms in the middle of a character")
         .from("ollama-js#255")
         .good("decodes bytes across reads")
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), stall(50ms)); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), stall(50ms)); }),
     ScenarioRow("close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection")
         .from("RFC 9112, section 6.3")
         .good("reads to the end of the connection")
@@ -22141,38 +23524,38 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("openai-go#621, langchaingo#942")
         .good("passes over lines that begin with a colon")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.comment = "OPENROUTER PROCESSING"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.comment("OPENROUTER PROCESSING"); }),
     ScenarioRow("content-type-missing", "streams without a Content-Type")
         .from("RFC 9110, section 8.3")
         .good("goes by what it asked for, or reports it")
         .error_too()
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.content_type.clear(); }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type(""); }),
     ScenarioRow("content-type-without-charset", "streams as text/event-stream, without charset")
         .from("WHATWG HTML 9.2.5: always UTF-8")
         .good("reads it as UTF-8")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.content_type = "text/event-stream"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/event-stream"); }),
     ScenarioRow("crlf-line-ends", "ends lines with CRLF")
         .from("WHATWG HTML 9.2.6")
         .good("takes CRLF for one line end")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.line_end = "\r\n"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r\n"); }),
     ScenarioRow("data-after-done", "sends one more chunk with text after [DONE]")
         .from("OpenAI: [DONE] ends the stream")
         .good("stops at [DONE]")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.after_done = json_of(saying(" And more.")); }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.after_done(json_of(saying(" And more."))); }),
     ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
         .from("openai-node, openai-python: they need no [DONE]")
         .good("takes the finish_reason and the end of the body for the end")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.done = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
     ScenarioRow("done-twice", "sends [DONE] twice")
         .from("OpenAI: [DONE] ends the stream")
         .good("stops at the first")
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), duplicate_event()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), duplicate_event()); }),
     ScenarioRow("empty-data-keep-alive", "sends an event with empty data before each piece of text")
         .from("copilot-api#88")
         .good("passes over it: it is no JSON")
@@ -22182,7 +23565,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, whatever the event's name")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.event = "completion"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.event("completion"); }),
     ScenarioRow("event-longer-than-64-kib", "sends 100,000 characters in one event")
         .from("openai-go#368")
         .good("has no limit for a line, or one far beyond this")
@@ -22196,7 +23579,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("typesense#2837")
         .good("joins reads before it parses")
         .changed([](const Reply& reply, bool streamed) {
-          return reply.fail(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
+          return reply.fault(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
         }),
     ScenarioRow("event-without-data", "sends an event that has a name and no data before each piece of text")
         .from("WHATWG HTML 9.2.6")
@@ -22208,23 +23591,23 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("parses by lines, not by reads")
         .streams_only()
         .streamed([] { return chunks({raw_bytes(usual_events())}); })
-        .dialect([](SseDialect& dialect) { dialect.done = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
     ScenarioRow("final-blank-line-missing", "ends after the line with [DONE], without a blank line")
         .from("WHATWG HTML 9.2.6: such an event is dropped")
         .good("has had the finish_reason, and needs no [DONE]")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.final_blank_line = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.final_blank_line(false); }),
     ScenarioRow("gzip-unasked", "compresses the stream, whatever Accept-Encoding says")
         .from("RFC 9110, section 12.5.3")
         .good("decompresses it as it comes, or reports the encoding")
         .error_too()
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.gzip = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.gzip(true); }),
     ScenarioRow("id-fields", "has an id field in each event")
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, and needs no id")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.ids = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.ids(true); }),
     ScenarioRow("id-line-then-ping", "sends an id line followed by : ping before each piece of text")
         .from("llmgateway#2334")
         .good("passes over it: without data there is no event")
@@ -22235,28 +23618,23 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("reads it all the same, or reports that the end is missing")
         .error_too()
         .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.pop_back();
-          chunks.back().finish_reason = R"("stop")";
-          return stream_of(chunks);
-        })
-        .dialect([](SseDialect& dialect) { dialect.done = dialect.final_blank_line = false; }),
+        .streamed(stream_ending_in_text)
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false).final_blank_line(false); }),
     ScenarioRow("lone-cr-line-ends", "ends lines with CR alone")
         .from("WHATWG HTML 9.2.6")
         .good("takes CR for a line end")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.line_end = "\r"; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r"); }),
     ScenarioRow("multi-line-data", "writes the JSON of each event on three data lines")
         .from("WHATWG HTML 9.2.6")
         .good("joins the data lines of an event")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.multi_line_data = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.multi_line_data(true); }),
     ScenarioRow("no-space-after-colon", "writes data:{…} without a space")
         .from("WHATWG HTML 9.2.6")
         .good("takes the space for optional")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.space_after_colon = false; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.space_after_colon(false); }),
     ScenarioRow("one-write-for-all", "hands the whole reply to the kernel in one write")
         .from("RFC 9112, section 7.1: chunks mean nothing")
         .good("parses by lines, not by reads")
@@ -22270,12 +23648,12 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("stops at [DONE], and closes the connection")
         .streams_only()
         .endless()
-        .dialect([](SseDialect& dialect) { dialect.open_after_done = true; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.open_after_done(true); }),
     ScenarioRow("retry-field", "has a retry field in the first event")
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, and connects no second time")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.retry = 3s; }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.retry(3s); }),
     ScenarioRow("unknown-sse-field", "has a field in each event that no standard knows")
         .from("WHATWG HTML 9.2.6: such a field is ignored")
         .good("passes over the line")
@@ -22306,48 +23684,48 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .good("has the whole answer, and may report the missing end")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(at_end(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(at_end(), close_connection()); }),
     ScenarioRow("closed-after-finish", "closes the connection after the finish_reason, before [DONE]")
         .from("RFC 9112, section 8")
         .good("has the whole answer, and may report the missing end")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), close_connection()); }),
     ScenarioRow("closed-after-headers", "closes the connection after the headers")
         .from("RFC 9112, section 8")
         .good("reports it, or tries again")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), close_connection()); }),
     ScenarioRow("closed-before-headers", "closes the connection in place of an answer")
         .from("RFC 9112, section 9.5")
         .good("reports it, after a few tries at most")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), close_connection()); }),
     ScenarioRow("closed-in-stream", "closes the connection in the middle of the text, between two events")
         .from("RFC 9112, section 8")
         .good("reports that the answer is incomplete")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), close_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), close_connection()); }),
     ScenarioRow("closed-inside-character", "closes the connection after the first byte of a character")
         .from("RFC 9112, section 8")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), close_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), close_connection()); }),
     ScenarioRow("closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks")
         .from("RFC 9112, section 8, WHATWG HTML 9.2.6")
         .good("reports that the answer is incomplete")
         .only_error()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(inside_event(4, 60), close_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(inside_event(4, 60), close_connection()); }),
     ScenarioRow("content-length-too-large", "announces 50 bytes more than come, then closes the connection")
         .from("RFC 9112, section 8")
         .good("has the whole answer, and may report the missing bytes")
         .error_too()
         .streamed(usual_events_with_length)
         .changed([](const Reply& reply, bool) {
-          return reply.fail(before_headers(), wrong_content_length(50)).fail(at_end(), close_connection());
+          return reply.fault(before_headers(), wrong_content_length(50)).fault(at_end(), close_connection());
         }),
     ScenarioRow("content-length-too-small",
                 "announces less than comes: the end of the answer is left in the connection")
@@ -22357,67 +23735,67 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .streamed(usual_events_with_length)
         .changed([](const Reply& reply, bool streamed) {
           const std::size_t end = streamed ? (event_of(json_of(closing())) + "data: [DONE]\n\n").size() : 0;
-          return reply.fail(before_headers(), wrong_content_length(-static_cast<std::int64_t>(end) - 30));
+          return reply.fault(before_headers(), wrong_content_length(-static_cast<std::int64_t>(end) - 30));
         }),
     ScenarioRow("garbage-in-place-of-headers", "answers with bytes that are no HTTP: an alert of TLS")
         .from("RFC 9112, section 2.2")
         .good("reports it")
         .only_error()
         .changed([](const Reply& reply, bool) {
-          return reply.fail(before_headers(), garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)));
+          return reply.fault(before_headers(), garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)));
         }),
     ScenarioRow("garbage-in-stream", "writes a proxy's page into the connection where an HTTP chunk should begin")
         .from("RFC 9112, section 7.1")
         .good("reports that the answer is broken")
         .only_error()
         .changed([](const Reply& reply, bool streamed) {
-          return reply.fail(in_the_middle(streamed), garbage("<html>504 Gateway Time-out</html>"));
+          return reply.fault(in_the_middle(streamed), garbage("<html>504 Gateway Time-out</html>"));
         }),
     ScenarioRow("half-closed-in-stream", "ends its side in the middle of the text, and goes on listening")
         .from("RFC 9293, section 3.6")
         .good("reports that the answer is incomplete, and closes the connection")
         .only_error()
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), half_close()); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), half_close()); }),
     ScenarioRow("reset-after-done", "resets the connection after [DONE], before the terminating HTTP chunk")
         .from("RFC 9293, section 3.5.3")
         .good("has the whole answer, and may report the reset")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(at_end(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(at_end(), reset_connection()); }),
     ScenarioRow("reset-after-finish", "resets the connection after the finish_reason, before [DONE]")
         .from("RFC 9293, section 3.5.3")
         .good("has the whole answer, and may report the reset")
         .error_too()
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), reset_connection()); }),
     ScenarioRow("reset-after-headers", "resets the connection after the headers")
         .from("RFC 9293, section 3.5.3")
         .good("reports it, or tries again")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), reset_connection()); }),
     ScenarioRow("reset-before-headers", "resets the connection in place of an answer")
         .from("RFC 9293, section 3.5.3")
         .good("reports it, after a few tries at most")
         .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), reset_connection()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), reset_connection()); }),
     ScenarioRow("reset-in-stream", "resets the connection in the middle of the text, between two events")
         .from("RFC 9293, section 3.5.3")
         .good("reports that the answer is incomplete")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), reset_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), reset_connection()); }),
     ScenarioRow("reset-inside-character", "resets the connection after the first byte of a character")
         .from("RFC 9293, section 3.5.3")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
         .changed(
-            [](const Reply& reply, bool streamed) { return reply.fail(in_a_character(streamed), reset_connection()); }),
+            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), reset_connection()); }),
     ScenarioRow("truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length")
         .from("openai-python#2065, RFC 9112, section 8")
         .good("reports that the answer is incomplete")
         .only_error()
         .changed([](const Reply& reply, bool streamed) {
-          return reply.fail(streamed ? inside_event(4, 60) : after_bytes(150), truncate());
+          return reply.fault(streamed ? inside_event(4, 60) : after_bytes(150), truncate());
         }),
 };
 
@@ -22425,12 +23803,12 @@ inline constexpr ScenarioRow pace_rows[] = {
     ScenarioRow("pause-in-stream", "says nothing for 200 ms in the middle of the answer")
         .from("OpenAI: no pace is promised")
         .good("waits")
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), stall(200ms)); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), stall(200ms)); }),
     ScenarioRow("pings-before-first-token", "sends a ping every 20 ms until the first token, after 110 ms")
         .from("openai-go#621, langchaingo#942")
         .good("passes over comments, and waits")
         .streams_only()
-        .dialect([](SseDialect& dialect) { dialect.ping_every = 20ms; })
+        .dialect([](SseDialect& dialect) { dialect = dialect.ping_every(20ms); })
         .changed([](const Reply& reply, bool) { return reply.first_token_after(110ms); }),
     ScenarioRow("pings-defeat-idle-timeout", "falls silent after some text, but for a ping every 20 ms")
         .from("pi#5558")
@@ -22438,8 +23816,8 @@ inline constexpr ScenarioRow pace_rows[] = {
         .only_error()
         .streams_only()
         .endless()
-        .dialect([](SseDialect& dialect) { dialect.ping_every = 20ms; })
-        .changed([](const Reply& reply, bool) { return reply.fail(after_tokens(2), stall()); }),
+        .dialect([](SseDialect& dialect) { dialect = dialect.ping_every(20ms); })
+        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(2), stall()); }),
     ScenarioRow("slow-first-token", "says nothing for 300 ms, then answers")
         .from("OpenAI: no pace is promised")
         .good("waits")
@@ -22455,25 +23833,25 @@ inline constexpr ScenarioRow pace_rows[] = {
         .error_too()
         .streams_only()
         .endless()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_done(), stall()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), stall()); }),
     ScenarioRow("stalled-after-headers", "falls silent after the headers")
         .from("openai-node#1825")
         .good("reports it after its timeout")
         .only_error()
         .endless()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), stall()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), stall()); }),
     ScenarioRow("stalled-before-headers", "takes the request and never answers")
         .from("openai-node#1825")
         .good("reports it after its timeout")
         .only_error()
         .endless()
-        .changed([](const Reply& reply, bool) { return reply.fail(before_headers(), stall()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), stall()); }),
     ScenarioRow("stalled-body", "falls silent in the middle of the answer, the connection open")
         .from("openai-node#1825")
         .good("reports it after its timeout")
         .only_error()
         .endless()
-        .changed([](const Reply& reply, bool streamed) { return reply.fail(in_the_middle(streamed), stall()); }),
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), stall()); }),
 };
 
 inline constexpr ScenarioRow connections_rows[] = {
@@ -22636,7 +24014,7 @@ MOCK_GATEWAY_INLINE ChunkTexts usual_chunks() {
   return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-MOCK_GATEWAY_INLINE StreamChunk element(const ChunkText& chunk) { return mock_gateway::chunk(parse(json_of(chunk))); }
+MOCK_GATEWAY_INLINE StreamChunk element(const ChunkText& chunk) { return mock_gateway::json_chunk(parse(json_of(chunk))); }
 
 MOCK_GATEWAY_INLINE Reply stream_of(const ChunkTexts& chunks) {
   std::vector<StreamChunk> elements;
@@ -22666,19 +24044,26 @@ MOCK_GATEWAY_INLINE std::string usual_body() { return body_with(message_saying(u
 
 MOCK_GATEWAY_INLINE Reply usual_stream() { return stream_of(usual_chunks()); }
 
+MOCK_GATEWAY_INLINE Reply stream_ending_in_text() {
+  ChunkTexts chunks = usual_chunks();
+  chunks.pop_back();
+  chunks.back().finish_reason = R"("stop")";
+  return stream_of(chunks);
+}
+
 MOCK_GATEWAY_INLINE Reply usual_plain() { return raw_reply(200, usual_body()); }
 
-MOCK_GATEWAY_INLINE ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
+MOCK_GATEWAY_INLINE wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
 
-MOCK_GATEWAY_INLINE ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
+MOCK_GATEWAY_INLINE wire::ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
 
-MOCK_GATEWAY_INLINE std::vector<ToolCall> one_weather_call() { return {weather_call()}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> one_weather_call() { return {weather_call()}; }
 
-MOCK_GATEWAY_INLINE std::vector<ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
 
-MOCK_GATEWAY_INLINE std::string calling(const std::vector<ToolCall>& calls, const std::string& content) {
+MOCK_GATEWAY_INLINE std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content) {
   std::string list;
-  for (const ToolCall& call : calls) {
+  for (const wire::ToolCall& call : calls) {
     list += (list.empty() ? "" : ",") + (R"({"id":)" + json_string(call.id)) + R"(,"type":"function","function":{)" +
             function_of(call.name, call.arguments) + "}}";
   }
@@ -22698,7 +24083,7 @@ MOCK_GATEWAY_INLINE ChunkText fragment(const std::string& head, const std::strin
   return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
 }
 
-MOCK_GATEWAY_INLINE Reply plain_calls(const std::vector<ToolCall>& calls) {
+MOCK_GATEWAY_INLINE Reply plain_calls(const std::vector<wire::ToolCall>& calls) {
   return raw_reply(200, body_with(calling(calls), R"("tool_calls")"));
 }
 
@@ -22769,7 +24154,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .good("reports the error all the same")
         .only_error()
         .says("")
-        .reply([] { return Reply(bad_request("max_tokens is too large")).fail(after_bytes(20), close_connection()); }),
+        .reply([] { return Reply(bad_request("max_tokens is too large")).fault(after_bytes(20), close_connection()); }),
     ScenarioRow("error-code-numeric", "answers 400 with a number for error.code")
         .from("go-openai#244")
         .good("takes a code of any type, and reports the error")
@@ -22782,7 +24167,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .streams_only()
         .changed([](const Reply& reply, bool) {
-          return reply.fail(after_headers(), error_event(parse(overloaded_body())));
+          return reply.fault(after_headers(), error_event(parse(overloaded_body())));
         }),
     ScenarioRow("error-event-in-stream", "sends an error as an event after some text, then [DONE]")
         .from("litellm#40578, openai-python#2943")
@@ -22790,7 +24175,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .streams_only()
         .changed([](const Reply& reply, bool) {
-          return reply.fail(after_tokens(2), error_event(parse(overloaded_body())));
+          return reply.fault(after_tokens(2), error_event(parse(overloaded_body())));
         }),
     ScenarioRow("error-event-named", "sends an error after some text, in an event named error")
         .from("OpenAI: streaming events, WHATWG HTML 9.2.6")
@@ -22990,13 +24375,13 @@ struct WeatherFragments {
 };
 
 /// The fragment that has all of a call.
-MOCK_GATEWAY_INLINE ChunkText whole_call(const ToolCall& call) {
+MOCK_GATEWAY_INLINE ChunkText whole_call(const wire::ToolCall& call) {
   return fragment(head_of("0", call.id), function_of(call.name, call.arguments));
 }
 
-MOCK_GATEWAY_INLINE std::vector<ToolCall> broken_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zü)"}}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> broken_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zü)"}}; }
 
-MOCK_GATEWAY_INLINE std::vector<ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
 inline constexpr ScenarioRow chunks_rows[] = {
     ScenarioRow("content-null-in-deltas", "sends content null in the first and the last delta")
@@ -23030,7 +24415,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("openrag#462")
         .good("takes the second for nothing new")
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_tokens(4), duplicate_event()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(4), duplicate_event()); }),
     ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
         .from("ollama#4357")
         .good("goes on reading: \"\" is no reason to finish")
@@ -23090,7 +24475,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("OpenAI: role is optional in a delta")
         .good("takes the assistant for the speaker")
         .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fail(after_headers(), skip_event()); }),
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), skip_event()); }),
     ScenarioRow("role-in-every-delta", "repeats the role in every delta")
         .from("litellm#9986")
         .good("keeps one message, and one role")
@@ -23105,12 +24490,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("rust-genai#164, vllm#35705")
         .good("reads the delta of the last chunk too")
         .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.pop_back();
-          chunks.back().finish_reason = R"("stop")";
-          return stream_of(chunks);
-        }),
+        .streamed(stream_ending_in_text),
     ScenarioRow("text-in-role-chunk", "sends the first text in the chunk that has the role")
         .from("ollama#4357")
         .good("reads the content of the first delta too")
@@ -23391,7 +24771,7 @@ MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
 MOCK_GATEWAY_INLINE StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
 MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::at_most(std::size_t count) && {
+MOCK_GATEWAY_INLINE StubBuilder StubBuilder::times(std::size_t count) && {
   if (count == 0) throw GatewayError("at_most(0): a stub that may not be asked is said by never()");
   plan_->at_most = count;
   return std::move(*this);
@@ -23401,7 +24781,7 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::expect(Range calls) && {
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
   if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
       !whole(calls.most())) {
-    throw GatewayError("expect(" + calls.describe() + "): calls are counted in whole numbers from 0 on");
+    throw GatewayError("expect(" + calls.to_string() + "): calls are counted in whole numbers from 0 on");
   }
   plan_->expected_calls = calls;
   return std::move(*this);
@@ -23502,16 +24882,14 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
   }
 }
 
-MOCK_GATEWAY_INLINE ServiceSettings settings(const OptionValues& options) {
-  ServiceSettings settings;
-  settings.models = options.models.empty() ? std::vector<Model>{Model{"mock-model"}} : options.models;
+MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
+  ServeSettings settings;
+  settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
   settings.profile = options.profile;
-  settings.acceptance = options.acceptance                   ? *options.acceptance
-                        : options.profile == Profile::openai ? Acceptance::openai()
-                                                             : Acceptance();
+  settings.acceptance = options.acceptance ? *options.acceptance : traits_of(options.profile).acceptance();
   settings.chat_limits.max_n = options.max_n;
-  settings.chat_limits.openai = options.profile == Profile::openai;
+  settings.chat_limits.profile = options.profile;
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
@@ -23545,8 +24923,8 @@ class Gateway::Impl {
         verifier(script, journal, keys, connection_faults, chaos, clock),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
-        service((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script,
-                journal, connection_faults, chaos) {
+        state((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
+              connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const detail::InitialKey& key : options.keys) console.create(key.description, key.options);
@@ -23554,18 +24932,17 @@ class Gateway::Impl {
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
                                           options.max_body};
-    server.emplace(service, host, options.port, limits, [this](int port) {
+    server.emplace(connections, host, options.port, limits, [this](int port) {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
-      service.set_root_url(root_url);
+      state.settings.root_url = root_url;
     });
   }
 
   ~Impl() {
     if (server && server->is_own_thread()) {
-      std::cerr
-          << "mock_gateway: the gateway made at " << where.to_string()
-          << " is destroyed by a function that it called itself, for whose end its destructor would wait; destroy "
-             "it on a thread of the test\n";
+      detail::warn({"the gateway made at ", where.to_string(),
+                    " is destroyed by a function that it called itself, for whose end its destructor would wait; "
+                    "destroy it on a thread of the test"});
       std::abort();
     }
     server.reset();  // nothing arrives any more
@@ -23583,15 +24960,14 @@ class Gateway::Impl {
   bool is_here() const { return process == detail::process::id(); }
 
   void report() const {
-    std::string found = verifier.untold();
+    std::string found = verifier.unreported();
     if (found.empty()) return;
     const detail::Report report{std::move(found), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
     if (reporter && reporter(report)) return;
-    std::cerr << "mock_gateway: the gateway made at " << where.to_string()
-              << " is destroyed, and nobody has looked at this:\n\n"
-              << report.text
-              << "\n\nCHECK(gateway.verify()) looks at it; Options::verify_on_destruction(false) lets it pass.\n";
+    detail::warn({"the gateway made at ", where.to_string(), " is destroyed, and nobody has looked at this:\n\n",
+                  report.text,
+                  "\n\nCHECK(gateway.verify()) looks at it; Options::verify_on_destruction(false) lets it pass."});
     if (!report.unwinding) std::abort();
   }
 
@@ -23610,7 +24986,8 @@ class Gateway::Impl {
   detail::Verifier verifier;
   bool verify_on_destruction;
   std::vector<std::string> without_findings;
-  detail::Service service;
+  detail::GatewayState state;
+  detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
 
@@ -23669,21 +25046,21 @@ MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void(
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->service.failures().add(failure, times, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, times, scope);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure) { fail_always(failure, FailureScope()); }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_always(const Failure& failure, const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->service.failures().add(failure, std::nullopt, scope);
+  if (Impl* const impl = here()) impl->state.failures.add(failure, std::nullopt, scope);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures() {
-  if (Impl* const impl = here()) impl->service.failures().clear();
+  if (Impl* const impl = here()) impl->state.failures.clear();
 }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) {
-  if (Impl* const impl = here()) impl->service.failures().clear(scope);
+  if (Impl* const impl = here()) impl->state.failures.clear(scope);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) {
@@ -23697,6 +25074,14 @@ MOCK_GATEWAY_INLINE void Gateway::next_connection(const ConnectionFault& fault, 
   if (Impl* const impl = here()) impl->connection_faults->add(fault, times, where);
 }
 
+MOCK_GATEWAY_INLINE void Gateway::every_connection(const ConnectionFault& fault) {
+  if (Impl* const impl = here()) impl->connection_faults->add_to_every(fault);
+}
+
+MOCK_GATEWAY_INLINE void Gateway::clear_connection_faults() {
+  if (Impl* const impl = here()) impl->connection_faults->clear();
+}
+
 MOCK_GATEWAY_INLINE void Gateway::refuse_connections() {
   if (Impl* const impl = here()) impl->server->refuse();
 }
@@ -23705,7 +25090,7 @@ MOCK_GATEWAY_INLINE void Gateway::accept_connections() {
 }
 
 MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::string& path, OperationHandler handler) {
-  if (Impl* const impl = here()) impl->service.operations().mount(method, path, std::move(handler));
+  if (Impl* const impl = here()) impl->state.operations.mount(method, path, std::move(handler));
 }
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify() const { return verify(RequestScope()); }
@@ -23730,7 +25115,7 @@ MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& scenario, std::st
 MOCK_GATEWAY_INLINE void Gateway::reset() {
   Impl* const impl = here();
   if (!impl) return;
-  impl->service.reset();
+  impl->state.reset();
   impl->verifier.reset();
   impl->server->accept_again();
 }
@@ -23749,46 +25134,141 @@ MOCK_GATEWAY_INLINE Options::Options() : data_(std::make_shared<detail::OptionVa
 
 MOCK_GATEWAY_INLINE detail::OptionValues& Options::edit() { return detail::own(data_); }
 
-MOCK_GATEWAY_INLINE Options& Options::host(std::string host) { return edit().host = std::move(host), *this; }
-MOCK_GATEWAY_INLINE Options& Options::port(int port) { return edit().port = port, *this; }
-MOCK_GATEWAY_INLINE Options& Options::model(std::string id, std::string owner) {
-  return edit().models.push_back({std::move(id), std::move(owner)}), *this;
+MOCK_GATEWAY_INLINE Options Options::host(std::string host) const {
+  Options copy = *this;
+  copy.edit().host = std::move(host);
+  return copy;
 }
-MOCK_GATEWAY_INLINE Options& Options::api_key(std::string secret) { return edit().api_key = std::move(secret), *this; }
-MOCK_GATEWAY_INLINE Options& Options::key(std::string description, KeyOptions key) {
-  return edit().keys.push_back({std::move(description), std::move(key)}), *this;
+MOCK_GATEWAY_INLINE Options Options::port(int port) const {
+  Options copy = *this;
+  copy.edit().port = port;
+  return copy;
 }
-MOCK_GATEWAY_INLINE Options& Options::limit(std::size_t requests, Duration window) {
-  return edit().limit = RateLimit{requests, window}, *this;
+MOCK_GATEWAY_INLINE Options Options::model(std::string id, std::string owner) const {
+  Options copy = *this;
+  copy.edit().models.push_back({std::move(id), std::move(owner)});
+  return copy;
 }
-MOCK_GATEWAY_INLINE Options& Options::seed(std::uint64_t seed) { return edit().seed = seed, *this; }
-MOCK_GATEWAY_INLINE Options& Options::clock(Clock clock) { return edit().clock = std::move(clock), *this; }
-MOCK_GATEWAY_INLINE Options& Options::profile(Profile profile) { return edit().profile = profile, *this; }
-MOCK_GATEWAY_INLINE Options& Options::acceptance(Acceptance acceptance) { return edit().acceptance = acceptance, *this; }
-MOCK_GATEWAY_INLINE Options& Options::tokenizer(Tokenizer tokenizer) { return edit().tokenizer = std::move(tokenizer), *this; }
-MOCK_GATEWAY_INLINE Options& Options::pace(Pace pace) { return edit().pace = std::move(pace), *this; }
-MOCK_GATEWAY_INLINE Options& Options::max_n(std::int64_t n) { return edit().max_n = n, *this; }
-MOCK_GATEWAY_INLINE Options& Options::max_body(std::size_t bytes) { return edit().max_body = bytes, *this; }
-MOCK_GATEWAY_INLINE Options& Options::max_head(std::size_t bytes) { return edit().max_head = bytes, *this; }
-MOCK_GATEWAY_INLINE Options& Options::journal_limits(std::size_t entries, std::size_t bytes) {
-  return edit().journal_entries = entries, edit().journal_bytes = bytes, *this;
+MOCK_GATEWAY_INLINE Options Options::api_key(std::string secret) const {
+  Options copy = *this;
+  copy.edit().api_key = std::move(secret);
+  return copy;
 }
-MOCK_GATEWAY_INLINE Options& Options::read_timeout(Duration timeout) { return edit().read_timeout = timeout, *this; }
-MOCK_GATEWAY_INLINE Options& Options::head_timeout(Duration timeout) { return edit().head_timeout = timeout, *this; }
-MOCK_GATEWAY_INLINE Options& Options::body_timeout(Duration timeout) { return edit().body_timeout = timeout, *this; }
-MOCK_GATEWAY_INLINE Options& Options::write_timeout(Duration timeout) { return edit().write_timeout = timeout, *this; }
-MOCK_GATEWAY_INLINE Options& Options::idle_timeout(Duration timeout) { return edit().idle_timeout = timeout, *this; }
-MOCK_GATEWAY_INLINE Options& Options::stall_guard(std::optional<Duration> guard) { return edit().stall_guard = guard, *this; }
-MOCK_GATEWAY_INLINE Options& Options::unmatched(Unmatched policy) { return edit().unmatched = policy, *this; }
-MOCK_GATEWAY_INLINE Options& Options::verify_on_destruction(bool verify) { return edit().verify_on_destruction = verify, *this; }
-MOCK_GATEWAY_INLINE Options& Options::without_finding(std::string code) {
-  return edit().without_findings.push_back(std::move(code)), *this;
+MOCK_GATEWAY_INLINE Options Options::key(std::string description, KeyOptions key) const {
+  Options copy = *this;
+  copy.edit().keys.push_back({std::move(description), std::move(key)});
+  return copy;
 }
-MOCK_GATEWAY_INLINE Options& Options::on_exchange(std::function<void(const Exchange&)> callback) {
-  return edit().on_exchange = std::move(callback), *this;
+MOCK_GATEWAY_INLINE Options Options::limit(std::size_t requests, Duration window) const {
+  Options copy = *this;
+  copy.edit().limit = RateLimit{requests, window};
+  return copy;
 }
-MOCK_GATEWAY_INLINE Options& Options::on_connection_hit(std::function<void(const ConnectionHit&)> callback) {
-  return edit().on_connection_hit = std::move(callback), *this;
+MOCK_GATEWAY_INLINE Options Options::seed(std::uint64_t seed) const {
+  Options copy = *this;
+  copy.edit().seed = seed;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::clock(Clock clock) const {
+  Options copy = *this;
+  copy.edit().clock = std::move(clock);
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::profile(Profile profile) const {
+  Options copy = *this;
+  copy.edit().profile = profile;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::acceptance(Acceptance acceptance) const {
+  Options copy = *this;
+  copy.edit().acceptance = acceptance;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::tokenizer(Tokenizer tokenizer) const {
+  Options copy = *this;
+  copy.edit().tokenizer = std::move(tokenizer);
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::pace(Pace pace) const {
+  Options copy = *this;
+  copy.edit().pace = std::move(pace);
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::max_n(std::int64_t n) const {
+  Options copy = *this;
+  copy.edit().max_n = n;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::max_body(std::size_t bytes) const {
+  Options copy = *this;
+  copy.edit().max_body = bytes;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::max_head(std::size_t bytes) const {
+  Options copy = *this;
+  copy.edit().max_head = bytes;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::journal_limits(std::size_t entries, std::size_t bytes) const {
+  Options copy = *this;
+  copy.edit().journal_entries = entries;
+  copy.edit().journal_bytes = bytes;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::read_timeout(Duration timeout) const {
+  Options copy = *this;
+  copy.edit().read_timeout = timeout;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::head_timeout(Duration timeout) const {
+  Options copy = *this;
+  copy.edit().head_timeout = timeout;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::body_timeout(Duration timeout) const {
+  Options copy = *this;
+  copy.edit().body_timeout = timeout;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::write_timeout(Duration timeout) const {
+  Options copy = *this;
+  copy.edit().write_timeout = timeout;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::idle_timeout(Duration timeout) const {
+  Options copy = *this;
+  copy.edit().idle_timeout = timeout;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::stall_guard(std::optional<Duration> guard) const {
+  Options copy = *this;
+  copy.edit().stall_guard = guard;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::unmatched(Unmatched policy) const {
+  Options copy = *this;
+  copy.edit().unmatched = policy;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::verify_on_destruction(bool verify) const {
+  Options copy = *this;
+  copy.edit().verify_on_destruction = verify;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::without_finding(std::string code) const {
+  Options copy = *this;
+  copy.edit().without_findings.push_back(std::move(code));
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::on_exchange(std::function<void(const Exchange&)> callback) const {
+  Options copy = *this;
+  copy.edit().on_exchange = std::move(callback);
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::on_connection_hit(std::function<void(const ConnectionHit&)> callback) const {
+  Options copy = *this;
+  copy.edit().on_connection_hit = std::move(callback);
+  return copy;
 }
 
 }}  // namespace mock_gateway
@@ -23841,7 +25321,7 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::every_byte() const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE SweepOptions SweepOptions::at_most(std::size_t steps) const {
+MOCK_GATEWAY_INLINE SweepOptions SweepOptions::limit(std::size_t steps) const {
   if (steps == 0) throw GatewayError("at_most(0) would sweep nothing; give at least 1 step");
   SweepOptions changed = *this;
   changed.edit().at_most = steps;
@@ -23862,6 +25342,12 @@ MOCK_GATEWAY_INLINE SweepStep::SweepStep(std::string name, std::optional<Fault> 
       split_(split),
       exchanges_(std::move(exchanges)),
       reached_(reached) {}
+
+MOCK_GATEWAY_INLINE SweepStep::SweepStep(const SweepStep&) = default;
+MOCK_GATEWAY_INLINE SweepStep::SweepStep(SweepStep&&) noexcept = default;
+MOCK_GATEWAY_INLINE SweepStep& SweepStep::operator=(const SweepStep&) = default;
+MOCK_GATEWAY_INLINE SweepStep& SweepStep::operator=(SweepStep&&) noexcept = default;
+MOCK_GATEWAY_INLINE SweepStep::~SweepStep() = default;
 
 MOCK_GATEWAY_INLINE const Trigger& SweepStep::trigger() const {
   if (!fault_) throw GatewayError("a step of splits() has no trigger; split() is its byte");
@@ -24408,14 +25894,14 @@ const InstalledReporter doctest_adapter(report_to_doctest);
 inline doctest::String toString(KeyState state) { return to_string(state).c_str(); }
 inline doctest::String toString(Profile profile) { return to_string(profile).c_str(); }
 inline doctest::String toString(Severity severity) { return to_string(severity).c_str(); }
-inline doctest::String toString(ToolChoice::Mode mode) { return to_string(mode).c_str(); }
-inline doctest::String toString(ResponseFormat::Kind kind) { return to_string(kind).c_str(); }
+inline doctest::String toString(wire::ToolChoice::Mode mode) { return to_string(mode).c_str(); }
+inline doctest::String toString(wire::ResponseFormat::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Decision::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Outcome::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Departure::How how) { return to_string(how).c_str(); }
 inline doctest::String toString(Verdict::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Scenario::Expected expected) { return to_string(expected).c_str(); }
-inline doctest::String toString(VerificationIssue::Kind kind) { return to_string(kind).c_str(); }
+inline doctest::String toString(Problem::Kind kind) { return to_string(kind).c_str(); }
 
 }}  // namespace mock_gateway
 
@@ -24565,178 +26051,226 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     79    core/source_location.hpp
 //     98    gateway/forward.hpp
 //    129    gateway/gateway.hpp
-//    276    core/duration.hpp
-//    286    model/profile.hpp
-//    312    model/tokenizer.hpp
-//    322    gateway/options.hpp
-//    436    core/wait.hpp
-//    462    model/acceptance.hpp
-//    523    model/finding.hpp
-//    561    model/chat_request.hpp
-//    661    model/received_request.hpp
-//    721    model/failure.hpp
-//    824    model/connection_fault.hpp
-//    915    script/scope.hpp
-//    954    evidence/journal.hpp
-//   1197    evidence/verification.hpp
-//   1273    model/range.hpp
-//   1304    model/pace.hpp
-//   1458    core/clock.hpp
-//   1563    model/plan.hpp
-//   1811    model/reply.hpp
-//   2121    script/matcher.hpp
-//   2199    gateway/chat_script.hpp
-//   2358    model/http_reply.hpp
-//   2420    model/operation.hpp
-//   2446    script/matchers.hpp
-//   2560    script/failure_scope.hpp
-//   2592    script/chaos.hpp
-//   2689    evidence/review.hpp
-//   2779    keys/api_key.hpp
-//   2843    keys/keys.hpp
-//   2890    core/error.hpp
-//   2903    gateway/sweep.hpp
-//   3045    gateway/catalogue.hpp
-//   3190    core/printed.hpp
-//   3222    core/reporter.hpp
-//   3266  Implementation
-//   3321    core/text.hpp
-//   3406    core/json_reader.hpp
-//   3464    core/random.hpp
-//   3498    core/json_pointer.hpp
-//   3517    core/access.hpp
-//   3557    core/timeline.hpp
-//   3695    core/process.hpp
-//   3722    model/reply_data.hpp
-//   3791    model/request_error.hpp
-//   3812    model/chat_parser.hpp
-//   3832    model/chat_fields.hpp
-//   3883    model/chat_reader.hpp
-//   3971    keys/secrets.hpp
-//   4020    keys/key_store.hpp
-//   4119    answer/bodies.hpp
-//   4144    answer/events.hpp
-//   4192    answer/tokens.hpp
-//   4271    answer/completion.hpp
-//   4433    answer/words.hpp
-//   4450    answer/default_reply.hpp
-//   4468    answer/schema_pattern.hpp
-//   4561    answer/schema_instance.hpp
-//   4603    answer/occurrences.hpp
-//   4628    answer/schema_checker.hpp
-//   4757    script/matcher_node.hpp
-//   4875    script/script.hpp
-//   5064    script/chaos_plan.hpp
-//   5094    script/chaos_rules.hpp
-//   5163    script/excerpts.hpp
-//   5191    script/connection_faults.hpp
-//   5237    script/json_comparison.hpp
-//   5266    script/forced_failures.hpp
-//   5306    script/matcher_leaf.hpp
-//   5337    delivery/gzip.hpp
-//   5365    delivery/framing.hpp
-//   5416    delivery/outlet.hpp
-//   5464    delivery/pace_schedule.hpp
-//   5508    delivery/delivery.hpp
-//   5731    evidence/record.hpp
-//   5978    evidence/diagnosis.hpp
-//   6049    evidence/redaction.hpp
-//   6070    evidence/judging.hpp
-//   6091    evidence/verifier.hpp
-//   6153    http/sockets.hpp
-//   6258    http/connection.hpp
-//   6453    http/operations.hpp
-//   6492    http/request_reader.hpp
-//   6530    http/service.hpp
-//   6652    http/server.hpp
-//   6689    http/acceptor.hpp
-//   6732    http/compatibility.hpp
-//   6744    http/workers.hpp
-//   6790    http/response.hpp
-//   6808    gateway/catalogue_entries.hpp
-//   6979    gateway/option_values.hpp
-//   7025    gateway/sweep_run.hpp
-//   7047    core/clock.cpp
-//   7579    core/json_pointer.cpp
-//   7636    core/json_reader.cpp
-//   7956    core/process.cpp
-//   7980    core/random.cpp
-//   8035    core/reporter.cpp
-//   8054    core/source_location.cpp
-//   8068    core/text.cpp
-//   8342    core/wait.cpp
-//   8352    model/acceptance.cpp
-//   8415    model/chat_fields.cpp
-//   8557    model/chat_messages.cpp
-//   8747    model/chat_reader.cpp
-//   9110    model/chat_request.cpp
-//   9191    model/connection_fault.cpp
-//   9277    model/failure.cpp
-//   9529    model/finding.cpp
-//   9554    model/http_reply.cpp
-//   9599    model/pace.cpp
-//   9791    model/plan.cpp
-//   9975    model/profile.cpp
-//  10001    model/range.cpp
-//  10042    model/received_request.cpp
-//  10102    model/reply.cpp
-//  10741    keys/api_key.cpp
-//  10758    keys/key_store.cpp
-//  11025    keys/keys.cpp
-//  11071    keys/secrets.cpp
-//  11277    answer/bodies.cpp
-//  11384    answer/completion.cpp
-//  12054    answer/default_reply.cpp
-//  12199    answer/events.cpp
-//  12217    answer/occurrences.cpp
-//  12239    answer/schema_checker.cpp
-//  12795    answer/schema_instance.cpp
-//  13314    answer/schema_pattern.cpp
-//  13865    answer/tokens.cpp
-//  14094    answer/words.cpp
-//  14155    script/chaos.cpp
-//  14303    script/chaos_rules.cpp
-//  14384    script/connection_faults.cpp
-//  14448    script/excerpts.cpp
-//  14511    script/field_matchers.cpp
-//  14853    script/forced_failures.cpp
-//  14935    script/json_comparison.cpp
-//  15021    script/matcher.cpp
-//  15254    script/matchers.cpp
-//  15601    script/scope.cpp
-//  15656    script/script.cpp
-//  15933    script/text_matchers.cpp
-//  16051    delivery/delivery.cpp
-//  16728    delivery/framing.cpp
-//  16833    delivery/gzip.cpp
-//  16900    delivery/pace_schedule.cpp
-//  16969    evidence/diagnosis.cpp
-//  17151    evidence/exchange.cpp
-//  17440    evidence/journal.cpp
-//  17577    evidence/record.cpp
-//  17931    evidence/redaction.cpp
-//  18030    evidence/review.cpp
-//  18595    evidence/verification.cpp
-//  19058    http/acceptor.cpp
-//  19142    http/compatibility.cpp
-//  19252    http/connection.cpp
-//  19714    http/operations.cpp
-//  19815    http/request_reader.cpp
-//  20120    http/response.cpp
-//  20201    http/server.cpp
-//  20546    http/service.cpp
-//  21314    http/sockets.cpp
-//  21674    http/workers.cpp
-//  21783    gateway/catalogue.cpp
-//  22059    gateway/catalogue_delivery.cpp
-//  22565    gateway/catalogue_entries.cpp
-//  22709    gateway/catalogue_failures.cpp
-//  22967    gateway/catalogue_replies.cpp
-//  23335    gateway/chat_script.cpp
-//  23475    gateway/gateway.cpp
-//  23744    gateway/options.cpp
-//  23796    gateway/sweep.cpp
-//  24237  Adapters
-//  24254    adapters/catch2.hpp
-//  24359    adapters/doctest.hpp
-//  24467    adapters/gtest.hpp
+//    282    core/duration.hpp
+//    292    model/profile.hpp
+//    321    model/tokenizer.hpp
+//    331    gateway/options.hpp
+//    445    core/wait.hpp
+//    471    model/acceptance.hpp
+//    593    model/finding.hpp
+//    631    model/chat_request.hpp
+//    767    model/received_request.hpp
+//    837    model/failure.hpp
+//    946    model/connection_fault.hpp
+//   1044    script/scope.hpp
+//   1083    evidence/journal.hpp
+//   1326    evidence/verification.hpp
+//   1409    model/range.hpp
+//   1440    core/clock.hpp
+//   1545    model/fault.hpp
+//   1714    model/hold.hpp
+//   1754    model/pace.hpp
+//   1916    model/sse_dialect.hpp
+//   2016    model/writes.hpp
+//   2044    model/reply.hpp
+//   2360    script/matcher.hpp
+//   2438    gateway/chat_script.hpp
+//   2597    model/http_reply.hpp
+//   2665    model/operation.hpp
+//   2691    script/matchers.hpp
+//   2805    script/failure_scope.hpp
+//   2837    script/chaos.hpp
+//   2934    evidence/review.hpp
+//   3031    keys/api_key.hpp
+//   3103    keys/keys.hpp
+//   3150    core/error.hpp
+//   3163    gateway/sweep.hpp
+//   3311    gateway/catalogue.hpp
+//   3456    core/printed.hpp
+//   3488    core/reporter.hpp
+//   3532  Implementation
+//   3587    core/text.hpp
+//   3694    core/random.hpp
+//   3728    core/json_reader.hpp
+//   3786    core/json_pointer.hpp
+//   3805    core/calendar.hpp
+//   3838    core/access.hpp
+//   3883    core/timeline.hpp
+//   4021    core/process.hpp
+//   4048    core/warning.hpp
+//   4060    model/profile_traits.hpp
+//   4161    model/reply_data.hpp
+//   4227    model/request_error.hpp
+//   4241    model/chat_parser.hpp
+//   4260    model/finding_kinds.hpp
+//   4319    model/checks.hpp
+//   4336    model/reply_checks.hpp
+//   4373    model/chat_fields.hpp
+//   4424    model/chat_reader.hpp
+//   4514    keys/secrets.hpp
+//   4563    keys/key_store.hpp
+//   4662    answer/bodies.hpp
+//   4691    answer/events.hpp
+//   4739    answer/tokens.hpp
+//   4818    answer/completion.hpp
+//   4929    answer/completion_json.hpp
+//   4966    answer/completion_events.hpp
+//   5036    answer/words.hpp
+//   5053    answer/default_reply.hpp
+//   5071    answer/schema_pattern.hpp
+//   5164    answer/schema_instance.hpp
+//   5206    answer/occurrences.hpp
+//   5231    answer/schema_checker.hpp
+//   5360    script/matcher_node.hpp
+//   5478    script/script.hpp
+//   5668    script/chaos_plan.hpp
+//   5698    script/chaos_rules.hpp
+//   5767    script/excerpts.hpp
+//   5795    script/connection_faults.hpp
+//   5845    script/json_comparison.hpp
+//   5874    script/forced_failures.hpp
+//   5914    script/matcher_leaf.hpp
+//   5945    delivery/gzip.hpp
+//   5973    delivery/framing.hpp
+//   6024    delivery/outlet.hpp
+//   6072    delivery/pace_schedule.hpp
+//   6116    delivery/progress.hpp
+//   6182    delivery/delivery.hpp
+//   6347    delivery/waits.hpp
+//   6419    evidence/record.hpp
+//   6657    evidence/diagnosis.hpp
+//   6728    evidence/redaction.hpp
+//   6749    evidence/judging.hpp
+//   6770    evidence/verifier.hpp
+//   6832    http/sockets.hpp
+//   6937    http/connection.hpp
+//   7132    http/request_reader.hpp
+//   7170    http/connection_handler.hpp
+//   7194    http/server.hpp
+//   7231    http/acceptor.hpp
+//   7274    http/compatibility.hpp
+//   7286    http/workers.hpp
+//   7332    http/response.hpp
+//   7350    serve/operations.hpp
+//   7389    serve/gateway_state.hpp
+//   7446    serve/answer.hpp
+//   7497    serve/judgement.hpp
+//   7538    serve/runner.hpp
+//   7572    serve/connection_loop.hpp
+//   7600    serve/chat_judge.hpp
+//   7613    serve/content_type.hpp
+//   7624    serve/model_check.hpp
+//   7639    serve/reply_answer.hpp
+//   7655    serve/tester_code.hpp
+//   7705    serve/delivery_report.hpp
+//   7727    serve/judge.hpp
+//   7740    serve/profile_headers.hpp
+//   7753    gateway/catalogue_entries.hpp
+//   7926    gateway/option_values.hpp
+//   7972    gateway/sweep_run.hpp
+//   7994    core/calendar.cpp
+//   8089    core/clock.cpp
+//   8597    core/json_pointer.cpp
+//   8654    core/json_reader.cpp
+//   8974    core/process.cpp
+//   8998    core/random.cpp
+//   9053    core/reporter.cpp
+//   9072    core/source_location.cpp
+//   9086    core/text.cpp
+//   9401    core/wait.cpp
+//   9411    core/warning.cpp
+//   9425    model/acceptance.cpp
+//   9471    model/chat_fields.cpp
+//   9613    model/chat_messages.cpp
+//   9801    model/chat_reader.cpp
+//  10139    model/chat_request.cpp
+//  10249    model/checks.cpp
+//  10282    model/connection_fault.cpp
+//  10374    model/failure.cpp
+//  10554    model/fault.cpp
+//  10688    model/finding.cpp
+//  10713    model/hold.cpp
+//  10733    model/http_reply.cpp
+//  10784    model/pace.cpp
+//  10983    model/profile.cpp
+//  11104    model/range.cpp
+//  11132    model/received_request.cpp
+//  11204    model/reply.cpp
+//  11607    model/reply_checks.cpp
+//  11812    model/sse_dialect.cpp
+//  11949    keys/api_key.cpp
+//  11999    keys/key_store.cpp
+//  12266    keys/keys.cpp
+//  12312    keys/secrets.cpp
+//  12516    answer/bodies.cpp
+//  12623    answer/completion.cpp
+//  12859    answer/completion_events.cpp
+//  13070    answer/completion_json.cpp
+//  13287    answer/default_reply.cpp
+//  13432    answer/events.cpp
+//  13450    answer/occurrences.cpp
+//  13472    answer/schema_checker.cpp
+//  14028    answer/schema_instance.cpp
+//  14547    answer/schema_pattern.cpp
+//  15098    answer/tokens.cpp
+//  15327    answer/words.cpp
+//  15388    script/chaos.cpp
+//  15529    script/chaos_rules.cpp
+//  15613    script/connection_faults.cpp
+//  15694    script/excerpts.cpp
+//  15757    script/field_matchers.cpp
+//  16100    script/forced_failures.cpp
+//  16182    script/json_comparison.cpp
+//  16268    script/matcher.cpp
+//  16506    script/matchers.cpp
+//  16853    script/scope.cpp
+//  16908    script/script.cpp
+//  17186    script/text_matchers.cpp
+//  17304    delivery/delivery.cpp
+//  17867    delivery/framing.cpp
+//  17972    delivery/gzip.cpp
+//  18039    delivery/outlet.cpp
+//  18056    delivery/pace_schedule.cpp
+//  18125    delivery/progress.cpp
+//  18177    evidence/diagnosis.cpp
+//  18361    evidence/exchange.cpp
+//  18650    evidence/journal.cpp
+//  18787    evidence/record.cpp
+//  19141    evidence/redaction.cpp
+//  19240    evidence/review.cpp
+//  19761    evidence/verification.cpp
+//  20217    http/acceptor.cpp
+//  20301    http/compatibility.cpp
+//  20411    http/connection.cpp
+//  20873    http/request_reader.cpp
+//  21182    http/response.cpp
+//  21263    http/server.cpp
+//  21539    http/sockets.cpp
+//  21899    http/workers.cpp
+//  22008    serve/answer.cpp
+//  22032    serve/chat_judge.cpp
+//  22224    serve/connection_loop.cpp
+//  22311    serve/content_type.cpp
+//  22330    serve/delivery_report.cpp
+//  22415    serve/gateway_state.cpp
+//  22462    serve/judge.cpp
+//  22630    serve/judgement.cpp
+//  22670    serve/model_check.cpp
+//  22689    serve/operations.cpp
+//  22790    serve/profile_headers.cpp
+//  22834    serve/reply_answer.cpp
+//  22963    serve/runner.cpp
+//  23149    serve/tester_code.cpp
+//  23166    gateway/catalogue.cpp
+//  23442    gateway/catalogue_delivery.cpp
+//  23943    gateway/catalogue_entries.cpp
+//  24094    gateway/catalogue_failures.cpp
+//  24352    gateway/catalogue_replies.cpp
+//  24715    gateway/chat_script.cpp
+//  24855    gateway/gateway.cpp
+//  25129    gateway/options.cpp
+//  25276    gateway/sweep.cpp
+//  25723  Adapters
+//  25740    adapters/catch2.hpp
+//  25845    adapters/doctest.hpp
+//  25953    adapters/gtest.hpp

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "version.hpp"
 
@@ -24,6 +25,11 @@ struct Access {
   template <class T>
   static const auto& data(const T& value) {
     return *value.data_;
+  }
+  /// A value that users get from functions alone, which refuse what makes no sense.
+  template <class T, class... Arguments>
+  static T make(Arguments&&... arguments) {
+    return T(std::forward<Arguments>(arguments)...);
   }
 };
 

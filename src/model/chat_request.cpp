@@ -81,15 +81,16 @@ ChatRequest& ChatRequest::operator=(ChatRequest&&) noexcept = default;
 ChatRequest::~ChatRequest() = default;
 
 std::string ChatRequest::last_user_text() const {
-  const auto last =
-      std::find_if(messages.rbegin(), messages.rend(), [](const wire::Message& message) { return message.role == "user"; });
+  const auto last = std::find_if(messages.rbegin(), messages.rend(),
+                                 [](const wire::Message& message) { return message.role == "user"; });
   return last == messages.rend() ? std::string{} : last->text();
 }
 
 bool ChatRequest::has_tool(std::string_view name) const { return tool(name) != nullptr; }
 
 const wire::Tool* ChatRequest::tool(std::string_view name) const {
-  const auto found = std::find_if(tools.begin(), tools.end(), [name](const wire::Tool& tool) { return tool.name == name; });
+  const auto found =
+      std::find_if(tools.begin(), tools.end(), [name](const wire::Tool& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;
 }
 

@@ -12,6 +12,12 @@
 
 namespace mock_gateway {
 
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// A point of a reply. Events count from 1, the role event included. Tokens are content deltas (text, reasoning,
 /// refusal, tool arguments), counted from 1 over the whole reply, also where a Chunking makes them more or less than a
 /// token. Both are counted as the reply has them, whatever a fault skips or repeats. Comments and pings are no events.
@@ -32,8 +38,6 @@ class Trigger {
     at_end,
   };
 
-  Trigger(Kind kind, std::size_t count, std::size_t byte = 0) : kind_(kind), count_(count), byte_(byte) {}
-
   Kind kind() const { return kind_; }
   /// How many events, tokens or bytes, or the number of the event; 0 for the kinds that count nothing.
   std::size_t count() const { return count_; }
@@ -43,6 +47,9 @@ class Trigger {
   std::string to_string() const;
 
  private:
+  friend struct detail::Access;
+  Trigger(Kind kind, std::size_t count, std::size_t byte) : kind_(kind), count_(count), byte_(byte) {}
+
   Kind kind_;
   std::size_t count_;
   std::size_t byte_;
@@ -96,13 +103,6 @@ class Effect {
     wrong_content_length,
   };
 
-  explicit Effect(Kind kind) : kind_(kind) {}
-  Effect(Kind kind, std::optional<Duration> duration) : kind_(kind), duration_(duration) {}
-  Effect(Kind kind, Gate gate) : kind_(kind), gate_(std::move(gate)) {}
-  Effect(Kind kind, std::string bytes) : kind_(kind), bytes_(std::move(bytes)) {}
-  Effect(Kind kind, Failure failure) : kind_(kind), failure_(std::move(failure)) {}
-  Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
-
   Kind kind() const { return kind_; }
   /// The stall's duration. Empty: it lasts until the gate opens; without a gate, until the client leaves, the gateway
   /// stops or Options::stall_guard has passed.
@@ -118,6 +118,14 @@ class Effect {
   std::string to_string() const;
 
  private:
+  friend struct detail::Access;
+  explicit Effect(Kind kind);
+  Effect(Kind kind, Duration duration);
+  Effect(Kind kind, Gate gate);
+  Effect(Kind kind, std::string bytes);
+  Effect(Kind kind, const Failure& failure);
+  Effect(Kind kind, std::int64_t difference);
+
   Kind kind_;
   std::optional<Duration> duration_;
   std::optional<Gate> gate_;

@@ -1,5 +1,6 @@
 #include "hold.hpp"
 
+#include "../core/access.hpp"
 #include "checks.hpp"
 
 namespace mock_gateway {
@@ -9,11 +10,13 @@ std::string HoldPoint::to_string() const {
 }
 
 HoldPoint before_event(std::size_t number) {
-  return HoldPoint(HoldPoint::Kind::event, detail::counted_from_one(number, "before_event", "events"));
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::event,
+                                         detail::counted_from_one(number, "before_event", "events"));
 }
 
 HoldPoint before_token(std::size_t number) {
-  return HoldPoint(HoldPoint::Kind::token, detail::counted_from_one(number, "before_token", "tokens"));
+  return detail::Access::make<HoldPoint>(HoldPoint::Kind::token,
+                                         detail::counted_from_one(number, "before_token", "tokens"));
 }
 
 }  // namespace mock_gateway

@@ -7,18 +7,26 @@
 
 namespace mock_gateway {
 
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// A place before an event or a token, where a gate can hold a reply.
 class HoldPoint {
  public:
   enum class Kind { event, token };
 
-  HoldPoint(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
   Kind kind() const { return kind_; }
   std::size_t number() const { return number_; }
   /// "before token 2".
   std::string to_string() const;
 
  private:
+  friend struct detail::Access;
+  HoldPoint(Kind kind, std::size_t number) : kind_(kind), number_(number) {}
+
   Kind kind_;
   std::size_t number_;
 };

@@ -14,10 +14,14 @@ wire::Headers& wire::Headers::operator=(const wire::Headers&) = default;
 wire::Headers& wire::Headers::operator=(wire::Headers&&) noexcept = default;
 wire::Headers::~Headers() = default;
 
-void wire::Headers::add(std::string name, std::string value) { fields_.push_back(wire::Header{std::move(name), std::move(value)}); }
+void wire::Headers::add(std::string name, std::string value) {
+  fields_.push_back(wire::Header{std::move(name), std::move(value)});
+}
 
 void wire::Headers::set(std::string name, std::string value) {
-  const auto same_name = [&name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); };
+  const auto same_name = [&name](const wire::Header& field) {
+    return detail::text::equals_ignoring_case(field.name, name);
+  };
   const auto first = std::find_if(fields_.begin(), fields_.end(), same_name);
   if (first == fields_.end()) {
     add(std::move(name), std::move(value));
@@ -28,15 +32,16 @@ void wire::Headers::set(std::string name, std::string value) {
 }
 
 void wire::Headers::remove(std::string_view name) {
-  fields_.erase(
-      std::remove_if(fields_.begin(), fields_.end(),
-                     [name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); }),
-      fields_.end());
+  fields_.erase(std::remove_if(
+                    fields_.begin(), fields_.end(),
+                    [name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); }),
+                fields_.end());
 }
 
 bool wire::Headers::has(std::string_view name) const {
-  return std::any_of(fields_.begin(), fields_.end(),
-                     [name](const wire::Header& field) { return detail::text::equals_ignoring_case(field.name, name); });
+  return std::any_of(fields_.begin(), fields_.end(), [name](const wire::Header& field) {
+    return detail::text::equals_ignoring_case(field.name, name);
+  });
 }
 
 std::optional<std::string> wire::Headers::find(std::string_view name) const {

@@ -121,7 +121,8 @@ StreamChunk StreamChunk::of_fields(std::string lines) {
           "dialect's line_end and the blank line are written for it");
     }
     if (line.substr(0, line.find(':')) == "data")
-      throw GatewayError("event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
+      throw GatewayError(
+          "event is one without data; json_chunk(json) writes one with data, and raw_bytes(…) any bytes");
     start += line.size() + 1;
   }
   return chunk;
@@ -320,7 +321,6 @@ Reply Reply::fault(Trigger trigger, Effect effect) const {
 }
 
 Reply Reply::hold(Gate gate, HoldPoint place) const {
-  if (place.number() == 0) throw GatewayError("events and tokens of a place count from 1");
   if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
   if (data_->raw && place.kind() == HoldPoint::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");

@@ -71,23 +71,6 @@ std::int64_t checked_count(std::int64_t tokens, const char* what) {
   return tokens;
 }
 
-void require_countable(const Trigger& trigger) {
-  switch (trigger.kind()) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::before_done:
-    case Trigger::Kind::at_end: return;
-    case Trigger::Kind::inside_event:
-      if (trigger.byte() == 0) throw GatewayError("bytes of a trigger count from 1");
-      break;
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::after_bytes:
-    case Trigger::Kind::inside_character: break;
-  }
-  if (trigger.count() == 0) throw GatewayError("events, tokens and bytes of a trigger count from 1");
-}
-
 /// Empty when the trigger may come.
 std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
   if (!data.failure && !data.raw) return "";
@@ -160,10 +143,6 @@ std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, co
 }
 
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  require_countable(trigger);
-  if (effect.duration() && *effect.duration() <= Duration::zero()) {
-    throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
-  }
   if (const std::string why = why_trigger_never_comes(data, trigger.kind(), trigger.count()); !why.empty()) {
     throw GatewayError(why + ", so \"" + trigger.to_string() +
                        "\" never comes; use before_headers, after_headers, after_bytes or at_end");
@@ -187,8 +166,7 @@ void require_part(const ReplyData& part) {
     const char* const kind = part.failure ? "a failure" : part.raw ? "a raw reply" : "a list of chunks";
     throw GatewayError(std::string(kind) + " cannot be one of several choices; it is a reply of its own");
   }
-  const bool written_otherwise =
-      part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
+  const bool written_otherwise = part.sse != SseDialect() || part.writes.kind != Writes::Kind::due_together;
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||

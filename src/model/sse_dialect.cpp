@@ -133,8 +133,8 @@ bool operator==(const SseDialect& left, const SseDialect& right) {
   const auto members = [](const SseDialect& dialect) {
     return std::tie(dialect.line_end_, dialect.space_after_colon_, dialect.done_, dialect.content_type_,
                     dialect.byte_order_mark_, dialect.event_, dialect.ids_, dialect.retry_, dialect.multi_line_data_,
-                    dialect.comment_, dialect.ping_every_, dialect.ping_, dialect.final_blank_line_, dialect.after_done_,
-                    dialect.open_after_done_, dialect.gzip_);
+                    dialect.comment_, dialect.ping_every_, dialect.ping_, dialect.final_blank_line_,
+                    dialect.after_done_, dialect.open_after_done_, dialect.gzip_);
   };
   return members(left) == members(right);
 }

@@ -58,7 +58,7 @@ DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), 
 }
 
 std::string DrawnTrigger::to_string() const {
-  const std::string whole = Trigger(kind_, most_).to_string();  // "after 10 tokens"
+  const std::string whole = detail::Access::make<Trigger>(kind_, most_, 0u).to_string();  // "after 10 tokens"
   return most_ == 1 ? whole : "after 1 to " + whole.substr(whole.find(' ') + 1);
 }
 
@@ -76,7 +76,7 @@ Chaos::Chaos(Trigger trigger, Effect effect) {
 }
 
 Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
-  static_cast<void>(Reply("").fault(Trigger(trigger.kind(), trigger.most()), effect));
+  static_cast<void>(Reply("").fault(detail::Access::make<Trigger>(trigger.kind(), trigger.most(), 0u), effect));
   edit().drawn = std::move(trigger);
   edit().effect = std::move(effect);
 }

@@ -52,9 +52,9 @@ struct ChaosPlan;
 /// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
 /// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
 /// with any number of threads, and another Options::seed others. Requests are the same when their bodies and the
-/// description of their key are: a client's retry is a further occurrence of the same request, whatever its headers say.
-/// Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536 different
-/// ones, while later ones share counters, so that their turn may depend on the order in which they come.
+/// description of their key are: a client's retry is a further occurrence of the same request, whatever its headers
+/// say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536
+/// different ones, while later ones share counters, so that their turn may depend on the order in which they come.
 class Chaos {
  public:
   /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that

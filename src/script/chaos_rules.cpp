@@ -33,7 +33,8 @@ void ChaosRules::reset() {
   used_ = false;
 }
 
-std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const {
+std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint64_t request,
+                                                MatcherInProgress& in_progress) const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     in_progress.rules = rules_;
@@ -63,23 +64,25 @@ std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Ru
   const ChaosPlan& plan = Access::data(rule->chaos);
   const std::uint64_t occurrence = rule->occurrences.next(request);
   Random random(fingerprint(
-      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence), request));
+      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence),
+      request));
   const double drawn = random.unit();
   if (plan.probability && drawn >= *plan.probability) return std::nullopt;
   if (plan.nth && occurrence % *plan.nth != 0) return std::nullopt;
   if (plan.first && occurrence > *plan.first) return std::nullopt;
   Hit hit{rule, std::nullopt, "rule " + std::to_string(rule->number) + ": "};
   if (plan.drawn) {
-    hit.fault.emplace(Fault{Trigger(plan.drawn->kind(), static_cast<std::size_t>(random.below(plan.drawn->most())) + 1),
-                            *plan.effect});
+    hit.fault.emplace(Fault{
+        Access::make<Trigger>(plan.drawn->kind(), static_cast<std::size_t>(random.below(plan.drawn->most())) + 1, 0u),
+        *plan.effect});
     hit.text += plan.effect->to_string() + " " + hit.fault->trigger.to_string() + ", drawn from 1 to " +
                 std::to_string(plan.drawn->most());
   } else {
     if (plan.effect) hit.fault.emplace(Fault{*plan.trigger, *plan.effect});
     hit.text += chaos_effect(plan);
   }
-  hit.text +=
-      " (" + chaos_frequency(plan) + ", seed " + std::to_string(seed_) + ", occurrence " + std::to_string(occurrence) + ")";
+  hit.text += " (" + chaos_frequency(plan) + ", seed " + std::to_string(seed_) + ", occurrence " +
+              std::to_string(occurrence) + ")";
   return hit;
 }
 

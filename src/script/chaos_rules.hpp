@@ -43,7 +43,7 @@ class ChaosRules {
     Rule(Chaos rule, std::size_t index) : chaos(std::move(rule)), number(index) {}
 
     Chaos chaos;
-    std::size_t number;             // from 1
+    std::size_t number;                 // from 1
     mutable Occurrences occurrences{};  // of each request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;

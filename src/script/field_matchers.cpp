@@ -91,7 +91,8 @@ std::optional<std::string_view> word_of(const ChatRequest& chat, ChatField field
     case ChatField::response_format:
       return word(chat.response_format ? chat.response_format->kind : wire::ResponseFormat::Kind::text);
     case ChatField::response_schema:
-      if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema) return std::nullopt;
+      if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema)
+        return std::nullopt;
       return chat.response_format->name;
     case ChatField::enable_thinking: return word(chat.enable_thinking);
     case ChatField::logprobs: return word(chat.logprobs);

@@ -69,7 +69,8 @@ std::string TextMatcher::explain(std::string_view text) const {
 bool TextMatcher::built_in() const { return node_->built_in; }
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
-  detail::TextMatcherNode node{detail::text_matching::matches_both, "(" + a.to_string() + " and " + b.to_string() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_both,
+                               "(" + a.to_string() + " and " + b.to_string() + ")"};
   node.explain = detail::text_matching::explain_first_mismatch;
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
@@ -77,7 +78,8 @@ TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
 }
 
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
-  detail::TextMatcherNode node{detail::text_matching::matches_either, "(" + a.to_string() + " or " + b.to_string() + ")"};
+  detail::TextMatcherNode node{detail::text_matching::matches_either,
+                               "(" + a.to_string() + " or " + b.to_string() + ")"};
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
   return TextMatcher(std::move(node));
@@ -177,8 +179,8 @@ ExplainedCondition::Result result(std::optional<bool> matched) {
 }
 
 /// All of the parts, which each have lines of their own.
-std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
-                                std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
+                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   // Within "any of" they need a heading, which says that all of them are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
@@ -193,8 +195,8 @@ std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, c
   return all;
 }
 
-std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
-                                std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
+                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   const std::size_t heading = conditions.size();
   conditions.push_back({depth, ExplainedCondition::Result::match, "any of", ""});
   std::optional<bool> any = false;
@@ -207,8 +209,9 @@ std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, c
   return any;
 }
 
-std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                     std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
+                                     const FunctionResults& function_results, std::size_t depth,
+                                     std::vector<ExplainedCondition>& conditions) {
   std::vector<ExplainedCondition> inner;
   std::optional<bool> matched = explain(node.parts.front(), call, function_results, depth, inner);
   if (matched) matched = !*matched;
@@ -221,16 +224,18 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
 
 }  // namespace explanation
 
-std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
-                            std::vector<ExplainedCondition>& conditions) {
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
+                            std::size_t depth, std::vector<ExplainedCondition>& conditions) {
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
     case MatcherNode::Kind::all: return explanation::explain_all(node, call, function_results, depth, conditions);
     case MatcherNode::Kind::any: return explanation::explain_any(node, call, function_results, depth, conditions);
-    case MatcherNode::Kind::negation: return explanation::explain_negation(node, call, function_results, depth, conditions);
+    case MatcherNode::Kind::negation:
+      return explanation::explain_negation(node, call, function_results, depth, conditions);
   }
-  const std::optional<bool> matched = node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
+  const std::optional<bool> matched =
+      node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
   std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
   conditions.push_back({depth, explanation::result(matched), node.description, std::move(actual)});
   return matched;

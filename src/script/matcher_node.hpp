@@ -123,8 +123,8 @@ struct MatcherNode {
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
 /// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
 /// matches; nothing when that depends on a function that was not asked.
-std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results, std::size_t depth,
-                            std::vector<ExplainedCondition>& conditions);
+std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
+                            std::size_t depth, std::vector<ExplainedCondition>& conditions);
 
 }  // namespace detail
 

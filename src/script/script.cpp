@@ -187,7 +187,8 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProg
   return choice;
 }
 
-bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, FunctionResults& function_results, MatcherInProgress& in_progress) {
+bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
+                     FunctionResults& function_results, MatcherInProgress& in_progress) {
   in_progress.stub = &stub;
   return std::all_of(stub.plan().matchers.begin() + from, stub.plan().matchers.end(), [&](const Matcher& matcher) {
     in_progress.matcher = &matcher;

@@ -187,7 +187,8 @@ class Script {
   };
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
-  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call, FunctionResults& function_results, MatcherInProgress& in_progress);
+  static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
+                      FunctionResults& function_results, MatcherInProgress& in_progress);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   /// The number of the call, from 0; nothing when another request was faster.
