@@ -1391,8 +1391,8 @@ class [[nodiscard]] Verification {
   std::string message() const;
 
   /// For the library. `identities` name the problems in `told`.
-  Verification(std::vector<Problem> problems, std::vector<std::string> notes,
-               std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told);
+  Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
+               std::shared_ptr<detail::ReportedProblems> told);
 
  private:
   std::vector<Problem> problems_;
@@ -6677,7 +6677,8 @@ struct Comparison {
 };
 
 /// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
-Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states);
+Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                   const Script::States& states);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
 
@@ -13375,8 +13376,8 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
   if (!request.response_format || request.response_format->kind == wire::ResponseFormat::Kind::text) {
     return words::sentence_text(random);
   }
-  const bool has_schema =
-      request.response_format->kind == wire::ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
+  const bool has_schema = request.response_format->kind == wire::ResponseFormat::Kind::json_schema &&
+                          !request.response_format->schema.is_null();
   if (!has_schema) return object_of_words(random).dump();
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
@@ -18206,9 +18207,11 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
 
 }  // namespace diagnoses
 
-MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states) {
+MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                   const Script::States& states) {
   Comparison comparison;
-  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, comparison.conditions);
+  for (const Matcher& matcher : stub.plan().matchers)
+    explain(matcher, call, function_results, 0, comparison.conditions);
   for (const ExplainedCondition& condition : comparison.conditions) {
     if (condition.depth > 0) continue;
     ++comparison.total;
@@ -19950,7 +19953,8 @@ MOCK_GATEWAY_INLINE std::vector<std::string> deeds(const JournalState& journal, 
 MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
   if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
-  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + problems[i].text;
+  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i)
+    text += (i == 0 ? "" : "\n\n") + problems[i].text;
   if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
   for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
   if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
@@ -20124,7 +20128,7 @@ MOCK_GATEWAY_INLINE Verifier::Problems Verifier::problems(const RequestScope& sc
     if (!expected || expected->contains(static_cast<double>(made))) continue;
     const bool explained = ++unmet <= verifications::most_explained;
     problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
-                        "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
+                          "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
   for (auto& found : problems) found.first.text = masked(std::move(found.first.text));
   return problems;
@@ -20134,16 +20138,15 @@ MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Probl
   for (const RecordedProblem& problem : journal_->problems()) {
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
-    Problem found{problem.kind, first + '\n' + problem.text,
-                            std::vector<std::uint64_t>{problem.exchange},
-                            problem.stub ? problem.stub->plan().where : SourceLocation{}};
+    Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
+                  problem.stub ? problem.stub->plan().where : SourceLocation{}};
     problems.emplace_back(std::move(found), first + problem.text);
   }
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
   if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
-    problems.emplace_back(Problem{Problem::Kind::unmatched,
-                                          "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
-                        "dropped " + std::to_string(dropped));
+    problems.emplace_back(
+        Problem{Problem::Kind::unmatched, "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
+        "dropped " + std::to_string(dropped));
   }
 }
 
@@ -20153,12 +20156,12 @@ MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Problems& problems) con
                                   ? "no connection came to it"
                                   : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
     Problem found{Problem::Kind::fault_not_reached,
-                            "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
-                                queued.where.to_string() + ")\n  " + count,
-                            {},
-                            queued.where};
+                  "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
+                      queued.where.to_string() + ")\n  " + count,
+                  {},
+                  queued.where};
     problems.emplace_back(std::move(found),
-                        "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
+                          "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
   }
 }
 
@@ -20168,10 +20171,10 @@ MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Problems& problems) const 
   if (count == 0) return;
   const std::string last = "ManualClock::sleep_for(" + text::seconds(expired.last) + ")";
   problems.emplace_back(Problem{Problem::Kind::guard_expired,
-                                        "a wait ran into its real-time guard  " +
-                                            (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
-                                            "\n  the manual clock was not advanced in time"},
-                      "expired sleeps " + std::to_string(expired.count));
+                                "a wait ran into its real-time guard  " +
+                                    (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
+                                    "\n  the manual clock was not advanced in time"},
+                        "expired sleeps " + std::to_string(expired.count));
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
@@ -20393,9 +20396,9 @@ extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribut
 MOCK_GATEWAY_INLINE void require_one_httplib() {
   using namespace compatibility;
   if (const std::uint64_t other = seen.other; other != 0)
-    throw GatewayError(
-        "files of this program were compiled with different configurations of cpp-httplib: " + configuration_text(seen.first) +
-        ", and " + configuration_text(other) + "; give every file the same include path and the same CPPHTTPLIB_ macros");
+    throw GatewayError("files of this program were compiled with different configurations of cpp-httplib: " +
+                       configuration_text(seen.first) + ", and " + configuration_text(other) +
+                       "; give every file the same include path and the same CPPHTTPLIB_ macros");
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
   if (&openssl_library)
     throw GatewayError(
@@ -22098,8 +22101,8 @@ MOCK_GATEWAY_INLINE bool choose(Judgement& judgement, const ChatCall& call, std:
                               [&] { choice = judgement.gateway.script->choose(call, in_progress); });
   if (thrown) {
     if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
-    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " + in_progress.stub->title() +
-                                     " threw: " + *thrown);
+    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
+                                     in_progress.stub->title() + " threw: " + *thrown);
   }
   if (!choice || !choice->stub || !choice->reply) return false;
   judgement.answer.stub = choice->stub;
@@ -23469,7 +23472,7 @@ MOCK_GATEWAY_INLINE Reply usual_events_with_length() { return raw_reply(200, usu
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
 MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std::string& body) {
   return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
-                                                      "\r\nConnection: close\r\n\r\n" + body));
+                                                       "\r\nConnection: close\r\n\r\n" + body));
 }
 
 /// Where the "ü" of the usual plain body has its second byte.
@@ -23711,8 +23714,9 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .from("RFC 9112, section 8")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
-        .changed(
-            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), close_connection()); }),
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fault(in_a_character(streamed), close_connection());
+        }),
     ScenarioRow("closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks")
         .from("RFC 9112, section 8, WHATWG HTML 9.2.6")
         .good("reports that the answer is incomplete")
@@ -23788,8 +23792,9 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .from("RFC 9293, section 3.5.3")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
-        .changed(
-            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), reset_connection()); }),
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fault(in_a_character(streamed), reset_connection());
+        }),
     ScenarioRow("truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length")
         .from("openai-python#2065, RFC 9112, section 8")
         .good("reports that the answer is incomplete")
@@ -26139,138 +26144,138 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6347    delivery/waits.hpp
 //   6419    evidence/record.hpp
 //   6657    evidence/diagnosis.hpp
-//   6728    evidence/redaction.hpp
-//   6749    evidence/judging.hpp
-//   6770    evidence/verifier.hpp
-//   6832    http/sockets.hpp
-//   6937    http/connection.hpp
-//   7132    http/request_reader.hpp
-//   7170    http/connection_handler.hpp
-//   7194    http/server.hpp
-//   7231    http/acceptor.hpp
-//   7274    http/compatibility.hpp
-//   7286    http/workers.hpp
-//   7332    http/response.hpp
-//   7350    serve/operations.hpp
-//   7389    serve/gateway_state.hpp
-//   7446    serve/answer.hpp
-//   7497    serve/judgement.hpp
-//   7538    serve/runner.hpp
-//   7572    serve/connection_loop.hpp
-//   7600    serve/chat_judge.hpp
-//   7613    serve/content_type.hpp
-//   7624    serve/model_check.hpp
-//   7639    serve/reply_answer.hpp
-//   7655    serve/tester_code.hpp
-//   7705    serve/delivery_report.hpp
-//   7727    serve/judge.hpp
-//   7740    serve/profile_headers.hpp
-//   7753    gateway/catalogue_entries.hpp
-//   7926    gateway/option_values.hpp
-//   7972    gateway/sweep_run.hpp
-//   7994    core/calendar.cpp
-//   8089    core/clock.cpp
-//   8597    core/json_pointer.cpp
-//   8654    core/json_reader.cpp
-//   8974    core/process.cpp
-//   8998    core/random.cpp
-//   9053    core/reporter.cpp
-//   9072    core/source_location.cpp
-//   9086    core/text.cpp
-//   9401    core/wait.cpp
-//   9411    core/warning.cpp
-//   9425    model/acceptance.cpp
-//   9471    model/chat_fields.cpp
-//   9613    model/chat_messages.cpp
-//   9801    model/chat_reader.cpp
-//  10139    model/chat_request.cpp
-//  10249    model/checks.cpp
-//  10282    model/connection_fault.cpp
-//  10374    model/failure.cpp
-//  10554    model/fault.cpp
-//  10688    model/finding.cpp
-//  10713    model/hold.cpp
-//  10733    model/http_reply.cpp
-//  10784    model/pace.cpp
-//  10983    model/profile.cpp
-//  11104    model/range.cpp
-//  11132    model/received_request.cpp
-//  11204    model/reply.cpp
-//  11607    model/reply_checks.cpp
-//  11812    model/sse_dialect.cpp
-//  11949    keys/api_key.cpp
-//  11999    keys/key_store.cpp
-//  12266    keys/keys.cpp
-//  12312    keys/secrets.cpp
-//  12516    answer/bodies.cpp
-//  12623    answer/completion.cpp
-//  12859    answer/completion_events.cpp
-//  13070    answer/completion_json.cpp
-//  13287    answer/default_reply.cpp
-//  13432    answer/events.cpp
-//  13450    answer/occurrences.cpp
-//  13472    answer/schema_checker.cpp
-//  14028    answer/schema_instance.cpp
-//  14547    answer/schema_pattern.cpp
-//  15098    answer/tokens.cpp
-//  15327    answer/words.cpp
-//  15388    script/chaos.cpp
-//  15529    script/chaos_rules.cpp
-//  15613    script/connection_faults.cpp
-//  15694    script/excerpts.cpp
-//  15757    script/field_matchers.cpp
-//  16100    script/forced_failures.cpp
-//  16182    script/json_comparison.cpp
-//  16268    script/matcher.cpp
-//  16506    script/matchers.cpp
-//  16853    script/scope.cpp
-//  16908    script/script.cpp
-//  17186    script/text_matchers.cpp
-//  17304    delivery/delivery.cpp
-//  17867    delivery/framing.cpp
-//  17972    delivery/gzip.cpp
-//  18039    delivery/outlet.cpp
-//  18056    delivery/pace_schedule.cpp
-//  18125    delivery/progress.cpp
-//  18177    evidence/diagnosis.cpp
-//  18361    evidence/exchange.cpp
-//  18650    evidence/journal.cpp
-//  18787    evidence/record.cpp
-//  19141    evidence/redaction.cpp
-//  19240    evidence/review.cpp
-//  19761    evidence/verification.cpp
-//  20217    http/acceptor.cpp
-//  20301    http/compatibility.cpp
-//  20411    http/connection.cpp
-//  20873    http/request_reader.cpp
-//  21182    http/response.cpp
-//  21263    http/server.cpp
-//  21539    http/sockets.cpp
-//  21899    http/workers.cpp
-//  22008    serve/answer.cpp
-//  22032    serve/chat_judge.cpp
-//  22224    serve/connection_loop.cpp
-//  22311    serve/content_type.cpp
-//  22330    serve/delivery_report.cpp
-//  22415    serve/gateway_state.cpp
-//  22462    serve/judge.cpp
-//  22630    serve/judgement.cpp
-//  22670    serve/model_check.cpp
-//  22689    serve/operations.cpp
-//  22790    serve/profile_headers.cpp
-//  22834    serve/reply_answer.cpp
-//  22963    serve/runner.cpp
-//  23149    serve/tester_code.cpp
-//  23166    gateway/catalogue.cpp
-//  23442    gateway/catalogue_delivery.cpp
-//  23943    gateway/catalogue_entries.cpp
-//  24094    gateway/catalogue_failures.cpp
-//  24352    gateway/catalogue_replies.cpp
-//  24715    gateway/chat_script.cpp
-//  24855    gateway/gateway.cpp
-//  25129    gateway/options.cpp
-//  25276    gateway/sweep.cpp
-//  25723  Adapters
-//  25740    adapters/catch2.hpp
-//  25845    adapters/doctest.hpp
-//  25953    adapters/gtest.hpp
+//   6729    evidence/redaction.hpp
+//   6750    evidence/judging.hpp
+//   6771    evidence/verifier.hpp
+//   6833    http/sockets.hpp
+//   6938    http/connection.hpp
+//   7133    http/request_reader.hpp
+//   7171    http/connection_handler.hpp
+//   7195    http/server.hpp
+//   7232    http/acceptor.hpp
+//   7275    http/compatibility.hpp
+//   7287    http/workers.hpp
+//   7333    http/response.hpp
+//   7351    serve/operations.hpp
+//   7390    serve/gateway_state.hpp
+//   7447    serve/answer.hpp
+//   7498    serve/judgement.hpp
+//   7539    serve/runner.hpp
+//   7573    serve/connection_loop.hpp
+//   7601    serve/chat_judge.hpp
+//   7614    serve/content_type.hpp
+//   7625    serve/model_check.hpp
+//   7640    serve/reply_answer.hpp
+//   7656    serve/tester_code.hpp
+//   7706    serve/delivery_report.hpp
+//   7728    serve/judge.hpp
+//   7741    serve/profile_headers.hpp
+//   7754    gateway/catalogue_entries.hpp
+//   7927    gateway/option_values.hpp
+//   7973    gateway/sweep_run.hpp
+//   7995    core/calendar.cpp
+//   8090    core/clock.cpp
+//   8598    core/json_pointer.cpp
+//   8655    core/json_reader.cpp
+//   8975    core/process.cpp
+//   8999    core/random.cpp
+//   9054    core/reporter.cpp
+//   9073    core/source_location.cpp
+//   9087    core/text.cpp
+//   9402    core/wait.cpp
+//   9412    core/warning.cpp
+//   9426    model/acceptance.cpp
+//   9472    model/chat_fields.cpp
+//   9614    model/chat_messages.cpp
+//   9802    model/chat_reader.cpp
+//  10140    model/chat_request.cpp
+//  10250    model/checks.cpp
+//  10283    model/connection_fault.cpp
+//  10375    model/failure.cpp
+//  10555    model/fault.cpp
+//  10689    model/finding.cpp
+//  10714    model/hold.cpp
+//  10734    model/http_reply.cpp
+//  10785    model/pace.cpp
+//  10984    model/profile.cpp
+//  11105    model/range.cpp
+//  11133    model/received_request.cpp
+//  11205    model/reply.cpp
+//  11608    model/reply_checks.cpp
+//  11813    model/sse_dialect.cpp
+//  11950    keys/api_key.cpp
+//  12000    keys/key_store.cpp
+//  12267    keys/keys.cpp
+//  12313    keys/secrets.cpp
+//  12517    answer/bodies.cpp
+//  12624    answer/completion.cpp
+//  12860    answer/completion_events.cpp
+//  13071    answer/completion_json.cpp
+//  13288    answer/default_reply.cpp
+//  13433    answer/events.cpp
+//  13451    answer/occurrences.cpp
+//  13473    answer/schema_checker.cpp
+//  14029    answer/schema_instance.cpp
+//  14548    answer/schema_pattern.cpp
+//  15099    answer/tokens.cpp
+//  15328    answer/words.cpp
+//  15389    script/chaos.cpp
+//  15530    script/chaos_rules.cpp
+//  15614    script/connection_faults.cpp
+//  15695    script/excerpts.cpp
+//  15758    script/field_matchers.cpp
+//  16101    script/forced_failures.cpp
+//  16183    script/json_comparison.cpp
+//  16269    script/matcher.cpp
+//  16507    script/matchers.cpp
+//  16854    script/scope.cpp
+//  16909    script/script.cpp
+//  17187    script/text_matchers.cpp
+//  17305    delivery/delivery.cpp
+//  17868    delivery/framing.cpp
+//  17973    delivery/gzip.cpp
+//  18040    delivery/outlet.cpp
+//  18057    delivery/pace_schedule.cpp
+//  18126    delivery/progress.cpp
+//  18178    evidence/diagnosis.cpp
+//  18364    evidence/exchange.cpp
+//  18653    evidence/journal.cpp
+//  18790    evidence/record.cpp
+//  19144    evidence/redaction.cpp
+//  19243    evidence/review.cpp
+//  19764    evidence/verification.cpp
+//  20220    http/acceptor.cpp
+//  20304    http/compatibility.cpp
+//  20414    http/connection.cpp
+//  20876    http/request_reader.cpp
+//  21185    http/response.cpp
+//  21266    http/server.cpp
+//  21542    http/sockets.cpp
+//  21902    http/workers.cpp
+//  22011    serve/answer.cpp
+//  22035    serve/chat_judge.cpp
+//  22227    serve/connection_loop.cpp
+//  22314    serve/content_type.cpp
+//  22333    serve/delivery_report.cpp
+//  22418    serve/gateway_state.cpp
+//  22465    serve/judge.cpp
+//  22633    serve/judgement.cpp
+//  22673    serve/model_check.cpp
+//  22692    serve/operations.cpp
+//  22793    serve/profile_headers.cpp
+//  22837    serve/reply_answer.cpp
+//  22966    serve/runner.cpp
+//  23152    serve/tester_code.cpp
+//  23169    gateway/catalogue.cpp
+//  23445    gateway/catalogue_delivery.cpp
+//  23948    gateway/catalogue_entries.cpp
+//  24099    gateway/catalogue_failures.cpp
+//  24357    gateway/catalogue_replies.cpp
+//  24720    gateway/chat_script.cpp
+//  24860    gateway/gateway.cpp
+//  25134    gateway/options.cpp
+//  25281    gateway/sweep.cpp
+//  25728  Adapters
+//  25745    adapters/catch2.hpp
+//  25850    adapters/doctest.hpp
+//  25958    adapters/gtest.hpp

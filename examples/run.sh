@@ -19,4 +19,4 @@ cmake -S "$checkout" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
 # Ninja says how far it is: [12/40].
 cmake --build "$build" --target mock-gateway >&2
 rm -f "$log"
-exec "$build/examples/mock-gateway" "$@"
+exec "$build/endpoint/mock-gateway" "$@"

@@ -134,10 +134,7 @@ TEST_SUITE("streaming") {
           CAPTURE(line_end);
           CAPTURE(space);
           CAPTURE(done);
-          SseDialect dialect;
-          dialect = dialect.line_end(line_end);
-          dialect = dialect.space_after_colon(space);
-          dialect = dialect.done(done);
+          const SseDialect dialect = SseDialect().line_end(line_end).space_after_colon(space).done(done);
           gateway.chat().reply(text("Zürich, 東京").sse(dialect));
           CHECK(client.stream("go").joined() == "Zürich, 東京");
         }

@@ -106,8 +106,8 @@ std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& ra
   if (!request.response_format || request.response_format->kind == wire::ResponseFormat::Kind::text) {
     return words::sentence_text(random);
   }
-  const bool has_schema =
-      request.response_format->kind == wire::ResponseFormat::Kind::json_schema && !request.response_format->schema.is_null();
+  const bool has_schema = request.response_format->kind == wire::ResponseFormat::Kind::json_schema &&
+                          !request.response_format->schema.is_null();
   if (!has_schema) return object_of_words(random).dump();
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }

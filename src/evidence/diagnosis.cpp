@@ -42,9 +42,11 @@ std::string tools(const ChatRequest& chat) {
 
 }  // namespace diagnoses
 
-Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states) {
+Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                   const Script::States& states) {
   Comparison comparison;
-  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, comparison.conditions);
+  for (const Matcher& matcher : stub.plan().matchers)
+    explain(matcher, call, function_results, 0, comparison.conditions);
   for (const ExplainedCondition& condition : comparison.conditions) {
     if (condition.depth > 0) continue;
     ++comparison.total;

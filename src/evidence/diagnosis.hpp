@@ -31,7 +31,8 @@ struct Comparison {
 };
 
 /// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
-Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results, const Script::States& states);
+Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                   const Script::States& states);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
 

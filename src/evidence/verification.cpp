@@ -205,7 +205,8 @@ std::vector<std::string> deeds(const JournalState& journal, const RequestScope& 
 std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
   if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
-  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i) text += (i == 0 ? "" : "\n\n") + problems[i].text;
+  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i)
+    text += (i == 0 ? "" : "\n\n") + problems[i].text;
   if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
   for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
   if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
@@ -379,7 +380,7 @@ Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::S
     if (!expected || expected->contains(static_cast<double>(made))) continue;
     const bool explained = ++unmet <= verifications::most_explained;
     problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
-                        "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
+                          "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
   for (auto& found : problems) found.first.text = masked(std::move(found.first.text));
   return problems;
@@ -389,16 +390,15 @@ void Verifier::add_problems(const RequestScope& scope, Problems& problems) const
   for (const RecordedProblem& problem : journal_->problems()) {
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
-    Problem found{problem.kind, first + '\n' + problem.text,
-                            std::vector<std::uint64_t>{problem.exchange},
-                            problem.stub ? problem.stub->plan().where : SourceLocation{}};
+    Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
+                  problem.stub ? problem.stub->plan().where : SourceLocation{}};
     problems.emplace_back(std::move(found), first + problem.text);
   }
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
   if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
-    problems.emplace_back(Problem{Problem::Kind::unmatched,
-                                          "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
-                        "dropped " + std::to_string(dropped));
+    problems.emplace_back(
+        Problem{Problem::Kind::unmatched, "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
+        "dropped " + std::to_string(dropped));
   }
 }
 
@@ -408,12 +408,12 @@ void Verifier::add_connection_faults(Problems& problems) const {
                                   ? "no connection came to it"
                                   : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
     Problem found{Problem::Kind::fault_not_reached,
-                            "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
-                                queued.where.to_string() + ")\n  " + count,
-                            {},
-                            queued.where};
+                  "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
+                      queued.where.to_string() + ")\n  " + count,
+                  {},
+                  queued.where};
     problems.emplace_back(std::move(found),
-                        "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
+                          "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
   }
 }
 
@@ -423,10 +423,10 @@ void Verifier::add_expired_sleeps(Problems& problems) const {
   if (count == 0) return;
   const std::string last = "ManualClock::sleep_for(" + text::seconds(expired.last) + ")";
   problems.emplace_back(Problem{Problem::Kind::guard_expired,
-                                        "a wait ran into its real-time guard  " +
-                                            (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
-                                            "\n  the manual clock was not advanced in time"},
-                      "expired sleeps " + std::to_string(expired.count));
+                                "a wait ran into its real-time guard  " +
+                                    (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
+                                    "\n  the manual clock was not advanced in time"},
+                        "expired sleeps " + std::to_string(expired.count));
 }
 
 std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,

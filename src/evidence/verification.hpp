@@ -74,8 +74,8 @@ class [[nodiscard]] Verification {
   std::string message() const;
 
   /// For the library. `identities` name the problems in `told`.
-  Verification(std::vector<Problem> problems, std::vector<std::string> notes,
-               std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told);
+  Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
+               std::shared_ptr<detail::ReportedProblems> told);
 
  private:
   std::vector<Problem> problems_;

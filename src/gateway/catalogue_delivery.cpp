@@ -35,7 +35,7 @@ Reply usual_events_with_length() { return raw_reply(200, usual_events(), "text/e
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
 Reply until_close(const std::string& content_type, const std::string& body) {
   return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
-                                                      "\r\nConnection: close\r\n\r\n" + body));
+                                                       "\r\nConnection: close\r\n\r\n" + body));
 }
 
 /// Where the "ü" of the usual plain body has its second byte.
@@ -277,8 +277,9 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .from("RFC 9112, section 8")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
-        .changed(
-            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), close_connection()); }),
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fault(in_a_character(streamed), close_connection());
+        }),
     ScenarioRow("closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks")
         .from("RFC 9112, section 8, WHATWG HTML 9.2.6")
         .good("reports that the answer is incomplete")
@@ -354,8 +355,9 @@ inline constexpr ScenarioRow breaks_rows[] = {
         .from("RFC 9293, section 3.5.3")
         .good("reports that the answer is incomplete, and shows no half character")
         .only_error()
-        .changed(
-            [](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), reset_connection()); }),
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fault(in_a_character(streamed), reset_connection());
+        }),
     ScenarioRow("truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length")
         .from("openai-python#2065, RFC 9112, section 8")
         .good("reports that the answer is incomplete")

@@ -102,9 +102,9 @@ extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribut
 void require_one_httplib() {
   using namespace compatibility;
   if (const std::uint64_t other = seen.other; other != 0)
-    throw GatewayError(
-        "files of this program were compiled with different configurations of cpp-httplib: " + configuration_text(seen.first) +
-        ", and " + configuration_text(other) + "; give every file the same include path and the same CPPHTTPLIB_ macros");
+    throw GatewayError("files of this program were compiled with different configurations of cpp-httplib: " +
+                       configuration_text(seen.first) + ", and " + configuration_text(other) +
+                       "; give every file the same include path and the same CPPHTTPLIB_ macros");
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
   if (&openssl_library)
     throw GatewayError(

@@ -89,8 +89,8 @@ bool choose(Judgement& judgement, const ChatCall& call, std::optional<Script::Ch
                               [&] { choice = judgement.gateway.script->choose(call, in_progress); });
   if (thrown) {
     if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
-    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " + in_progress.stub->title() +
-                                     " threw: " + *thrown);
+    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
+                                     in_progress.stub->title() + " threw: " + *thrown);
   }
   if (!choice || !choice->stub || !choice->reply) return false;
   judgement.answer.stub = choice->stub;

@@ -88,14 +88,12 @@ Json after_first_word(const ChatRequest& request) {
 }
 
 SseDialect lines_ended_by(std::string line_end) {
-  SseDialect dialect;
-  dialect = dialect.line_end(std::move(line_end));
+  SseDialect dialect = SseDialect().line_end(std::move(line_end));
   return dialect;
 }
 
 SseDialect without_done() {
-  SseDialect dialect;
-  dialect = dialect.done(false);
+  const SseDialect dialect = SseDialect().done(false);
   return dialect;
 }
 

@@ -304,8 +304,8 @@ TEST_CASE("a failure breaks too: a 503 whose body never comes") {
 TEST_CASE("a stall for a time goes on afterwards; one without end lasts until the client leaves") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
-  Stub stub =
-      gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1min)), text("a b").fault(after_tokens(1), stall()));
+  Stub stub = gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1min)),
+                                   text("a b").fault(after_tokens(1), stall()));
   RawConnection first(gateway);
   first.send(streamed(gateway));
   REQUIRE(clock.wait_for_waits(1, 5s));
@@ -355,11 +355,8 @@ TEST_CASE("what can never happen is refused where it is written") {
 
 TEST_CASE("a dialect decides line ends, the space after the colon, [DONE] and the content type") {
   Gateway gateway;
-  SseDialect dialect;
-  dialect = dialect.line_end("\r\n");
-  dialect = dialect.space_after_colon(false);
-  dialect = dialect.done(false);
-  dialect = dialect.content_type("text/event-stream");
+  const SseDialect dialect =
+      SseDialect().line_end("\r\n").space_after_colon(false).done(false).content_type("text/event-stream");
   gateway.chat().reply(text("a").sse(dialect));
   const Response response = Http(gateway).stream();
   CHECK(response.header("Content-Type") == "text/event-stream");

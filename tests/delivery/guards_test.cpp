@@ -32,15 +32,12 @@ constexpr std::chrono::milliseconds patience = 5s;
 inline Reply words() { return text("one two three"); }
 
 inline SseDialect left_open(bool done = true) {
-  SseDialect dialect;
-  dialect = dialect.open_after_done(true);
-  dialect = dialect.done(done);
+  SseDialect dialect = SseDialect().open_after_done(true).done(done);
   return dialect;
 }
 
 inline SseDialect pinging() {
-  SseDialect dialect;
-  dialect = dialect.ping_every(5ms);
+  const SseDialect dialect = SseDialect().ping_every(5ms);
   return dialect;
 }
 

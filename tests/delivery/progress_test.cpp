@@ -63,8 +63,7 @@ class Watching final : public detail::Outlet {
 Reply two_events() { return chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}})}); }
 
 SseDialect with_data_after_done() {
-  SseDialect dialect;
-  dialect = dialect.after_done("{}");
+  const SseDialect dialect = SseDialect().after_done("{}");
   return dialect;
 }
 
@@ -167,7 +166,8 @@ TEST_CASE("no write gathers more than 64 KiB, however much is due together") {
 TEST_CASE("a client that never got [DONE] has left no stream open") {
   Gateway gateway;
   Gate gate;
-  gateway.chat().reply(chunks({json_chunk({{"a", 1}})}).sse(with_data_after_done()).one_write().hold(gate, before_event(3)));
+  gateway.chat().reply(
+      chunks({json_chunk({{"a", 1}})}).sse(with_data_after_done()).one_write().hold(gate, before_event(3)));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(gate.wait_until_reached(10s));

@@ -67,14 +67,12 @@ struct Kind {
 inline Reply words() { return text("one two three"); }
 
 inline SseDialect pinging() {
-  SseDialect dialect;
-  dialect = dialect.ping_every(1h);
+  SseDialect dialect = SseDialect().ping_every(1h);
   return dialect;
 }
 
 inline SseDialect left_open() {
-  SseDialect dialect;
-  dialect = dialect.open_after_done(true);
+  const SseDialect dialect = SseDialect().open_after_done(true);
   return dialect;
 }
 

@@ -69,8 +69,7 @@ struct Stream {
 };
 
 SseDialect gzipped() {
-  SseDialect dialect;
-  dialect = dialect.gzip(true);
+  const SseDialect dialect = SseDialect().gzip(true);
   return dialect;
 }
 
@@ -143,8 +142,7 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
     stream.check_segments(2);
   }
   SUBCASE("a ping") {
-    SseDialect dialect;
-    dialect = dialect.ping_every(1s);
+    const SseDialect dialect = SseDialect().ping_every(1s);
     Stream stream(text("one two three").sse(dialect).first_token_after(2500ms));
     REQUIRE(stream.clock.wait_for_waits(1, 5s));
     stream.clock.advance(2500ms);
@@ -152,7 +150,8 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
     stream.check_segments(4);
   }
   SUBCASE("raw bytes") {
-    Stream stream(chunks({raw_bytes("data: {\"a\""), raw_bytes(":1}\n\n"), json_chunk({{"b", 2}}), json_chunk({{"c", 3}})}));
+    Stream stream(
+        chunks({raw_bytes("data: {\"a\""), raw_bytes(":1}\n\n"), json_chunk({{"b", 2}}), json_chunk({{"c", 3}})}));
     CHECK(stream.connection.receive_until("0\r\n\r\n").found);
     stream.check_segments(4);  // the head, each raw element, all else
   }

@@ -185,8 +185,7 @@ TEST_CASE("in the scope of a key, too, an exchange whose client has gone is not 
 TEST_CASE("a stream that its client closes long after [DONE] is a finding, as one that it never closes") {
   Gateway gateway;
   gateway.chat().reply(text("a b").sse([] {
-    SseDialect dialect;
-    dialect = dialect.open_after_done(true);
+    const SseDialect dialect = SseDialect().open_after_done(true);
     return dialect;
   }()));
   RawConnection client(gateway);

@@ -115,10 +115,11 @@ TEST_CASE("an expectation that is not met because requests were refused says so"
   http.chat({{"temperature", "hot"}});
   Verification verification = gateway.verify();
   REQUIRE(verification.problems().size() == 1);
-  CHECK(verification.problems()[0].text == "expectation not met  " + stub.title() +
-                                             "  expected 1 call, got 0\n"
-                                             "  exchange 2 was refused before the script: 400 temperature: expected a "
-                                             "number, got a string (\"hot\")");
+  CHECK(verification.problems()[0].text ==
+        "expectation not met  " + stub.title() +
+            "  expected 1 call, got 0\n"
+            "  exchange 2 was refused before the script: 400 temperature: expected a "
+            "number, got a string (\"hot\")");
   for (int i = 0; i < 4; ++i) http.request("POST", chat_path, "{");
   http.get("/v1/models");
   verification = gateway.verify();

@@ -593,7 +593,7 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
   const std::string request = Http(gateway).format_chat();
   gateway.next_connection(fault);
   RawConnection connection(gateway);
-  if (fault.place() == ConnectionFault::Moment::reused) {
+  if (fault.moment() == ConnectionFault::Moment::reused) {
     connection.send(request);
     REQUIRE(connection.receive_response().status == 200);
   }

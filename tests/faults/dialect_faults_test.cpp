@@ -24,8 +24,7 @@ std::string body_of(const SseDialect& dialect, const Trigger& trigger, const Eff
 const Json broke{{"error", "it broke"}};
 
 TEST_CASE("an error event in place of the first event comes after the byte order mark") {
-  SseDialect dialect;
-  dialect = dialect.byte_order_mark(true);
+  SseDialect dialect = SseDialect().byte_order_mark(true);
   CHECK(body_of(dialect, after_headers(), error_event(broke)) ==
         "\xEF\xBB\xBF"
         "data: {\"error\":\"it broke\"}\n\ndata: [DONE]\n\n");
@@ -35,17 +34,14 @@ TEST_CASE("an error event in place of the first event comes after the byte order
 }
 
 TEST_CASE("pings of a stream that stalls before its first event come after the byte order mark") {
-  SseDialect dialect;
-  dialect = dialect.byte_order_mark(true);
-  dialect = dialect.ping_every(1s);
+  SseDialect dialect = SseDialect().byte_order_mark(true).ping_every(1s);
   CHECK(body_of(dialect, after_headers(), stall(1500ms)) ==
         "\xEF\xBB\xBF"
         ": ping\n\ndata: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\n");
 }
 
 TEST_CASE("the last event twice is two events, of which the second has no blank line after it") {
-  SseDialect dialect;
-  dialect = dialect.final_blank_line(false);
+  SseDialect dialect = SseDialect().final_blank_line(false);
   CHECK(body_of(dialect, before_done(), duplicate_event()) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\ndata: [DONE]\n");
   dialect = dialect.done(false);
@@ -54,8 +50,7 @@ TEST_CASE("the last event twice is two events, of which the second has no blank 
 }
 
 TEST_CASE("an error event after the last event is an event of its own") {
-  SseDialect dialect;
-  dialect = dialect.final_blank_line(false);
+  SseDialect dialect = SseDialect().final_blank_line(false);
   CHECK(body_of(dialect, after_events(3), error_event(broke)) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\ndata: {\"error\":\"it broke\"}\n");
   dialect = dialect.done(false);

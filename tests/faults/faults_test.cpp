@@ -370,7 +370,8 @@ TEST_CASE("what precedes a close or a reset reaches a client that reads it late"
 
 TEST_CASE("an error event stands in place of the next event, also of one that was to be left out or sent twice") {
   for (const Effect& effect : {skip_event(), duplicate_event()}) {
-    OneExchange on(text("a b").fault(after_tokens(1), effect).fault(after_tokens(1), error_event(server_error())), true);
+    OneExchange on(text("a b").fault(after_tokens(1), effect).fault(after_tokens(1), error_event(server_error())),
+                   true);
     const auto response = on.connection.receive_response();
     CHECK(response.joined_text() == "a");
     const std::string& raw = response.raw;
@@ -532,8 +533,8 @@ TEST_CASE("values that no fault or dialect can have are refused") {
   CHECK(refused([](SseDialect& d) { d = d.ping_every(-1s); }).find("a millisecond at least") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.ping_every(999us); }).find("a millisecond at least") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.ping(""); }).find("ping needs a line") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d = d.after_done("x"), d = d.done(false); }).find("[DONE]") != std::string::npos);
-  CHECK(refused([](SseDialect& d) { d = d.after_done("x"), d = d.final_blank_line(false); }).find("blank line") !=
+  CHECK(refused([](SseDialect& d) { d = d.after_done("x").done(false); }).find("[DONE]") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.after_done("x").final_blank_line(false); }).find("blank line") !=
         std::string::npos);
   CHECK_THROWS_AS(choices(text("a").one_write(), text("b")), GatewayError);
 }
@@ -552,8 +553,7 @@ TEST_CASE("a fault that the reply never comes to is a finding of verify(), strea
     bool streamed;
     const char* finding;
   };
-  SseDialect without_done;
-  without_done.done = false;
+  const SseDialect without_done = SseDialect().done(false);
   const std::vector<Row> rows = {
       {text("abc").fault(inside_character(2), stall()), true, "stall inside a character of event 2"},
       {text("abc").fault(inside_event(2, 5000), stall()), true, "stall inside event 2, after 5000 bytes"},
@@ -561,7 +561,8 @@ TEST_CASE("a fault that the reply never comes to is a finding of verify(), strea
       {text("abc").fault(after_bytes(100000), half_close()), true, "half-close the connection after 100000 bytes"},
       {text("abc").fault(after_events(4), skip_event()), true, "skip an event after 4 events"},
       {text("abc").sse(without_done).fault(before_done(), duplicate_event()), true, "duplicate an event before [DONE]"},
-      {text("abc").fault(before_headers(), wrong_content_length(-2)), true, "Content-Length wrong by -2 before headers"},
+      {text("abc").fault(before_headers(), wrong_content_length(-2)), true,
+       "Content-Length wrong by -2 before headers"},
       {text("abc").fault(after_events(1), stall()), false, "stall after 1 event"},
       {text("abc").fault(after_tokens(1), stall()), false, "stall after 1 token"},
       {text("abc").fault(before_done(), stall()), false, "stall before [DONE]"},

@@ -58,7 +58,7 @@ TEST_CASE("each dialect, to the byte") {
        [](SseDialect& d) { d = d.line_end("\r"); },
        {"data: " + a + "\r\r", "data: " + b + "\r\r", "data: [DONE]\r\r"}},
       {"no space after the colon",
-       [](SseDialect& d) { d = d.space_after_colon(false), d = d.event("message"), d = d.comment("c"); },
+       [](SseDialect& d) { d = d.space_after_colon(false).event("message").comment("c"); },
        {":c\n\n", "event:message\ndata:" + a + "\n\n", ":c\n\n", "event:message\ndata:" + b + "\n\n", ":c\n\n",
         "event:message\ndata:[DONE]\n\n"}},
       {"without [DONE]", [](SseDialect& d) { d = d.done(false); }, {"data: " + a + "\n\n", "data: " + b + "\n\n"}},
@@ -66,7 +66,7 @@ TEST_CASE("each dialect, to the byte") {
        [](SseDialect& d) { d = d.byte_order_mark(true); },
        {"\xEF\xBB\xBF", "data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n\n"}},
       {"event, id and retry",
-       [](SseDialect& d) { d = d.event("chunk"), d = d.ids(true), d = d.retry(1500ms); },
+       [](SseDialect& d) { d = d.event("chunk").ids(true).retry(1500ms); },
        {"event: chunk\nid: 1\nretry: 1500\ndata: " + a + "\n\n", "event: chunk\nid: 2\ndata: " + b + "\n\n",
         "event: chunk\nid: 3\ndata: [DONE]\n\n"}},
       {"data on several lines",
@@ -80,7 +80,7 @@ TEST_CASE("each dialect, to the byte") {
        [](SseDialect& d) { d = d.final_blank_line(false); },
        {"data: " + a + "\n\n", "data: " + b + "\n\n", "data: [DONE]\n"}},
       {"neither [DONE] nor the final blank line",
-       [](SseDialect& d) { d = d.final_blank_line(false), d = d.done(false); },
+       [](SseDialect& d) { d = d.final_blank_line(false).done(false); },
        {"data: " + a + "\n\n", "data: " + b + "\n"}},
       {"data after [DONE]",
        [](SseDialect& d) { d = d.after_done("{\"late\":true}"); },
@@ -95,8 +95,7 @@ TEST_CASE("each dialect, to the byte") {
 }
 
 TEST_CASE("data on several lines is the same JSON to a parser") {
-  SseDialect dialect;
-  dialect = dialect.multi_line_data(true);
+  SseDialect dialect = SseDialect().multi_line_data(true);
   OneExchange on(text("one two").sse(dialect), true);
   CHECK(on.connection.receive_response().joined_text() == "one two");
 }
@@ -104,8 +103,7 @@ TEST_CASE("data on several lines is the same JSON to a parser") {
 TEST_CASE("the content type is what the dialect says, or missing") {
   for (const char* const type : {"text/event-stream", "text/plain", ""}) {
     CAPTURE(type);
-    SseDialect dialect;
-    dialect = dialect.content_type(type);
+    SseDialect dialect = SseDialect().content_type(type);
     OneExchange on(two_events().sse(dialect), true);
     const Response response = on.connection.receive_response();
     CHECK(response.header("Content-Type") == type);
@@ -114,8 +112,7 @@ TEST_CASE("the content type is what the dialect says, or missing") {
 }
 
 TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the client leaves") {
-  SseDialect dialect;
-  dialect = dialect.open_after_done(true);
+  SseDialect dialect = SseDialect().open_after_done(true);
   const Whole whole = unbroken(two_events(), true);
   OneExchange on(two_events().sse(dialect), true);
   const std::string expected = whole.up_to(3, 0);
@@ -130,10 +127,7 @@ TEST_CASE("after [DONE] the socket stays open, the body unterminated, until the 
 }
 
 TEST_CASE("bytes are counted and events cut as the dialect writes them") {
-  SseDialect dialect;
-  dialect = dialect.byte_order_mark(true);
-  dialect = dialect.comment("c");
-  dialect = dialect.ids(true);
+  SseDialect dialect = SseDialect().byte_order_mark(true).comment("c").ids(true);
   const std::string start = http_chunk("\xEF\xBB\xBF");
   const std::string comment = http_chunk(": c\n\n");
   const auto body = [&](const Trigger& trigger) {
@@ -151,9 +145,7 @@ TEST_CASE("bytes are counted and events cut as the dialect writes them") {
 // --- Pings -----------------------------------------------------------------------------------------------------------
 
 inline SseDialect pinging(Duration interval, std::string ping = ": ping") {
-  SseDialect dialect;
-  dialect = dialect.ping_every(interval);
-  dialect = dialect.ping(std::move(ping));
+  const SseDialect dialect = SseDialect().ping_every(interval).ping(std::move(ping));
   return dialect;
 }
 
@@ -312,8 +304,7 @@ inline Unzipped unzip(std::string_view bytes) {
 }
 
 TEST_CASE("a stream in gzip is the same text, and each event can be read when it arrives") {
-  SseDialect dialect;
-  dialect = dialect.gzip(true);
+  SseDialect dialect = SseDialect().gzip(true);
   const std::string long_text(200000, 'x');
   const Reply reply = chunks({{{"a", 1}}, {{"long", long_text}}});
   OneExchange on(reply.sse(dialect), true);
@@ -328,8 +319,7 @@ TEST_CASE("a stream in gzip is the same text, and each event can be read when it
 }
 
 TEST_CASE("a stream in gzip is cut where its text is") {
-  SseDialect dialect;
-  dialect = dialect.gzip(true);
+  const SseDialect dialect = SseDialect().gzip(true);
   const std::string first = chunks_of(two_events())[0];
   for (const Effect& effect : {close_connection(), reset_connection(), truncate()}) {
     CAPTURE(effect.to_string());

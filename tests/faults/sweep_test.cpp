@@ -160,10 +160,7 @@ TEST_CASE("effects of one's own replace the usual ones, and only those that can 
 TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundaries") {
   Gateway gateway;
   Client client(gateway);
-  SseDialect dialect;
-  dialect = dialect.byte_order_mark(true);
-  dialect = dialect.comment("c");
-  dialect = dialect.done(false);
+  const SseDialect dialect = SseDialect().byte_order_mark(true).comment("c").done(false);
   const auto reply = chunks({{{"a", 1}}}).sse(dialect);
   CHECK(names(gateway.sweep(
             reply, [&] { client.ask(true); }, SweepOptions{}.effects({close_connection()}))) ==
@@ -221,7 +218,8 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
       case Trigger::Kind::inside_event: {
         const std::string& event = events[whole = trigger.count() - 1];
         const bool truncates = broken.effect().kind() == Effect::Kind::truncate;
-        before = up_to(whole) + json_chunk(event.substr(0, trigger.byte()), truncates ? event.size() - trigger.byte() : 0);
+        before =
+            up_to(whole) + json_chunk(event.substr(0, trigger.byte()), truncates ? event.size() - trigger.byte() : 0);
         break;
       }
       case Trigger::Kind::after_tokens:

@@ -216,7 +216,8 @@ class Plan {
         dialect = dialect.ping(draw_.one_of<const char*>({": ping", ": a\n: b"}));
       }
       dialect = dialect.final_blank_line(!draw_.once_in(6));
-      if (dialect.done() && dialect.final_blank_line() && draw_.once_in(6)) dialect = dialect.after_done("{\"late\":true}");
+      if (dialect.done() && dialect.final_blank_line() && draw_.once_in(6))
+        dialect = dialect.after_done("{\"late\":true}");
       dialect = dialect.gzip(draw_.once_in(5));
     }
     reply_ = reply_.sse(dialect);

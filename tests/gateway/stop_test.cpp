@@ -62,7 +62,7 @@ TEST_CASE("a gateway is gone within 50 ms, whatever its clients left open") {
   // The maximum of a whole series counts. Wall time is also what other processes take of the machine: a series that
   // fails is measured again, at most twice.
   for (int series = 1;; ++series) {
-    const auto times = test_support::measure(runs, [] { return stop_tests::stop_with(100, 100, 100, 5); });
+    const auto times = test_support::measure(runs, [] { return stop_test::stop_with(100, 100, 100, 5); });
     MESSAGE("stop " << times);
     if (test_support::sanitized || times.is_below(50)) break;
     REQUIRE_MESSAGE(series < 3, "the maximum was 50 ms or more in three series");

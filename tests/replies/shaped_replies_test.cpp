@@ -239,16 +239,12 @@ TEST_CASE("an event without data has its lines, in the dialect's line ends, and 
   CHECK(on.gateway.journal().last().tokens_sent() == 1);
   CHECK(on.http.chat().body == response.body);  // plain requests get the stream too
 
-  SseDialect other;
-  other = other.line_end("\r\n");
-  other = other.ids(true);
+  const SseDialect other = SseDialect().line_end("\r\n").ids(true);
   const Scripted in_dialect(chunks({event("id: 7\n: note")}).chunk(hi).sse(other));
   CHECK(in_dialect.http.stream().body ==
         "id: 7\r\n: note\r\n\r\nid: 2\r\ndata: " + hi.dump() + "\r\n\r\nid: 3\r\ndata: [DONE]\r\n\r\n");
 
-  SseDialect open_end;
-  open_end = open_end.done(false);
-  open_end = open_end.final_blank_line(false);
+  const SseDialect open_end = SseDialect().done(false).final_blank_line(false);
   CHECK(Scripted(chunks({hi, event("id: 7")}).sse(open_end)).http.stream().body ==
         "data: " + hi.dump() + "\n\nid: 7\n");
   const Scripted broken(chunks({event("id: 7"), hi}).fault(after_events(1), close_connection()));

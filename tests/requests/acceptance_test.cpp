@@ -82,8 +82,7 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
 }
 
 TEST_CASE("without the logprobs extension its fields are unknown ones") {
-  Acceptance acceptance;
-  acceptance = acceptance.logprobs(false);
+  const Acceptance acceptance = Acceptance().logprobs(false);
   const ChatWire wire(acceptance);
   const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
   CHECK(wire.findings(body) == "unknown_field unknown_field");
@@ -93,8 +92,7 @@ TEST_CASE("without the logprobs extension its fields are unknown ones") {
 }
 
 TEST_CASE("other parts need a type, and their texts are not the message's") {
-  Acceptance acceptance;
-  acceptance = acceptance.other_parts(true);
+  const Acceptance acceptance = Acceptance().other_parts(true);
   const ChatWire wire(acceptance);
   const ChatRequest request =
       wire.understood(said(R"({"role":"user","content":[{"type":"image_url"},{"type":"text","text":"Hi"}]})"));

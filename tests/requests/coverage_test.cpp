@@ -69,8 +69,7 @@ TEST_CASE("strict refuses every extension of a request and says which rule it br
 }
 
 TEST_CASE("a model is served by its id unless that is switched off, then its path is unknown") {
-  Acceptance acceptance;
-  acceptance = acceptance.model_by_id(false);
+  const Acceptance acceptance = Acceptance().model_by_id(false);
   for (const Acceptance& without : {acceptance, Acceptance::strict()}) {
     const Gateway gateway{Options{}.acceptance(without)};
     const Http http(gateway);

@@ -121,8 +121,7 @@ TEST_CASE(
   CHECK(wire.findings({{"max_completion_tokens", 1}, {"max_tokens", 2}}) ==
         "unknown_field: max_completion_tokens: not a documented field; use max_tokens instead.");
   CHECK(wire.gateway.journal().last().chat().max_tokens == 2);
-  Acceptance acceptance;
-  acceptance = acceptance.max_completion_tokens(true);
+  const Acceptance acceptance = Acceptance().max_completion_tokens(true);
   const Wire taking{Options{}.acceptance(acceptance)};
   CHECK(taking.understood({{"max_completion_tokens", 1}}).max_tokens == 1);
   CHECK(taking.http.chat({{"max_completion_tokens", 1}, {"max_tokens", 1}}).error_code() ==

@@ -202,10 +202,8 @@ TEST_CASE("a request's content type is JSON, or missing, or what a switch admits
       {"text/\xC3\xA8", 415, 415, 415, 415, 200},
       {";", 415, 415, 415, 415, 200},
   };
-  Acceptance without_parameters;
-  without_parameters = without_parameters.content_type_parameters(false);
-  Acceptance without_form;
-  without_form = without_form.json_as_form(false);
+  const Acceptance without_parameters = Acceptance().content_type_parameters(false);
+  const Acceptance without_form = Acceptance().json_as_form(false);
   const std::vector<std::pair<Acceptance, int Row::*>> acceptances = {
       {Acceptance{}, &Row::normal},
       {Acceptance::strict(), &Row::strict},
