@@ -12,11 +12,12 @@
 
 namespace acceptance_test {
 
+using mock_gateway::wire::ToolChoice;
+
 using mock_gateway::Acceptance;
 using mock_gateway::ChatRequest;
 using mock_gateway::Options;
 using mock_gateway::Profile;
-using mock_gateway::wire::ToolChoice;
 using test_support::ChatWire;
 using test_support::check_refused;
 using test_support::check_refused_at;
@@ -82,7 +83,7 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
 }
 
 TEST_CASE("without the logprobs extension its fields are unknown ones") {
-  const Acceptance acceptance = Acceptance().logprobs(false);
+  Acceptance acceptance = Acceptance().logprobs(false);
   const ChatWire wire(acceptance);
   const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
   CHECK(wire.findings(body) == "unknown_field unknown_field");
@@ -92,7 +93,7 @@ TEST_CASE("without the logprobs extension its fields are unknown ones") {
 }
 
 TEST_CASE("other parts need a type, and their texts are not the message's") {
-  const Acceptance acceptance = Acceptance().other_parts(true);
+  Acceptance acceptance = Acceptance().other_parts(true);
   const ChatWire wire(acceptance);
   const ChatRequest request =
       wire.understood(said(R"({"role":"user","content":[{"type":"image_url"},{"type":"text","text":"Hi"}]})"));
@@ -151,7 +152,7 @@ TEST_CASE("lenient takes any JSON with model and messages, and understands what 
   CHECK(request.max_tokens == 5);
   CHECK(request.seed == std::nullopt);
   CHECK(request.stop.empty());
-  CHECK(request.tool_choice.mode == wire::ToolChoice::Mode::none);
+  CHECK(request.tool_choice.mode == ToolChoice::Mode::none);
 
   check_refused(wire, "{}", "missing_required_parameter", "model: expected a string, got nothing");
   check_refused(wire, R"({"model":"mock-model"})", "missing_required_parameter",

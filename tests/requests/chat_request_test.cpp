@@ -15,11 +15,12 @@
 
 namespace chat_request_test {
 
+using mock_gateway::wire::ResponseFormat;
+using mock_gateway::wire::ToolChoice;
+
 using mock_gateway::Acceptance;
 using mock_gateway::ChatRequest;
 using mock_gateway::Json;
-using mock_gateway::wire::ResponseFormat;
-using mock_gateway::wire::ToolChoice;
 using test_support::ChatWire;
 using test_support::check_refused;
 using test_support::check_refused_at;
@@ -294,13 +295,13 @@ TEST_CASE("tool_choice names a mode, or a function that is among the tools") {
   const ChatWire wire;
   const auto choice = [](const std::string& json) { return with(weather_tool + ",\"tool_choice\":" + json); };
   const auto understood = [&](const std::string& body) { return wire.understood(body).tool_choice; };
-  CHECK(understood(with("")).mode == wire::ToolChoice::Mode::none);
-  CHECK(understood(with(weather_tool)).mode == wire::ToolChoice::Mode::automatic);
-  CHECK(understood(choice("\"auto\"")).mode == wire::ToolChoice::Mode::automatic);
-  CHECK(understood(choice("\"none\"")).mode == wire::ToolChoice::Mode::none);
-  CHECK(understood(choice("\"required\"")).mode == wire::ToolChoice::Mode::required);
-  const wire::ToolChoice named = understood(choice(R"({"type":"function","function":{"name":"get_weather"}})"));
-  CHECK(named.mode == wire::ToolChoice::Mode::named);
+  CHECK(understood(with("")).mode == ToolChoice::Mode::none);
+  CHECK(understood(with(weather_tool)).mode == ToolChoice::Mode::automatic);
+  CHECK(understood(choice("\"auto\"")).mode == ToolChoice::Mode::automatic);
+  CHECK(understood(choice("\"none\"")).mode == ToolChoice::Mode::none);
+  CHECK(understood(choice("\"required\"")).mode == ToolChoice::Mode::required);
+  const ToolChoice named = understood(choice(R"({"type":"function","function":{"name":"get_weather"}})"));
+  CHECK(named.mode == ToolChoice::Mode::named);
   CHECK(named.name == "get_weather");
   check_taken(wire, with(R"("tool_choice":"none")"));
 
@@ -336,7 +337,7 @@ TEST_CASE("response_format is text, json_object or a named schema") {
   const ChatRequest request = wire.understood(format(
       R"({"type":"json_schema","json_schema":{"name":"city","schema":{"type":"string"},"strict":true,"description":"d"}})"));
   REQUIRE(request.response_format.has_value());
-  CHECK(request.response_format->kind == wire::ResponseFormat::Kind::json_schema);
+  CHECK(request.response_format->kind == ResponseFormat::Kind::json_schema);
   CHECK(request.response_format->name == "city");
   CHECK(request.response_format->schema == Json{{"type", "string"}});
   CHECK(request.response_format->strict);
@@ -543,10 +544,10 @@ TEST_CASE("every field of a request is understood") {
   CHECK(request.tools[0].description == "Weather of a city");
   CHECK(request.tools[0].parameters["type"] == "object");
   CHECK(request.tools[0].strict);
-  CHECK(request.tool_choice.mode == wire::ToolChoice::Mode::none);
+  CHECK(request.tool_choice.mode == ToolChoice::Mode::none);
   CHECK(request.parallel_tool_calls == false);
   REQUIRE(request.response_format.has_value());
-  CHECK(request.response_format->kind == wire::ResponseFormat::Kind::text);
+  CHECK(request.response_format->kind == ResponseFormat::Kind::text);
   CHECK(request.enable_thinking == true);
   CHECK(request.repetition_penalty == 1.1);
   CHECK(request.logprobs);
@@ -573,7 +574,7 @@ TEST_CASE("absent optional fields are empty, and null means absent") {
     CHECK(request.seed == std::nullopt);
     CHECK(request.stop.empty());
     CHECK(request.tools.empty());
-    CHECK(request.tool_choice.mode == wire::ToolChoice::Mode::none);
+    CHECK(request.tool_choice.mode == ToolChoice::Mode::none);
     CHECK(request.parallel_tool_calls == std::nullopt);
     CHECK_FALSE(request.response_format.has_value());
     CHECK(request.enable_thinking == std::nullopt);

@@ -18,7 +18,7 @@ namespace matching_support {
 
 using namespace mock_gateway;
 using mock_gateway::detail::ExplainedCondition;
-using mock_gateway::detail::Trail;
+using mock_gateway::detail::FunctionResults;
 
 /// A request, as a client sends it.
 struct Sent {
@@ -66,26 +66,26 @@ class Asked {
         http_(sent.http),
         chat_(mock_gateway::detail::parse_chat_request(sent.body, Acceptance{}, mock_gateway::detail::ChatLimits{})) {}
 
-  bool decide() { return mock_gateway::detail::decide(matcher_, call_, trail_); }
+  bool decide() { return mock_gateway::detail::decide(matcher_, call_, function_results_); }
 
   /// Of the report, which must not change what was decided: nothing when that is not known.
   std::optional<bool> explained(std::string& lines) const {
     std::vector<ExplainedCondition> conditions;
-    const std::optional<bool> matched = mock_gateway::detail::explain(matcher_, call_, trail_, 0, conditions);
+    const std::optional<bool> matched = mock_gateway::detail::explain(matcher_, call_, function_results_, 0, conditions);
     for (const ExplainedCondition& condition : conditions) {
       if (!lines.empty()) lines += '\n';
-      lines += std::string(2 * condition.depth, ' ') + mark(condition.verdict) + " " + condition.expected;
+      lines += std::string(2 * condition.depth, ' ') + mark(condition.result) + " " + condition.expected;
       if (!condition.actual.empty()) lines += "    actual " + condition.actual;
     }
     return matched;
   }
 
  private:
-  static std::string mark(ExplainedCondition::Verdict verdict) {
+  static std::string mark(ExplainedCondition::Result verdict) {
     switch (verdict) {
-      case ExplainedCondition::Verdict::match: return "✔";
-      case ExplainedCondition::Verdict::mismatch: return "✘";
-      case ExplainedCondition::Verdict::not_evaluated: break;
+      case ExplainedCondition::Result::match: return "✔";
+      case ExplainedCondition::Result::mismatch: return "✘";
+      case ExplainedCondition::Result::not_evaluated: break;
     }
     return "not evaluated:";
   }
@@ -94,7 +94,7 @@ class Asked {
   const ReceivedRequest http_;
   const ChatRequest chat_;
   const ChatCall call_{chat_, http_};
-  Trail trail_;
+  FunctionResults function_results_;
 };
 
 inline bool matches(const Matcher& matcher, const Sent& sent) { return Asked(matcher, sent).decide(); }
