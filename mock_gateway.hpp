@@ -607,7 +607,7 @@ std::ostream& operator<<(std::ostream& out, Severity severity);
 
 /// Something that a client did and that its author had better change.
 struct Finding {
-  /// `unknown_field`, `retry_after_ignored`, …: the README lists them all.
+  /// `unknown_field`, `retry_after_ignored`, …: docs/verify-and-review.md lists them all.
   std::string code;
   /// One or two sentences that name the place and say what to change.
   std::string message;
@@ -5164,7 +5164,7 @@ std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, 
 // ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
 
 // Instances of a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
-// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent. The README lists the
+// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent. docs/replies-and-matchers.md lists the
 // keywords, formats and patterns that are understood; annotations and unknown keywords constrain nothing. What would
 // constrain and is not understood is refused, with its place.
 

@@ -22,7 +22,7 @@ std::ostream& operator<<(std::ostream& out, Severity severity);
 
 /// Something that a client did and that its author had better change.
 struct Finding {
-  /// `unknown_field`, `retry_after_ignored`, …: the README lists them all.
+  /// `unknown_field`, `retry_after_ignored`, …: docs/verify-and-review.md lists them all.
   std::string code;
   /// One or two sentences that name the place and say what to change.
   std::string message;

@@ -1,12 +1,37 @@
 // The smallest program that uses the library from two files: what a user writes on the first day.
 #include <iostream>
+#include <string>
 
 #include "mock_gateway.hpp"
+
+using namespace mock_gateway;
+
+// The client under test has these names too.
+struct Message {};
+struct Tool {};
+struct ToolCall {};
+struct Model {};
+struct Header {};
+struct Request {};
+struct Response {};
+struct Usage {};
+struct Chunk {
+  Message message;
+  Tool tool;
+  ToolCall call;
+  Model model;
+  Header header;
+  Request request;
+  Response response;
+  Usage usage;
+};
+Chunk chunk(const std::string&) { return {}; }
 
 std::string second_base_url();
 
 int main() {
-  mock_gateway::Gateway gateway;
+  static_cast<void>(chunk("Hello."));
+  Gateway gateway;
   gateway.chat().reply("Hello.");
   const std::string first = gateway.base_url();
   const std::string second = second_base_url();

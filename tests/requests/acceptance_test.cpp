@@ -12,12 +12,11 @@
 
 namespace acceptance_test {
 
-using mock_gateway::wire::ToolChoice;
-
 using mock_gateway::Acceptance;
 using mock_gateway::ChatRequest;
 using mock_gateway::Options;
 using mock_gateway::Profile;
+using mock_gateway::wire::ToolChoice;
 using test_support::ChatWire;
 using test_support::check_refused;
 using test_support::check_refused_at;

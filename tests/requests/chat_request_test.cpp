@@ -15,12 +15,11 @@
 
 namespace chat_request_test {
 
-using mock_gateway::wire::ResponseFormat;
-using mock_gateway::wire::ToolChoice;
-
 using mock_gateway::Acceptance;
 using mock_gateway::ChatRequest;
 using mock_gateway::Json;
+using mock_gateway::wire::ResponseFormat;
+using mock_gateway::wire::ToolChoice;
 using test_support::ChatWire;
 using test_support::check_refused;
 using test_support::check_refused_at;
