@@ -637,7 +637,7 @@ namespace wire {
 struct ToolCall {
   std::string id;
   std::string name;
-  /// JSON text as sent; not necessarily valid. Of a custom tool: its input, which is any text.
+  /// JSON text as sent, not necessarily valid. For a custom tool it is the input, which is any text.
   std::string arguments;
   /// Whether it is the call of a custom tool.
   bool custom = false;
@@ -660,9 +660,9 @@ struct Message {
   /// As sent: a string, an array of parts, or null.
   Json content;
   std::string name;
-  /// Of an assistant.
+  /// The calls that an assistant made.
   std::vector<ToolCall> tool_calls;
-  /// Of a tool result.
+  /// The call whose result a message of role tool is.
   std::string tool_call_id;
 
   /// The content as one string: itself, or its text parts joined; empty for null.
@@ -708,7 +708,7 @@ struct ResponseFormat {
 
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
-  /// Of a json_schema.
+  /// The schema's name; empty for the other kinds.
   std::string name;
   Json schema;
   bool strict = false;
@@ -986,10 +986,10 @@ class ConnectionFault {
 
   /// What is sent: the garbage, or the whole interim response.
   const std::string& bytes() const { return *bytes_; }
-  /// Of a slow body: so many bytes are read after each gap.
+  /// How many bytes of a slow body are read after each gap.
   std::size_t step() const { return step_; }
   Duration gap() const { return gap_; }
-  /// Of a reply before the body.
+  /// The failure that a reply before the body sends.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -1303,9 +1303,9 @@ class Journal {
   std::vector<ConnectionHit> connection_hits() const;
   /// How many connections the exchanges that are kept came on.
   std::size_t connections() const;
-  /// Of the key with that id, oldest first.
+  /// The exchanges of the key with that id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
-  /// Of one of several tests that share the gateway, oldest first.
+  /// The exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
 
   /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
@@ -2188,7 +2188,7 @@ class Reply {
   /// choice so far.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
-  /// of its own. Of a choice without content that is the chunk with the role. A plain reply is the same with it.
+  /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// The `model` that the reply claims, in place of the requested one.
   [[nodiscard]] Reply model(std::string id) const;
@@ -2730,8 +2730,8 @@ Matcher tool_result(std::string function, TextMatcher text = any_text());
 /// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
-// Of the documented fields. One that was not sent matches no value unless it says so here; `!has_field("temperature")`
-// asks for that.
+// Matchers of the documented fields. One that was not sent matches no value unless it says so here;
+// `!has_field("temperature")` asks for that.
 
 Matcher model_is(std::string id);
 /// false when not sent.
@@ -2764,7 +2764,7 @@ Matcher enable_thinking_is(bool enabled);
 /// false when not sent.
 Matcher logprobs_is(bool logprobs);
 
-// Of the body as JSON.
+// Matchers of the body as JSON.
 
 /// The body has a field of that name, whatever its value; null counts only when it was sent.
 Matcher has_field(std::string name);
@@ -2859,7 +2859,7 @@ class DrawnTrigger {
 /// and its record says so. `most` at least 1, or GatewayError; so for the next two.
 DrawnTrigger at_any_event(std::size_t most);
 DrawnTrigger at_any_token(std::size_t most);
-/// Of the body.
+/// The same for a byte of the body.
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -3188,7 +3188,8 @@ class SweepOptions {
   [[nodiscard]] SweepOptions every_byte() const;
   /// Of more steps, so many, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Of splits(): only inside the body, where HTTP's chunks count as the bytes that they are. Else GatewayError.
+  /// Splits only inside the body, where HTTP's chunks count as the bytes that they are. For splits(), else
+  /// GatewayError.
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. For one turn of an
   /// agent, or one of several tests on a gateway.
@@ -5078,7 +5079,7 @@ namespace detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
-inline constexpr std::size_t max_characters = 100000;              ///< Of a text that is made, or of a quantifier.
+inline constexpr std::size_t max_characters = 100000;              ///< in a text that is made, or by a quantifier
 inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
 
 /// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
@@ -5164,9 +5165,9 @@ std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, 
 // ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
 
 // Instances of a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
-// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent. docs/replies-and-matchers.md lists the
-// keywords, formats and patterns that are understood; annotations and unknown keywords constrain nothing. What would
-// constrain and is not understood is refused, with its place.
+// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent.
+// docs/replies-and-matchers.md lists the keywords, formats and patterns that are understood; annotations and unknown
+// keywords constrain nothing. What would constrain and is not understood is refused, with its place.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -5433,15 +5434,15 @@ enum class ChatField {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Of a leaf: whether the request matches.
+  /// Whether the request matches; of leaves only.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // What choosing among many stubs reads comes first, in one line of the cache.
   Kind kind = Kind::leaf;
-  /// Of a leaf: whether no function of the tester's is part of it.
+  /// Whether no function of the tester's is part of a leaf.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions. May be null.
+  /// What a report shows in place of what a leaf expected. Never calls the tester's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
   // What the two functions of a leaf use: what they look at, and what it should be.
@@ -5460,7 +5461,7 @@ struct MatcherNode {
   std::string description;
   /// Of all, any and negation.
   std::vector<Matcher> parts;
-  /// Of a leaf that lets only the requests of one test through.
+  /// The one test whose requests a leaf lets through; empty for others.
   std::optional<RequestScope> scope;
 };
 
@@ -5522,7 +5523,7 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Of the tests that it belongs to, by its isolating matchers; none: of every one.
+  /// The tests that it belongs to, by its isolating matchers. Empty: every one.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
   const std::string& to_string() const { return description_; }
@@ -5732,7 +5733,7 @@ class ChaosRules {
   /// A rule that strikes a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// Of a fault: with the trigger drawn.
+    /// The fault that strikes, its trigger drawn.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;
@@ -6164,7 +6165,7 @@ struct DeliveryProgress {
   /// Held while bytes are handed over and counted. Whoever asks for the counts under it is told of all that the client
   /// can have read.
   mutable std::mutex handover;
-  /// Of a reply that is traced; not to be read before the exchange has ended.
+  /// What a traced reply left behind; null for others. It is not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
 
   void set_scripted_wait(std::optional<ScriptedWait> wait);
@@ -6458,7 +6459,7 @@ struct RecordedProblem {
   std::uint64_t exchange = 0;
   /// Whole lines, without a secret.
   std::string text;
-  /// Of the request: only what scopes are told by.
+  /// What scopes need of the request, and no more.
   ReceivedRequest request;
   std::shared_ptr<StubState> stub;  // that it is about; null when there is none
 };
@@ -6509,7 +6510,7 @@ struct ExchangeRecord {
   std::uint64_t epoch = 0;
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
-  /// Of a request that no stub answered, and of others that verify() has to report.
+  /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
 
   DeliveryProgress progress;
@@ -6664,7 +6665,7 @@ class ChaosRules;
 /// A stub beside a request, condition by condition.
 struct Comparison {
   std::vector<ExplainedCondition> conditions;
-  /// Of the conditions that are not part of another.
+  /// How many conditions are not part of another, and how many of those matched.
   std::size_t total = 0;
   std::size_t matched = 0;
   /// Why the stub may not answer whatever it matches: "exhausted after 1 call"; empty when it may.
@@ -6859,7 +6860,7 @@ struct Readiness {
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 
-/// Of a disconnected socket: whether the peer sent RST while its side was open. Tells it once.
+/// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
@@ -7090,7 +7091,7 @@ class Connection final : public Outlet {
   void take(std::size_t size, std::string& out);
   bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
   void note_peer_closed(Departure::How how);
-  /// Of a connection that can be used no more.
+  /// Notes that the connection can be used no more.
   void note_disconnected();
   Departure departure(Departure::How how) const;
   void take_off_what_still_comes();
@@ -7150,7 +7151,7 @@ struct IncomingRequest {
   std::optional<Failure> body_too_large;
   /// When it was complete, or given up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
-  /// What Gateway::next_connection struck it with. Of a reply before the body, the body was not read.
+  /// What Gateway::next_connection struck it with. The body is not read before a reply that goes before it.
   std::optional<ConnectionFault> fault;
   /// The exchange's, when reading the request took time on the gateway's clock.
   std::unique_ptr<Timeline> timeline;
@@ -7461,9 +7462,9 @@ struct DeliveryPlan {
   std::string interim;
   PaceSchedule pace;
   bool stream = false;
-  /// Of a streamed completion: what its events are made from.
+  /// What the events of a streamed completion are made from.
   std::optional<Completion> completion;
-  /// Of a plain completion: its content deltas, which the pace counts.
+  /// The content deltas of a plain completion, which the pace counts.
   std::size_t token_count = 0;
   /// The finish reasons other than stop and tool_calls, "length, content_filter".
   std::string unusual_finish;
@@ -7477,9 +7478,9 @@ struct Answer {
   std::string content_type = "application/json";
   wire::Headers headers;
   std::string body;
-  /// Of a failure: its code.
+  /// The code of a failure.
   std::string error_code;
-  /// Of a failure of the documented rules: its message.
+  /// The message of a failure of the documented rules.
   std::string refusal;
   /// The stub that answers; null when none does.
   std::shared_ptr<StubState> stub;
@@ -7711,7 +7712,7 @@ namespace detail {
 /// How the delivery of an answer ended.
 struct DeliveryEnd {
   Delivery::Result result = Delivery::Result::completed;
-  /// Of a streamed completion: how many chunks it had.
+  /// How many chunks a streamed completion had.
   std::size_t chunks = 0;
   /// A gate was not opened, or a manual clock not advanced, in time.
   bool is_guard_spent = false;
@@ -26090,192 +26091,192 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3103    keys/keys.hpp
 //   3150    core/error.hpp
 //   3163    gateway/sweep.hpp
-//   3311    gateway/catalogue.hpp
-//   3456    core/printed.hpp
-//   3488    core/reporter.hpp
-//   3532  Implementation
-//   3587    core/text.hpp
-//   3694    core/random.hpp
-//   3728    core/json_reader.hpp
-//   3786    core/json_pointer.hpp
-//   3805    core/calendar.hpp
-//   3838    core/access.hpp
-//   3883    core/timeline.hpp
-//   4021    core/process.hpp
-//   4048    core/warning.hpp
-//   4060    model/profile_traits.hpp
-//   4161    model/reply_data.hpp
-//   4227    model/request_error.hpp
-//   4241    model/chat_parser.hpp
-//   4260    model/finding_kinds.hpp
-//   4319    model/checks.hpp
-//   4336    model/reply_checks.hpp
-//   4373    model/chat_fields.hpp
-//   4424    model/chat_reader.hpp
-//   4514    keys/secrets.hpp
-//   4563    keys/key_store.hpp
-//   4662    answer/bodies.hpp
-//   4691    answer/events.hpp
-//   4739    answer/tokens.hpp
-//   4818    answer/completion.hpp
-//   4929    answer/completion_json.hpp
-//   4966    answer/completion_events.hpp
-//   5036    answer/words.hpp
-//   5053    answer/default_reply.hpp
-//   5071    answer/schema_pattern.hpp
-//   5164    answer/schema_instance.hpp
-//   5206    answer/occurrences.hpp
-//   5231    answer/schema_checker.hpp
-//   5360    script/matcher_node.hpp
-//   5478    script/script.hpp
-//   5668    script/chaos_plan.hpp
-//   5698    script/chaos_rules.hpp
-//   5767    script/excerpts.hpp
-//   5795    script/connection_faults.hpp
-//   5845    script/json_comparison.hpp
-//   5874    script/forced_failures.hpp
-//   5914    script/matcher_leaf.hpp
-//   5945    delivery/gzip.hpp
-//   5973    delivery/framing.hpp
-//   6024    delivery/outlet.hpp
-//   6072    delivery/pace_schedule.hpp
-//   6116    delivery/progress.hpp
-//   6182    delivery/delivery.hpp
-//   6347    delivery/waits.hpp
-//   6419    evidence/record.hpp
-//   6657    evidence/diagnosis.hpp
-//   6729    evidence/redaction.hpp
-//   6750    evidence/judging.hpp
-//   6771    evidence/verifier.hpp
-//   6833    http/sockets.hpp
-//   6938    http/connection.hpp
-//   7133    http/request_reader.hpp
-//   7171    http/connection_handler.hpp
-//   7195    http/server.hpp
-//   7232    http/acceptor.hpp
-//   7275    http/compatibility.hpp
-//   7287    http/workers.hpp
-//   7333    http/response.hpp
-//   7351    serve/operations.hpp
-//   7390    serve/gateway_state.hpp
-//   7447    serve/answer.hpp
-//   7498    serve/judgement.hpp
-//   7539    serve/runner.hpp
-//   7573    serve/connection_loop.hpp
-//   7601    serve/chat_judge.hpp
-//   7614    serve/content_type.hpp
-//   7625    serve/model_check.hpp
-//   7640    serve/reply_answer.hpp
-//   7656    serve/tester_code.hpp
-//   7706    serve/delivery_report.hpp
-//   7728    serve/judge.hpp
-//   7741    serve/profile_headers.hpp
-//   7754    gateway/catalogue_entries.hpp
-//   7927    gateway/option_values.hpp
-//   7973    gateway/sweep_run.hpp
-//   7995    core/calendar.cpp
-//   8090    core/clock.cpp
-//   8598    core/json_pointer.cpp
-//   8655    core/json_reader.cpp
-//   8975    core/process.cpp
-//   8999    core/random.cpp
-//   9054    core/reporter.cpp
-//   9073    core/source_location.cpp
-//   9087    core/text.cpp
-//   9402    core/wait.cpp
-//   9412    core/warning.cpp
-//   9426    model/acceptance.cpp
-//   9472    model/chat_fields.cpp
-//   9614    model/chat_messages.cpp
-//   9802    model/chat_reader.cpp
-//  10140    model/chat_request.cpp
-//  10250    model/checks.cpp
-//  10283    model/connection_fault.cpp
-//  10375    model/failure.cpp
-//  10555    model/fault.cpp
-//  10689    model/finding.cpp
-//  10714    model/hold.cpp
-//  10734    model/http_reply.cpp
-//  10785    model/pace.cpp
-//  10984    model/profile.cpp
-//  11105    model/range.cpp
-//  11133    model/received_request.cpp
-//  11205    model/reply.cpp
-//  11608    model/reply_checks.cpp
-//  11813    model/sse_dialect.cpp
-//  11950    keys/api_key.cpp
-//  12000    keys/key_store.cpp
-//  12267    keys/keys.cpp
-//  12313    keys/secrets.cpp
-//  12517    answer/bodies.cpp
-//  12624    answer/completion.cpp
-//  12860    answer/completion_events.cpp
-//  13071    answer/completion_json.cpp
-//  13288    answer/default_reply.cpp
-//  13433    answer/events.cpp
-//  13451    answer/occurrences.cpp
-//  13473    answer/schema_checker.cpp
-//  14029    answer/schema_instance.cpp
-//  14548    answer/schema_pattern.cpp
-//  15099    answer/tokens.cpp
-//  15328    answer/words.cpp
-//  15389    script/chaos.cpp
-//  15530    script/chaos_rules.cpp
-//  15614    script/connection_faults.cpp
-//  15695    script/excerpts.cpp
-//  15758    script/field_matchers.cpp
-//  16101    script/forced_failures.cpp
-//  16183    script/json_comparison.cpp
-//  16269    script/matcher.cpp
-//  16507    script/matchers.cpp
-//  16854    script/scope.cpp
-//  16909    script/script.cpp
-//  17187    script/text_matchers.cpp
-//  17305    delivery/delivery.cpp
-//  17868    delivery/framing.cpp
-//  17973    delivery/gzip.cpp
-//  18040    delivery/outlet.cpp
-//  18057    delivery/pace_schedule.cpp
-//  18126    delivery/progress.cpp
-//  18178    evidence/diagnosis.cpp
-//  18364    evidence/exchange.cpp
-//  18653    evidence/journal.cpp
-//  18790    evidence/record.cpp
-//  19144    evidence/redaction.cpp
-//  19243    evidence/review.cpp
-//  19764    evidence/verification.cpp
-//  20220    http/acceptor.cpp
-//  20304    http/compatibility.cpp
-//  20414    http/connection.cpp
-//  20876    http/request_reader.cpp
-//  21185    http/response.cpp
-//  21266    http/server.cpp
-//  21542    http/sockets.cpp
-//  21902    http/workers.cpp
-//  22011    serve/answer.cpp
-//  22035    serve/chat_judge.cpp
-//  22227    serve/connection_loop.cpp
-//  22314    serve/content_type.cpp
-//  22333    serve/delivery_report.cpp
-//  22418    serve/gateway_state.cpp
-//  22465    serve/judge.cpp
-//  22633    serve/judgement.cpp
-//  22673    serve/model_check.cpp
-//  22692    serve/operations.cpp
-//  22793    serve/profile_headers.cpp
-//  22837    serve/reply_answer.cpp
-//  22966    serve/runner.cpp
-//  23152    serve/tester_code.cpp
-//  23169    gateway/catalogue.cpp
-//  23445    gateway/catalogue_delivery.cpp
-//  23948    gateway/catalogue_entries.cpp
-//  24099    gateway/catalogue_failures.cpp
-//  24357    gateway/catalogue_replies.cpp
-//  24720    gateway/chat_script.cpp
-//  24860    gateway/gateway.cpp
-//  25134    gateway/options.cpp
-//  25281    gateway/sweep.cpp
-//  25728  Adapters
-//  25745    adapters/catch2.hpp
-//  25850    adapters/doctest.hpp
-//  25958    adapters/gtest.hpp
+//   3312    gateway/catalogue.hpp
+//   3457    core/printed.hpp
+//   3489    core/reporter.hpp
+//   3533  Implementation
+//   3588    core/text.hpp
+//   3695    core/random.hpp
+//   3729    core/json_reader.hpp
+//   3787    core/json_pointer.hpp
+//   3806    core/calendar.hpp
+//   3839    core/access.hpp
+//   3884    core/timeline.hpp
+//   4022    core/process.hpp
+//   4049    core/warning.hpp
+//   4061    model/profile_traits.hpp
+//   4162    model/reply_data.hpp
+//   4228    model/request_error.hpp
+//   4242    model/chat_parser.hpp
+//   4261    model/finding_kinds.hpp
+//   4320    model/checks.hpp
+//   4337    model/reply_checks.hpp
+//   4374    model/chat_fields.hpp
+//   4425    model/chat_reader.hpp
+//   4515    keys/secrets.hpp
+//   4564    keys/key_store.hpp
+//   4663    answer/bodies.hpp
+//   4692    answer/events.hpp
+//   4740    answer/tokens.hpp
+//   4819    answer/completion.hpp
+//   4930    answer/completion_json.hpp
+//   4967    answer/completion_events.hpp
+//   5037    answer/words.hpp
+//   5054    answer/default_reply.hpp
+//   5072    answer/schema_pattern.hpp
+//   5165    answer/schema_instance.hpp
+//   5207    answer/occurrences.hpp
+//   5232    answer/schema_checker.hpp
+//   5361    script/matcher_node.hpp
+//   5479    script/script.hpp
+//   5669    script/chaos_plan.hpp
+//   5699    script/chaos_rules.hpp
+//   5768    script/excerpts.hpp
+//   5796    script/connection_faults.hpp
+//   5846    script/json_comparison.hpp
+//   5875    script/forced_failures.hpp
+//   5915    script/matcher_leaf.hpp
+//   5946    delivery/gzip.hpp
+//   5974    delivery/framing.hpp
+//   6025    delivery/outlet.hpp
+//   6073    delivery/pace_schedule.hpp
+//   6117    delivery/progress.hpp
+//   6183    delivery/delivery.hpp
+//   6348    delivery/waits.hpp
+//   6420    evidence/record.hpp
+//   6658    evidence/diagnosis.hpp
+//   6730    evidence/redaction.hpp
+//   6751    evidence/judging.hpp
+//   6772    evidence/verifier.hpp
+//   6834    http/sockets.hpp
+//   6939    http/connection.hpp
+//   7134    http/request_reader.hpp
+//   7172    http/connection_handler.hpp
+//   7196    http/server.hpp
+//   7233    http/acceptor.hpp
+//   7276    http/compatibility.hpp
+//   7288    http/workers.hpp
+//   7334    http/response.hpp
+//   7352    serve/operations.hpp
+//   7391    serve/gateway_state.hpp
+//   7448    serve/answer.hpp
+//   7499    serve/judgement.hpp
+//   7540    serve/runner.hpp
+//   7574    serve/connection_loop.hpp
+//   7602    serve/chat_judge.hpp
+//   7615    serve/content_type.hpp
+//   7626    serve/model_check.hpp
+//   7641    serve/reply_answer.hpp
+//   7657    serve/tester_code.hpp
+//   7707    serve/delivery_report.hpp
+//   7729    serve/judge.hpp
+//   7742    serve/profile_headers.hpp
+//   7755    gateway/catalogue_entries.hpp
+//   7928    gateway/option_values.hpp
+//   7974    gateway/sweep_run.hpp
+//   7996    core/calendar.cpp
+//   8091    core/clock.cpp
+//   8599    core/json_pointer.cpp
+//   8656    core/json_reader.cpp
+//   8976    core/process.cpp
+//   9000    core/random.cpp
+//   9055    core/reporter.cpp
+//   9074    core/source_location.cpp
+//   9088    core/text.cpp
+//   9403    core/wait.cpp
+//   9413    core/warning.cpp
+//   9427    model/acceptance.cpp
+//   9473    model/chat_fields.cpp
+//   9615    model/chat_messages.cpp
+//   9803    model/chat_reader.cpp
+//  10141    model/chat_request.cpp
+//  10251    model/checks.cpp
+//  10284    model/connection_fault.cpp
+//  10376    model/failure.cpp
+//  10556    model/fault.cpp
+//  10690    model/finding.cpp
+//  10715    model/hold.cpp
+//  10735    model/http_reply.cpp
+//  10786    model/pace.cpp
+//  10985    model/profile.cpp
+//  11106    model/range.cpp
+//  11134    model/received_request.cpp
+//  11206    model/reply.cpp
+//  11609    model/reply_checks.cpp
+//  11814    model/sse_dialect.cpp
+//  11951    keys/api_key.cpp
+//  12001    keys/key_store.cpp
+//  12268    keys/keys.cpp
+//  12314    keys/secrets.cpp
+//  12518    answer/bodies.cpp
+//  12625    answer/completion.cpp
+//  12861    answer/completion_events.cpp
+//  13072    answer/completion_json.cpp
+//  13289    answer/default_reply.cpp
+//  13434    answer/events.cpp
+//  13452    answer/occurrences.cpp
+//  13474    answer/schema_checker.cpp
+//  14030    answer/schema_instance.cpp
+//  14549    answer/schema_pattern.cpp
+//  15100    answer/tokens.cpp
+//  15329    answer/words.cpp
+//  15390    script/chaos.cpp
+//  15531    script/chaos_rules.cpp
+//  15615    script/connection_faults.cpp
+//  15696    script/excerpts.cpp
+//  15759    script/field_matchers.cpp
+//  16102    script/forced_failures.cpp
+//  16184    script/json_comparison.cpp
+//  16270    script/matcher.cpp
+//  16508    script/matchers.cpp
+//  16855    script/scope.cpp
+//  16910    script/script.cpp
+//  17188    script/text_matchers.cpp
+//  17306    delivery/delivery.cpp
+//  17869    delivery/framing.cpp
+//  17974    delivery/gzip.cpp
+//  18041    delivery/outlet.cpp
+//  18058    delivery/pace_schedule.cpp
+//  18127    delivery/progress.cpp
+//  18179    evidence/diagnosis.cpp
+//  18365    evidence/exchange.cpp
+//  18654    evidence/journal.cpp
+//  18791    evidence/record.cpp
+//  19145    evidence/redaction.cpp
+//  19244    evidence/review.cpp
+//  19765    evidence/verification.cpp
+//  20221    http/acceptor.cpp
+//  20305    http/compatibility.cpp
+//  20415    http/connection.cpp
+//  20877    http/request_reader.cpp
+//  21186    http/response.cpp
+//  21267    http/server.cpp
+//  21543    http/sockets.cpp
+//  21903    http/workers.cpp
+//  22012    serve/answer.cpp
+//  22036    serve/chat_judge.cpp
+//  22228    serve/connection_loop.cpp
+//  22315    serve/content_type.cpp
+//  22334    serve/delivery_report.cpp
+//  22419    serve/gateway_state.cpp
+//  22466    serve/judge.cpp
+//  22634    serve/judgement.cpp
+//  22674    serve/model_check.cpp
+//  22693    serve/operations.cpp
+//  22794    serve/profile_headers.cpp
+//  22838    serve/reply_answer.cpp
+//  22967    serve/runner.cpp
+//  23153    serve/tester_code.cpp
+//  23170    gateway/catalogue.cpp
+//  23446    gateway/catalogue_delivery.cpp
+//  23949    gateway/catalogue_entries.cpp
+//  24100    gateway/catalogue_failures.cpp
+//  24358    gateway/catalogue_replies.cpp
+//  24721    gateway/chat_script.cpp
+//  24861    gateway/gateway.cpp
+//  25135    gateway/options.cpp
+//  25282    gateway/sweep.cpp
+//  25729  Adapters
+//  25746    adapters/catch2.hpp
+//  25851    adapters/doctest.hpp
+//  25959    adapters/gtest.hpp

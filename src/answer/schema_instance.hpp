@@ -10,9 +10,9 @@
 #include "schema_pattern.hpp"
 
 // Instances of a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
-// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent. docs/replies-and-matchers.md lists the
-// keywords, formats and patterns that are understood; annotations and unknown keywords constrain nothing. What would
-// constrain and is not understood is refused, with its place.
+// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent.
+// docs/replies-and-matchers.md lists the keywords, formats and patterns that are understood; annotations and unknown
+// keywords constrain nothing. What would constrain and is not understood is refused, with its place.
 
 namespace mock_gateway {
 namespace detail {

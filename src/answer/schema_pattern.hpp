@@ -18,7 +18,7 @@ namespace detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
-inline constexpr std::size_t max_characters = 100000;              ///< Of a text that is made, or of a quantifier.
+inline constexpr std::size_t max_characters = 100000;              ///< in a text that is made, or by a quantifier
 inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
 
 /// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not

@@ -60,7 +60,7 @@ struct DeliveryProgress {
   /// Held while bytes are handed over and counted. Whoever asks for the counts under it is told of all that the client
   /// can have read.
   mutable std::mutex handover;
-  /// Of a reply that is traced; not to be read before the exchange has ended.
+  /// What a traced reply left behind; null for others. It is not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
 
   void set_scripted_wait(std::optional<ScriptedWait> wait);

@@ -18,7 +18,7 @@ class ChaosRules;
 /// A stub beside a request, condition by condition.
 struct Comparison {
   std::vector<ExplainedCondition> conditions;
-  /// Of the conditions that are not part of another.
+  /// How many conditions are not part of another, and how many of those matched.
   std::size_t total = 0;
   std::size_t matched = 0;
   /// Why the stub may not answer whatever it matches: "exhausted after 1 call"; empty when it may.

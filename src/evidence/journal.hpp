@@ -237,9 +237,9 @@ class Journal {
   std::vector<ConnectionHit> connection_hits() const;
   /// How many connections the exchanges that are kept came on.
   std::size_t connections() const;
-  /// Of the key with that id, oldest first.
+  /// The exchanges of the key with that id, oldest first.
   std::vector<Exchange> by_key(const std::string& key_id) const;
-  /// Of one of several tests that share the gateway, oldest first.
+  /// The exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
 
   /// Waits, in real time, until `count` exchanges have been recorded since the last clear.

@@ -61,7 +61,7 @@ struct RecordedProblem {
   std::uint64_t exchange = 0;
   /// Whole lines, without a secret.
   std::string text;
-  /// Of the request: only what scopes are told by.
+  /// What scopes need of the request, and no more.
   ReceivedRequest request;
   std::shared_ptr<StubState> stub;  // that it is about; null when there is none
 };
@@ -112,7 +112,7 @@ struct ExchangeRecord {
   std::uint64_t epoch = 0;
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
-  /// Of a request that no stub answered, and of others that verify() has to report.
+  /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
 
   DeliveryProgress progress;

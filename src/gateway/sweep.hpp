@@ -44,7 +44,8 @@ class SweepOptions {
   [[nodiscard]] SweepOptions every_byte() const;
   /// Of more steps, so many, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Of splits(): only inside the body, where HTTP's chunks count as the bytes that they are. Else GatewayError.
+  /// Splits only inside the body, where HTTP's chunks count as the bytes that they are. For splits(), else
+  /// GatewayError.
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. For one turn of an
   /// agent, or one of several tests on a gateway.

@@ -171,7 +171,7 @@ class Connection final : public Outlet {
   void take(std::size_t size, std::string& out);
   bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
   void note_peer_closed(Departure::How how);
-  /// Of a connection that can be used no more.
+  /// Notes that the connection can be used no more.
   void note_disconnected();
   Departure departure(Departure::How how) const;
   void take_off_what_still_comes();

@@ -32,7 +32,7 @@ struct IncomingRequest {
   std::optional<Failure> body_too_large;
   /// When it was complete, or given up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
-  /// What Gateway::next_connection struck it with. Of a reply before the body, the body was not read.
+  /// What Gateway::next_connection struck it with. The body is not read before a reply that goes before it.
   std::optional<ConnectionFault> fault;
   /// The exchange's, when reading the request took time on the gateway's clock.
   std::unique_ptr<Timeline> timeline;

@@ -33,7 +33,7 @@ struct Readiness {
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
 
-/// Of a disconnected socket: whether the peer sent RST while its side was open. Tells it once.
+/// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);

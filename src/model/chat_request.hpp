@@ -18,7 +18,7 @@ namespace wire {
 struct ToolCall {
   std::string id;
   std::string name;
-  /// JSON text as sent; not necessarily valid. Of a custom tool: its input, which is any text.
+  /// JSON text as sent, not necessarily valid. For a custom tool it is the input, which is any text.
   std::string arguments;
   /// Whether it is the call of a custom tool.
   bool custom = false;
@@ -41,9 +41,9 @@ struct Message {
   /// As sent: a string, an array of parts, or null.
   Json content;
   std::string name;
-  /// Of an assistant.
+  /// The calls that an assistant made.
   std::vector<ToolCall> tool_calls;
-  /// Of a tool result.
+  /// The call whose result a message of role tool is.
   std::string tool_call_id;
 
   /// The content as one string: itself, or its text parts joined; empty for null.
@@ -89,7 +89,7 @@ struct ResponseFormat {
 
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
-  /// Of a json_schema.
+  /// The schema's name; empty for the other kinds.
   std::string name;
   Json schema;
   bool strict = false;

@@ -50,10 +50,10 @@ class ConnectionFault {
 
   /// What is sent: the garbage, or the whole interim response.
   const std::string& bytes() const { return *bytes_; }
-  /// Of a slow body: so many bytes are read after each gap.
+  /// How many bytes of a slow body are read after each gap.
   std::size_t step() const { return step_; }
   Duration gap() const { return gap_; }
-  /// Of a reply before the body.
+  /// The failure that a reply before the body sends.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:

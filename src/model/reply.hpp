@@ -165,7 +165,7 @@ class Reply {
   /// choice so far.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
-  /// of its own. Of a choice without content that is the chunk with the role. A plain reply is the same with it.
+  /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
   [[nodiscard]] Reply finish_in_last_chunk() const;
   /// The `model` that the reply claims, in place of the requested one.
   [[nodiscard]] Reply model(std::string id) const;

@@ -36,7 +36,7 @@ class DrawnTrigger {
 /// and its record says so. `most` at least 1, or GatewayError; so for the next two.
 DrawnTrigger at_any_event(std::size_t most);
 DrawnTrigger at_any_token(std::size_t most);
-/// Of the body.
+/// The same for a byte of the body.
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {

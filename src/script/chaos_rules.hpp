@@ -51,7 +51,7 @@ class ChaosRules {
   /// A rule that strikes a request.
   struct Hit {
     std::shared_ptr<const Rule> rule;
-    /// Of a fault: with the trigger drawn.
+    /// The fault that strikes, its trigger drawn.
     std::optional<Fault> fault;
     /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`.
     std::string text;

@@ -88,15 +88,15 @@ enum class ChatField {
 
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
-  /// Of a leaf: whether the request matches.
+  /// Whether the request matches; of leaves only.
   bool test(const ChatCall& call) const { return tests(*this, call); }
 
   // What choosing among many stubs reads comes first, in one line of the cache.
   Kind kind = Kind::leaf;
-  /// Of a leaf: whether no function of the tester's is part of it.
+  /// Whether no function of the tester's is part of a leaf.
   bool built_in = true;
   bool (*tests)(const MatcherNode& node, const ChatCall& call) = nullptr;
-  /// Of a leaf: what a report shows in place of what was expected. Never calls the tester's functions. May be null.
+  /// What a report shows in place of what a leaf expected. Never calls the tester's functions. May be null.
   std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
 
   // What the two functions of a leaf use: what they look at, and what it should be.
@@ -115,7 +115,7 @@ struct MatcherNode {
   std::string description;
   /// Of all, any and negation.
   std::vector<Matcher> parts;
-  /// Of a leaf that lets only the requests of one test through.
+  /// The one test whose requests a leaf lets through; empty for others.
   std::optional<RequestScope> scope;
 };
 

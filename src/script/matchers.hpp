@@ -49,8 +49,8 @@ Matcher tool_result(std::string function, TextMatcher text = any_text());
 /// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
-// Of the documented fields. One that was not sent matches no value unless it says so here; `!has_field("temperature")`
-// asks for that.
+// Matchers of the documented fields. One that was not sent matches no value unless it says so here;
+// `!has_field("temperature")` asks for that.
 
 Matcher model_is(std::string id);
 /// false when not sent.
@@ -83,7 +83,7 @@ Matcher enable_thinking_is(bool enabled);
 /// false when not sent.
 Matcher logprobs_is(bool logprobs);
 
-// Of the body as JSON.
+// Matchers of the body as JSON.
 
 /// The body has a field of that name, whatever its value; null counts only when it was sent.
 Matcher has_field(std::string name);

@@ -64,7 +64,7 @@ class StubState {
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
-  /// Of the tests that it belongs to, by its isolating matchers; none: of every one.
+  /// The tests that it belongs to, by its isolating matchers. Empty: every one.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
   const std::string& to_string() const { return description_; }

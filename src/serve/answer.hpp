@@ -32,9 +32,9 @@ struct DeliveryPlan {
   std::string interim;
   PaceSchedule pace;
   bool stream = false;
-  /// Of a streamed completion: what its events are made from.
+  /// What the events of a streamed completion are made from.
   std::optional<Completion> completion;
-  /// Of a plain completion: its content deltas, which the pace counts.
+  /// The content deltas of a plain completion, which the pace counts.
   std::size_t token_count = 0;
   /// The finish reasons other than stop and tool_calls, "length, content_filter".
   std::string unusual_finish;
@@ -48,9 +48,9 @@ struct Answer {
   std::string content_type = "application/json";
   wire::Headers headers;
   std::string body;
-  /// Of a failure: its code.
+  /// The code of a failure.
   std::string error_code;
-  /// Of a failure of the documented rules: its message.
+  /// The message of a failure of the documented rules.
   std::string refusal;
   /// The stub that answers; null when none does.
   std::shared_ptr<StubState> stub;

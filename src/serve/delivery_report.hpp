@@ -12,7 +12,7 @@ namespace detail {
 /// How the delivery of an answer ended.
 struct DeliveryEnd {
   Delivery::Result result = Delivery::Result::completed;
-  /// Of a streamed completion: how many chunks it had.
+  /// How many chunks a streamed completion had.
   std::size_t chunks = 0;
   /// A gate was not opened, or a manual clock not advanced, in time.
   bool is_guard_spent = false;
