@@ -71,7 +71,8 @@ class Asked {
   /// Of the report, which must not change what was decided: nothing when that is not known.
   std::optional<bool> explained(std::string& lines) const {
     std::vector<ExplainedCondition> conditions;
-    const std::optional<bool> matched = mock_gateway::detail::explain(matcher_, call_, function_results_, 0, conditions);
+    const std::optional<bool> matched =
+        mock_gateway::detail::explain(matcher_, call_, function_results_, 0, conditions);
     for (const ExplainedCondition& condition : conditions) {
       if (!lines.empty()) lines += '\n';
       lines += std::string(2 * condition.depth, ' ') + mark(condition.result) + " " + condition.expected;
