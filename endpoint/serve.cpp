@@ -159,7 +159,7 @@ std::optional<Scenario> scenario_from(const Flags& flags) {
 void list_scenarios(bool as_json) {
   if (as_json) {
     Json all = Json::array();
-    for (const Scenario& one : catalogue()) all.push_back(as_json(one));
+    for (const Scenario& one : catalogue()) all.push_back(mock_gateway::as_json(one));
     std::cout << all.dump(2) << std::endl;
     return;
   }

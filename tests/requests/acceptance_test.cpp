@@ -91,6 +91,19 @@ TEST_CASE("without the logprobs extension its fields are unknown ones") {
   check_refused(ChatWire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
 }
 
+TEST_CASE("an unknown field is named whole up to 60 bytes, beyond them by its first characters") {
+  const ChatWire wire(Acceptance::strict());
+  const auto check_named = [&](const std::string& field, const std::string& shown) {
+    check_refused(wire, with("\"" + field + "\":1"), "unknown_parameter",
+                  shown + ": not a documented field; leave it out");
+  };
+  const std::string whole(60, 'x');
+  check_named(whole, whole);
+  check_named(whole + "x", whole + "…");
+  // A character of two bytes that would stand half within the limit is left out.
+  check_named(whole.substr(1) + "é", whole.substr(1) + "…");
+}
+
 TEST_CASE("other parts need a type, and their texts are not the message's") {
   Acceptance acceptance = Acceptance().other_parts(true);
   const ChatWire wire(acceptance);

@@ -72,7 +72,7 @@ class Gateways {
 
 void run() {
   Json scenarios = Json::array();
-  for (const Scenario& one : catalogue()) scenarios.push_back(describe(one));
+  for (const Scenario& one : catalogue()) scenarios.push_back(as_json(one));
   std::cout << scenarios.dump() << std::endl;
 
   Gateways gateways;
