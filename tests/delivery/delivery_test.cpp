@@ -37,8 +37,7 @@ bool receives(RawConnection& connection, std::string& all, std::size_t count) {
   return received.found;
 }
 
-// --- Pace on the manual clock
-// -----------------------------------------------------------------------------------------
+// --- Pace on the manual clock ----------------------------------------------------------------------------------------
 
 TEST_CASE("a paced stream moves only when the manual clock does, one token per deadline") {
   ManualClock clock;
@@ -123,8 +122,7 @@ TEST_CASE("created and dates tell the gateway's time") {
   CHECK(response.header("Date") == "Mon, 01 Jan 2024 00:01:30 GMT");
 }
 
-// --- The instant and the real clock
-// -----------------------------------------------------------------------------------
+// --- The instant and the real clock ----------------------------------------------------------------------------------
 
 TEST_CASE("on the instant clock a slow reply is whole at once, and its record has the times it would have had") {
   Gateway gateway{Options{}.clock(InstantClock{})};
@@ -156,8 +154,7 @@ TEST_CASE("on the real clock no token leaves before its time") {
   CHECK(std::chrono::steady_clock::now() - before >= 60ms);
 }
 
-// --- Gates
-// ------------------------------------------------------------------------------------------------------------
+// --- Gates -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a gate holds a stream before a token until it is released") {
   Gate gate;
@@ -233,8 +230,7 @@ TEST_CASE("a client that only closed its sending side still gets its whole reply
   CHECK(stub.last_call().client_closed_its_side());
 }
 
-// --- Faults
-// -----------------------------------------------------------------------------------------------------------
+// --- Faults ----------------------------------------------------------------------------------------------------------
 
 struct Break {
   Trigger trigger;
@@ -265,6 +261,24 @@ TEST_CASE("a stream breaks exactly where it was told to, and all before it arriv
       CHECK(outcome.events == where.events);
     }
   }
+}
+
+TEST_CASE("faults inside one event happen in the order of its bytes, however they were written") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(
+      text("one two three").fault(inside_event(2, 30), reset_connection()).fault(inside_event(2, 10), stall(gate)));
+  RawConnection connection(gateway);
+  connection.send(streamed(gateway));
+  REQUIRE(gate.wait_until_delivered(5s));
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.outcome(0s) == Outcome::Kind::pending);
+  gate.open();
+  const auto received = connection.receive_all();
+  CHECK(received.end == End::reset);
+  CHECK(events_in(received.bytes) == 2);  // the second one begun
+  CHECK(received.bytes.find("one") == std::string::npos);
+  CHECK(exchange.outcome() == Outcome::Kind::broken_by_fault);
 }
 
 TEST_CASE("a plain reply breaks before its head, after its head, or after its body") {
@@ -350,8 +364,7 @@ TEST_CASE("what can never happen is refused where it is written") {
   CHECK_THROWS_AS(static_cast<void>(Reply(server_error()).fault(after_tokens(1), close_connection())), GatewayError);
 }
 
-// --- Dialects
-// ---------------------------------------------------------------------------------------------------------
+// --- Dialects --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a dialect decides line ends, the space after the colon, [DONE] and the content type") {
   Gateway gateway;
@@ -372,8 +385,7 @@ TEST_CASE("each event is one chunk of its own") {
   CHECK(response.chunks.size() == response.events().size());
 }
 
-// --- Clocks and gates together
-// ----------------------------------------------------------------------------------------
+// --- Clocks and gates together ---------------------------------------------------------------------------------------
 
 TEST_CASE("a sleeper that was woken is not taken for one that sleeps") {
   ManualClock clock;

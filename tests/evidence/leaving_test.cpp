@@ -32,8 +32,7 @@ inline bool has_first_token(std::string_view received) {
   return token != std::string_view::npos && received.find("\n\n\r\n", token) == received.size() - 4;
 }
 
-// --- Early
-// ------------------------------------------------------------------------------------------------------------
+// --- Early -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a client that gave up on a plain reply before it came is recorded as having left") {
   ManualClock clock;
@@ -108,8 +107,7 @@ TEST_CASE("a client that closes at [DONE], before the body's end, has got its wh
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
 }
 
-// --- Not waited for
-// ---------------------------------------------------------------------------------------------------
+// --- Not waited for --------------------------------------------------------------------------------------------------
 
 TEST_CASE("an exchange whose client has gone is not waited for, although its reply still waits") {
   Gateway gateway;
@@ -179,8 +177,7 @@ TEST_CASE("in the scope of a key, too, an exchange whose client has gone is not 
   CHECK(gateway.review(RequestScope("mine")).open() == 0);
 }
 
-// --- Late
-// -------------------------------------------------------------------------------------------------------------
+// --- Late ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a stream that its client closes long after [DONE] is a finding, as one that it never closes") {
   Gateway gateway;
@@ -207,8 +204,7 @@ TEST_CASE("a half-closed client that reads to the end of its stream has not left
   CHECK(gateway.review().message() == "clean: 1 exchange judged");
 }
 
-// --- Slow
-// -------------------------------------------------------------------------------------------------------------
+// --- Slow ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a client that reads slowly, but without a pause, is neither cut off nor accused") {
   constexpr auto timeout = 400ms;
@@ -231,8 +227,7 @@ TEST_CASE("a client that reads slowly, but without a pause, is neither cut off n
   CHECK(gateway.review().message() == "clean: 1 exchange judged");
 }
 
-// --- Out of turn
-// ------------------------------------------------------------------------------------------------------
+// --- Out of turn -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("a request sent behind an unfinished stream is a finding") {
   Gateway gateway;

@@ -130,8 +130,7 @@ TEST_CASE("an expectation that is not met because requests were refused says so"
   CHECK(gateway.verify());
 }
 
-// --- What a client sends is never blamed on the test
-// ------------------------------------------------------------------
+// --- What a client sends is never blamed on the test -----------------------------------------------------------------
 
 TEST_CASE("invalid JSON is 400 whatever it says, and the answer quotes none of it") {
   Gateway gateway;

@@ -46,8 +46,7 @@ std::chrono::system_clock::time_point read_date(const std::string& date) {
   return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
-// --- A date
-// -----------------------------------------------------------------------------------------------------------
+// --- A date ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a client that ignores a date is told, on the real clock") {
   Gateway gateway;
@@ -110,8 +109,7 @@ TEST_CASE("the catalogue's scenario of a date fails a client that does not wait"
         "clean: 2 exchanges judged");
 }
 
-// --- A duration
-// -------------------------------------------------------------------------------------------------------
+// --- A duration ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("the time that a client has waited is told by the clock by which it was judged") {
   ManualClock clock;
@@ -156,8 +154,7 @@ TEST_CASE("a negative duration is refused with what sends one") {
   CHECK(Http{gateway}.chat().all("Retry-After") == std::vector<std::string>{"-1"});
 }
 
-// --- Two of a name
-// ----------------------------------------------------------------------------------------------------
+// --- Two of a name ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("a header that is set takes the place of every one of its name, and one that is added stands beside it") {
   Gateway gateway;

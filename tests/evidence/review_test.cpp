@@ -50,8 +50,7 @@ std::string codes(const Review& review) {
   return all;
 }
 
-// --- Coming back too early
-// --------------------------------------------------------------------------------------------
+// --- Coming back too early -------------------------------------------------------------------------------------------
 
 TEST_CASE("a client that comes back before Retry-After is told what to change") {
   Wire wire;
@@ -177,8 +176,7 @@ TEST_CASE("the gateway's own limit is judged like a scripted one") {
   CHECK(wire.gateway.review().message() == one);
 }
 
-// --- Retrying what no retry changes
-// -----------------------------------------------------------------------------------
+// --- Retrying what no retry changes ----------------------------------------------------------------------------------
 
 TEST_CASE("retrying an error that stays is a finding") {
   CHECK(Wire{}.retried_after(unauthorized(), 1s) ==
@@ -214,8 +212,7 @@ TEST_CASE("the documented failures count too: a wrong key tried twice, but not t
   CHECK(wire.gateway.review().findings()[0].exchanges == std::vector<std::uint64_t>{1, 4});
 }
 
-// --- What is no retry
-// -------------------------------------------------------------------------------------------------
+// --- What is no retry ------------------------------------------------------------------------------------------------
 
 TEST_CASE("a test that asks a disabled key, enables it and asks again made no retry") {
   Wire wire;
@@ -360,8 +357,7 @@ TEST_CASE("an answer that never arrived forbids nothing") {
   CHECK(wire.gateway.review().message() == two);
 }
 
-// --- Tools
-// ------------------------------------------------------------------------------------------------------------
+// --- Tools -----------------------------------------------------------------------------------------------------------
 
 Json call(const char* id) {
   return {{"id", id}, {"type", "function"}, {"function", {{"name", "get_weather"}, {"arguments", "{}"}}}};
@@ -396,8 +392,7 @@ TEST_CASE("tool calls with their results are clean, in any order and over severa
                           calls({call("c")}), result("c"), said("assistant"), said("user")})) == one);
 }
 
-// --- Streams
-// ----------------------------------------------------------------------------------------------------------
+// --- Streams ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a stream that its client keeps open after [DONE] is a finding") {
   Gateway gateway;
@@ -454,8 +449,7 @@ TEST_CASE("a client that stops reading without closing is a finding; one that cl
   CHECK(gateway.review().message() == one);
 }
 
-// --- Keys
-// -------------------------------------------------------------------------------------------------------------
+// --- Keys ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a key in the query is a finding, one of the gateway's or not") {
   Wire wire;
@@ -527,8 +521,7 @@ TEST_CASE("another version, another part of an SDK, another key or no name at al
   CHECK(wire.gateway.review().message() == "clean: 8 exchanges judged");
 }
 
-// --- Bodies
-// -----------------------------------------------------------------------------------------------------------
+// --- Bodies ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("what is taken but had better be changed is in the review") {
   CHECK(Wire{}.reviewed({{"user", "u"}}) == "unknown_field (exchange 1): user: not a documented field; leave it out.");
@@ -556,8 +549,7 @@ TEST_CASE("a request with documented fields alone is clean") {
   CHECK(wire.gateway.review().message() == two);
 }
 
-// --- The review
-// -------------------------------------------------------------------------------------------------------
+// --- The review ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a finding that repeats itself is counted instead of printed again") {
   Wire wire;

@@ -78,8 +78,7 @@ std::string with_expect(const std::string& request) {
 std::string head_of(const std::string& request) { return request.substr(0, request.find("\r\n\r\n") + 4); }
 std::string body_of(const std::string& request) { return request.substr(request.find("\r\n\r\n") + 4); }
 
-// --- On accept
-// --------------------------------------------------------------------------------------------------------
+// --- On accept -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a connection is reset on accept, and the next one is served") {
   Gateway gateway;
@@ -149,8 +148,7 @@ TEST_CASE(
   }
 }
 
-// --- The port
-// ---------------------------------------------------------------------------------------------------------
+// --- The port --------------------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "a gateway that refuses connections gives ECONNREFUSED, keeps those "
@@ -193,8 +191,7 @@ TEST_CASE(
   CHECK(connect_error(gateway) == ECONNREFUSED);
 }
 
-// --- When reused
-// ------------------------------------------------------------------------------------------------------
+// --- When reused -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("an idle connection ends as the first byte of its next request arrives") {
   for (int run = 0; run < repeats; ++run) {
@@ -251,8 +248,7 @@ TEST_CASE("a connection that is reset when reused has delivered its first reply,
   }
 }
 
-// --- Around a request
-// -------------------------------------------------------------------------------------------------
+// --- Around a request ------------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "an interim response comes before the reply, byte for byte, and is "
@@ -488,8 +484,7 @@ TEST_CASE("after an early 401 the same request is answered on a new connection")
   CHECK(connection.receive_response().status == 200);
 }
 
-// --- The queue
-// --------------------------------------------------------------------------------------------------------
+// --- The queue -------------------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "faults strike first in, first out: the first waits for a connection "
@@ -585,8 +580,7 @@ TEST_CASE("what can never strike is refused where it is written") {
   CHECK_THROWS_AS(early_hints(wire::Headers{{"X-A", "1\r\nX-B: 2"}}), GatewayError);
 }
 
-// --- Bounded waits
-// ----------------------------------------------------------------------------------------------------
+// --- Bounded waits ---------------------------------------------------------------------------------------------------
 
 /// Brings a connection to where its fault waits for the client or the clock.
 RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
@@ -671,8 +665,7 @@ TEST_CASE(
   CHECK(gateway.journal().last().departure()->how == Departure::How::closed);
 }
 
-// --- What the client did
-// ----------------------------------------------------------------------------------------------
+// --- What the client did ---------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "a departure tells after which event, how long after, how much was "

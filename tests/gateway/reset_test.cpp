@@ -30,8 +30,7 @@ using Kind = Problem::Kind;
 
 bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// --- The journal
-// ------------------------------------------------------------------------------------------------------
+// --- The journal -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("a cleared journal has evicted nothing, and no review says that it has") {
   for (const bool resets : {false, true}) {
@@ -96,8 +95,7 @@ TEST_CASE("a wait for exchanges counts from the last clear, however many there w
   CHECK(gateway.journal().wait_for(2, 0s).message() == "1 of 2 exchanges were recorded");
 }
 
-// --- What verify() and the destructor tell
-// ------------------------------------------------------------------------------
+// --- What verify() and the destructor tell ---------------------------------------------------------------------------
 
 TEST_CASE("problems that were too many to be kept are forgotten by a reset, and so is their number") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
@@ -213,8 +211,7 @@ TEST_CASE("a request that is choosing its stub at a reset is not answered by a s
   CHECK(late.get().body.find("of the test before") == std::string::npos);
 }
 
-// --- What follows from how often a request came
-// --------------------------------------------------------------------------
+// --- What follows from how often a request came ----------------------------------------------------------------------
 
 TEST_CASE("after a reset the same requests are answered as at first, and twice the same is told apart") {
   const ManualClock clock;
@@ -268,8 +265,7 @@ TEST_CASE("after a reset requests beyond those that are counted exactly are answ
   CHECK(beyond() == first);
 }
 
-// --- Two questions, because the test changed something between them
-// --------------------------------------------------------
+// --- Two questions, because the test changed something between them --------------------------------------------------
 
 TEST_CASE("whatever the test changed between two requests makes them two questions") {
   struct Change {

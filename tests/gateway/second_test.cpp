@@ -28,8 +28,7 @@ using Kind = Problem::Kind;
 
 bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// --- Of a request
-// -----------------------------------------------------------------------------------------------------
+// --- Of a request ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("a test is told by any of several header fields of one name") {
   Gateway gateway;
@@ -68,8 +67,7 @@ TEST_CASE("a key is masked in every place of a body, a target and a header secti
   CHECK(exchange.chat().body["user"] == "sk-***, sk-***, sk-***, sk-***");
 }
 
-// --- Of keys and failures
-// ---------------------------------------------------------------------------------------------
+// --- Of keys and failures --------------------------------------------------------------------------------------------
 
 TEST_CASE("keys of one description are one scope, whichever of them a stub names") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
@@ -128,8 +126,7 @@ TEST_CASE("once a window is over, all of its requests remain, also to a request 
   CHECK(http.chat().header(remaining) == "2");
 }
 
-// --- Of a script
-// ------------------------------------------------------------------------------------------------------
+// --- Of a script -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("a stub waits for all of its scenarios, and moves all that it names") {
   Gateway gateway;
@@ -229,8 +226,7 @@ TEST_CASE("however an exchange ends, its stub has done with it when the client a
   }
 }
 
-// --- Of gates and waits
-// -----------------------------------------------------------------------------------------------
+// --- Of gates and waits ----------------------------------------------------------------------------------------------
 
 TEST_CASE("a gate that was released twice lets two pass, and holds the third") {
   Gate gate;
@@ -317,8 +313,7 @@ TEST_CASE("two waits for one moment end together, and each advance that follows 
   CHECK(clock.now() == ManualClock::default_start + 2s);
 }
 
-// --- Of requests on a connection
-// --------------------------------------------------------------------------------------
+// --- Of requests on a connection -------------------------------------------------------------------------------------
 
 TEST_CASE("a client that leaves before the second answer began waited for no byte of it") {
   ManualClock clock;

@@ -425,6 +425,15 @@ TEST_CASE("usage counts what was sent and what was asked") {
   CHECK(prompt({{"messages", {{{"role", "user"}, {"content", {{{"type", "text"}, {"text", "Hi there"}}}}}}}}) ==
         base + 1);
   CHECK(prompt({{"tools", {weather_function()}}}) > base);
+  // What an assistant called counts, its arguments too.
+  const auto after_call = [&](const char* arguments) {
+    const Json call = {{"id", "c"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", arguments}}}};
+    return prompt({{"messages",
+                    {{{"role", "user"}, {"content", "Hi"}},
+                     {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", {call}}},
+                     {{"role", "tool"}, {"tool_call_id", "c"}, {"content", "21"}}}}});
+  };
+  CHECK(after_call("one two three") == after_call("one") + 2);
   CHECK(
       prompt({{"messages", {{{"role", "system"}, {"content", "Be brief."}}, {{"role", "user"}, {"content", "Hi"}}}}}) ==
       base + 5);

@@ -63,6 +63,27 @@ TEST_CASE("a schema that pydantic, zod or an SDK's helper generated gets an inst
   }
 }
 
+TEST_CASE("of oneOf an instance satisfies one alternative and no second") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const auto instance = [&](const Json& alternatives) {
+    const Response response =
+        ask(http, {{"type", "object"}, {"properties", {{"x", {{"oneOf", alternatives}}}}}, {"required", {"x"}}});
+    REQUIRE(response.status == 200);
+    return Json::parse(response.text())["x"];
+  };
+  for (const Json& first : {Json{{"type", "integer"}}, Json{{"type", "integer"}, {"minimum", 3}}}) {
+    const Json x = instance({first, {{"type", "number"}}});
+    CAPTURE(x);
+    CHECK(x.is_number());
+    CHECK((!x.is_number_integer() || x.get<int>() < 3));
+    if (!first.contains("minimum")) CHECK_FALSE(x.is_number_integer());
+  }
+  const Json text = instance({{{"type", "string"}, {"maxLength", 5}}, {{"type", "string"}, {"minLength", 3}}});
+  CAPTURE(text);
+  CHECK((text.get<std::string>().size() < 3 || text.get<std::string>().size() > 5));
+}
+
 TEST_CASE("a schema that asks for too much work is refused soon, however many choices are asked for") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();

@@ -76,6 +76,7 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
     check_taken(ChatWire((Acceptance().*extension.set)(true)), extension.body);
     const ChatWire without((Acceptance().*extension.set)(false));
     check_refused(without, extension.body, extension.code, extension.message);
+    CHECK(ChatWire(Acceptance::strict()).post(extension.body).status == 400);
     // The rest goes on as before.
     check_taken(without, with(""));
   }
