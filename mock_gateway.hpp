@@ -25900,14 +25900,19 @@ const InstalledReporter doctest_adapter(report_to_doctest);
 inline doctest::String toString(KeyState state) { return to_string(state).c_str(); }
 inline doctest::String toString(Profile profile) { return to_string(profile).c_str(); }
 inline doctest::String toString(Severity severity) { return to_string(severity).c_str(); }
-inline doctest::String toString(wire::ToolChoice::Mode mode) { return to_string(mode).c_str(); }
-inline doctest::String toString(wire::ResponseFormat::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Decision::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Outcome::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Departure::How how) { return to_string(how).c_str(); }
 inline doctest::String toString(Verdict::Kind kind) { return to_string(kind).c_str(); }
 inline doctest::String toString(Scenario::Expected expected) { return to_string(expected).c_str(); }
 inline doctest::String toString(Problem::Kind kind) { return to_string(kind).c_str(); }
+
+namespace wire {
+
+inline doctest::String toString(ToolChoice::Mode mode) { return to_string(mode).c_str(); }
+inline doctest::String toString(ResponseFormat::Kind kind) { return to_string(kind).c_str(); }
+
+}  // namespace wire
 
 }}  // namespace mock_gateway
 
@@ -26279,4 +26284,4 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  25729  Adapters
 //  25746    adapters/catch2.hpp
 //  25851    adapters/doctest.hpp
-//  25959    adapters/gtest.hpp
+//  25964    adapters/gtest.hpp
