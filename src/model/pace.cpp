@@ -53,7 +53,7 @@ double pace_nanoseconds(Duration time, const char* what) {
   const auto nanoseconds = static_cast<double>(time.count());
   if (nanoseconds < 0) throw GatewayError(std::string(what) + " of a pace must not be negative");
   if (nanoseconds > pace_check::longest) {
-    throw GatewayError(std::string(what) + " of a pace is at most 30 days; fail(…, stall()) waits for ever");
+    throw GatewayError(std::string(what) + " of a pace is at most 30 days; fault(…, stall()) waits for ever");
   }
   return nanoseconds;
 }

@@ -123,7 +123,7 @@ Chaos Chaos::probability(double probability) const {
 }
 
 Chaos Chaos::nth(std::size_t n) const {
-  if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
+  if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; nth(1) strikes each time, nth(3) one in 3");
   Chaos changed = *this;
   changed.edit().nth = n;
   return changed;

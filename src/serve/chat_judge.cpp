@@ -158,8 +158,8 @@ void take_default_reply(Judgement& judgement) {
       std::make_shared<const Reply>(default_reply(*judgement.chat, judgement.fingerprint, &stopped));
 }
 
-/// What a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it. Throws
-/// RequestError.
+/// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
+/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
 void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();

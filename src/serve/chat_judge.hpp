@@ -7,7 +7,7 @@ namespace detail {
 
 /// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
 /// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
-/// what is to be refused.
+/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance.
 void judge_chat(Judgement& judgement);
 
 }  // namespace detail

@@ -10,7 +10,7 @@
 namespace mock_gateway {
 namespace detail {
 
-/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes it.
+/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes them.
 class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}

@@ -17,7 +17,6 @@
 #include "../evidence/redaction.hpp"
 #include "../http/response.hpp"
 #include "../model/reply_data.hpp"
-#include "../model/request_error.hpp"
 #include "delivery_report.hpp"
 #include "judge.hpp"
 #include "tester_code.hpp"
@@ -34,7 +33,7 @@ BodyFraming framing_of(const Answer& answer, bool http_1_1) {
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers that follow from how the answer travels, in front of none that it has already. Ends the connection
+/// Adds the headers that follow from how the answer travels, except those that it has already. Ends the connection
 /// after the answer, where it cannot be used again.
 void add_transport_headers(Judgement& judgement, BodyFraming framing) {
   const IncomingRequest& incoming = judgement.incoming;

@@ -464,7 +464,7 @@ TEST_CASE("times and speeds that no reply can have are refused, with what to do"
   const Reply a = text("a");
   CHECK(refused([&] { (void)a.every(-1ns); }) == "a time of a pace must not be negative");
   CHECK(refused([&] { (void)a.first_token_after(31 * 24h); }) ==
-        "a time of a pace is at most 30 days; fail(…, stall()) waits for ever");
+        "a time of a pace is at most 30 days; fault(…, stall()) waits for ever");
   CHECK_THROWS_AS(a.first_token_after(Duration::max()), GatewayError);
   CHECK_THROWS_AS(a.first_token_after(Duration::min()), GatewayError);
   CHECK(refused([] { uniform(2ms, 1ms); }) ==

@@ -523,7 +523,7 @@ TEST_CASE("a rule that can never mean anything is refused where it is written") 
   CHECK(refused([&] { (void)rule.probability(-0.1); }) == wrong("-0.100000"));
   CHECK(refused([&] { (void)rule.probability(std::stod("nan")); }) == wrong("nan"));
   CHECK(refused([&] { (void)rule.nth(0); }) ==
-        "mock_gateway: Chaos::nth(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
+        "mock_gateway: Chaos::nth(0) would strike nothing; nth(1) strikes each time, nth(3) one in 3");
   CHECK(refused([&] { (void)rule.first(0); }) ==
         "mock_gateway: Chaos::first(0) would strike nothing; first(1) strikes each request once");
   CHECK(refused([] { at_any_token(0); }) ==
