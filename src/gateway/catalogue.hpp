@@ -124,7 +124,7 @@ class Scenario {
   /// judge() says what was wrong.
   Options options(Options base = {}) const;
   /// Makes the gateway behave so to every chat request of any client with a valid key, again and again; where only a
-  /// first try fails, to every other one. Stubs that were mounted before no longer answer.
+  /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
   void mount(Gateway& gateway) const;
 
   /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
