@@ -38,6 +38,7 @@ class Gateway {
   std::string base_url() const;
   /// "http://127.0.0.1:54321".
   std::string root_url() const;
+  /// The host that it listens on, as Options::host says; the addresses above have 127.0.0.1 for 0.0.0.0.
   std::string host() const;
   int port() const;
   /// The default key's secret: valid from the start, and the only one that can be asked for again.

@@ -71,7 +71,7 @@ class Acceptance {
   /// `logprobs` and `top_logprobs`.
   [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
   bool logprobs() const { return logprobs_; }
-  /// null for an optional field counts as absent.
+  /// `null` for an optional field, which then counts as absent.
   [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
   bool null_as_absent() const { return null_as_absent_; }
   /// `stream_options` without `stream: true`; a finding.

@@ -38,7 +38,7 @@ struct Message {
   Message& operator=(Message&& other) noexcept;
   ~Message();
 
-  /// system, user or assistant; tool and developer where accepted.
+  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
   std::string role;
   /// As sent: a string, an array of parts, or null.
   Json content;

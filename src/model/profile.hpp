@@ -15,8 +15,10 @@ namespace mock_gateway {
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
-  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id. Takes Acceptance::openai()
-  /// unless another is set, and makes no finding of a field that OpenAI documents.
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…,
+  /// retry-after-ms beside Retry-After. Takes Acceptance::openai() unless another is set, and makes no finding of a
+  /// field
+  /// that OpenAI documents.
   openai,
   /// Alibaba's DashScope in its compatible mode.
   dashscope,

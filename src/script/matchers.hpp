@@ -53,16 +53,16 @@ Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 // `!has_field("temperature")` asks for that.
 
 Matcher model_is(std::string id);
-/// false when not sent.
+/// Not sent is false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage`; false when not sent.
+/// `stream_options.include_usage`; not sent is false.
 Matcher include_usage_is(bool include_usage);
 Matcher temperature_is(Range range);
 Matcher top_p_is(Range range);
 Matcher max_tokens_is(Range range);
 Matcher presence_penalty_is(Range range);
 Matcher repetition_penalty_is(Range range);
-/// 1 when not sent.
+/// Not sent is 1.
 Matcher n_is(Range range);
 Matcher seed_is(std::int64_t seed);
 /// `stop` holds this sequence.
@@ -80,7 +80,7 @@ Matcher response_format_is(std::string type);
 /// The name of the schema in a `response_format` of type json_schema.
 Matcher response_schema_is(std::string name);
 Matcher enable_thinking_is(bool enabled);
-/// false when not sent.
+/// Not sent is false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
