@@ -33,7 +33,7 @@ class Clock {
   std::shared_ptr<detail::ClockState> state_;
 };
 
-/// Time as it passes; what a gateway uses unless told otherwise. Never goes backwards.
+/// Time as it passes, never backwards. A gateway uses it unless Options::clock sets another.
 class RealClock : public Clock {
  public:
   RealClock();
@@ -50,10 +50,12 @@ class InstantClock : public Clock {
 ///
 /// A wait on it ends after `guard` of real time even if nobody advances, so that a failing test never hangs; the
 /// exchange's record then says so, and the exchange waits no more on this clock or at a gate. verify() of each gateway
-/// that uses the clock tells it, of a sleep_for too.
+/// that uses the clock reports it, and a sleep_for that ended so too.
 class ManualClock : public Clock {
  public:
+  /// Something that waits for a moment.
   struct PendingWait {
+    /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
     TimePoint deadline;
   };
@@ -64,7 +66,7 @@ class ManualClock : public Clock {
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
-  /// has happened (what takes longer than the guard is waited for no more). A client's sleep_for is only woken: what
+  /// has happened; what takes longer than the guard is waited for no more. A client's sleep_for is only woken: what
   /// the client then does is for the test to wait for, so advance one sleep at a time. A function of the test that a
   /// gateway calls (on_exchange, a reply, a handler) may call it too: the exchange that called is not waited for.
   /// Throws GatewayError when `step` is negative.

@@ -6,7 +6,7 @@
 
 namespace mock_gateway {
 
-/// Where in the tester's code something was scripted. Our own type, because std::source_location exists only from
+/// Where in the test something was scripted. A type of its own, because std::source_location exists only from
 /// C++20 on, and files of both standards may share one program.
 struct SourceLocation {
   const char* file = "";

@@ -22,10 +22,10 @@ std::string passed_over(const StubState& stub, const Script::States& states) {
   if (stub.removed()) return "removed";
   if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
   if (stub.exhausted()) return "exhausted after " + text::counted(stub.calls(), "call");
-  for (const ScenarioState& wanted : plan.in_states) {
-    const std::string& state = Script::state_in(states, wanted.scenario);
+  for (const MachineState& wanted : plan.in_states) {
+    const std::string& state = Script::state_in(states, wanted.machine);
     if (state != wanted.state)
-      return "scenario \"" + wanted.scenario + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
+      return "scenario \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
   }
   return {};
 }

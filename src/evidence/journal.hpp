@@ -23,7 +23,7 @@ struct Decision {
   enum class Kind {
     /// A stub answered; `detail` names it.
     stub,
-    /// No stub was mounted that could concern the request: the deterministic default reply.
+    /// The default reply answered: no stub was mounted that could concern the request.
     default_reply,
     /// Stubs were mounted and none answered; `detail` is the diagnosis.
     unmatched,
@@ -37,13 +37,13 @@ struct Decision {
     models,
     /// A handler mounted with Gateway::on.
     handler,
-    /// A function of the tester's threw; `detail` is what it said.
+    /// A function of the test threw; `detail` is what it said.
     callback_failed,
-    /// The gateway could not make an answer, and no function of the tester's threw: a reply that does not fit its
-    /// request, a tokenizer whose tokens are not the text, or a failure of the gateway's own, such as std::bad_alloc;
-    /// `detail` is the reason.
+    /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
+    /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
+    /// reason.
     answer_failed,
-    /// Not HTTP, or not yet a whole request.
+    /// What came was not HTTP, or not a whole request.
     malformed,
   };
   Kind kind = Kind::malformed;
@@ -114,7 +114,7 @@ std::ostream& operator<<(std::ostream& out, Departure::How how);
 /// "reset after 2 events".
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
-/// A connection that a fault of Gateway::next_connection struck.
+/// A connection that a fault of Gateway::next_connection or every_connection struck.
 struct ConnectionHit {
   std::uint64_t connection_id = 0;
   ConnectionFault fault;
@@ -142,8 +142,7 @@ class Exchange {
   /// Whether its connection had served a request before.
   bool reused_connection() const;
 
-  // A reference into a named handle; a copy from a temporary one, such as Journal::last() gives, so that it may be
-  // kept.
+  // These give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
   const std::string& method() const&;
   std::string method() &&;
   std::string path() const;
@@ -176,7 +175,7 @@ class Exchange {
   bool client_closed_its_side() const;
   /// How the client left; nothing while it is there, and when it left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection that struck this request.
+  /// The fault of Gateway::next_connection or every_connection that struck this request.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
   /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
@@ -186,7 +185,7 @@ class Exchange {
   /// The faults of the reply, in the order in which they were scripted: `reset the connection after 2 tokens`; with
   /// `: not reached` behind it where the reply has ended before its trigger. Empty until the exchange has ended.
   std::vector<std::string> faults() const;
-  /// A hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
+  /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
   std::size_t events_sent() const;
@@ -194,20 +193,20 @@ class Exchange {
   std::size_t bytes_sent() const;
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock. A pace is counted
-  /// from the first. On Linux it is when the request's last byte reached the system, or the exchange before it on its
-  /// connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when the
-  /// gateway had read it.
+  /// from received(). On Linux a request is complete when its last byte reached the system, or when the exchange before
+  /// it on its connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when
+  /// the gateway had read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
 
   /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
-  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Control
-  /// characters other than tabs and line ends, their like, and bytes that are not UTF-8 stand in it as octal numbers
-  /// that printf turns into the same bytes.
+  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Characters that
+  /// would disturb a terminal, and bytes that are not UTF-8, stand in it as octal numbers that printf turns into the
+  /// same bytes.
   std::string as_curl() const;
   /// One line: id, method, target, status, decision, with the reason of a refused request, outcome, and what faults and
-  /// chaos did. Control characters and their like are escaped in it.
+  /// chaos did. Control characters, and others that would disturb a terminal, are escaped in it.
   std::string summary() const;
 
  private:
@@ -227,13 +226,14 @@ class Journal {
   std::size_t count() const;
   /// How many of them were evicted to keep the bounds (Options::journal_limits).
   std::size_t evicted() const;
+  /// Those that are kept, oldest first.
   std::vector<Exchange> all() const;
   /// The newest. Throws GatewayError when there is none.
   Exchange last() const;
   /// By its id. Throws GatewayError when there never was one, or it was evicted.
   Exchange at(std::uint64_t id) const;
-  /// The connections that Gateway::next_connection struck, oldest first, also those on which no request was read; the
-  /// newest, as many as exchanges are kept. Each is there before the client can see it.
+  /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
+  /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.
   std::vector<ConnectionHit> connection_hits() const;
   /// How many connections the exchanges that are kept came on.
   std::size_t connections() const;
@@ -247,8 +247,8 @@ class Journal {
   /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
   /// is not waited for while its reply waits.
   Wait wait_until_idle(Duration timeout) const;
-  /// Forgets what is recorded and counts from 0 again; ids go on. What verify() has to report stays: Gateway::reset
-  /// forgets that too.
+  /// Forgets what is recorded and counts from 0 again; ids go on. The problems of verify() stay: Gateway::reset forgets
+  /// them too.
   void clear() const;
 
  private:

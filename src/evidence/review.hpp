@@ -9,7 +9,7 @@
 
 namespace mock_gateway {
 
-/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is nothing. Prints
+/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding. Prints
 /// itself, a finding a line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
@@ -26,35 +26,36 @@ namespace mock_gateway {
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
 /// | key_shared                    | warning  | one key from User-Agents that share no product                      |
-/// | unknown_field                 | warning  | a field that is not documented, nor by OpenAI in its profile        |
-/// | stop_as_string                | warning  | stop as a string in place of an array, but in the openai profile    |
+/// | unknown_field                 | warning  | an undocumented field; in the openai profile, by OpenAI too         |
+/// | stop_as_string                | warning  | stop as a string, except in the openai profile                      |
 /// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
-/// | temperature_and_top_p         | warning  | both, where one is to be used                                       |
-/// | stream_options_without_stream | warning  | without effect                                                      |
+/// | temperature_and_top_p         | warning  | both temperature and top_p, where one is to be used                 |
+/// | stream_options_without_stream | warning  | stream_options without stream, which have no effect                 |
 /// | duplicate_key                 | warning  | a JSON object that names a key twice                                |
 ///
 /// A request is taken for the retry of an earlier one when all of this holds:
 /// - Key, method, target, body and header fields are the same, except for fields that tell tries or traces apart
 ///   (x-stainless-retry-count, traceparent, x-request-id and their kin). An Idempotency-Key of its own makes a new
 ///   call.
-/// - The earlier one was answered, whole, with a status from 400 on, before this one came, and no other continued it.
-/// - Nothing was changed in between: no key or limit, no stub or scenario, no forced failure.
+/// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
+///   continued it.
+/// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
 /// - The client, if it numbers its tries (x-stainless-retry-count), calls it the next one; 0 is a new call.
-/// Where several earlier ones fit, because calls are made in parallel, it must be wrong after each of them. Where the
-/// same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries have no
-/// numbers, what comes within 100 ms of a failure is another call, and no retry. What cannot be told from
-/// a retry is a test that asks the same again on purpose after an error, and calls without numbers in parallel that ask
-/// the same, all fail and never come back: let them ask something else, or leave the code out.
+/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
+/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
+/// have no numbers, what comes within 100 ms of a failure is another call, and no retry. Two things look like a retry
+/// and are none: a test that asks the same again on purpose after an error, and calls without numbers in parallel that
+/// ask the same, all fail and never come back. Let them ask something else, or leave the finding out.
 ///
-/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and a
-/// message tells that one. Timers fire early, so 2 ms less are enough. A date is that very second: a client is right
-/// once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once as much real
-/// time has passed since the answer as lay between the answer and the date. Where an answer has several fields of one
-/// name that differ, as Failure::add_header makes them, clients differ in which they read: the answer then asks for no
-/// time, and another try is allowed if any x-should-retry says `true`.
+/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and
+/// the message names that time. Timers fire early, so 2 ms less are enough. A date means the second that it names: a
+/// client is right once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once
+/// as much real time has passed since the answer as lay between the answer and the date. Where an answer has several
+/// fields of one name that differ, as Failure::add_header makes them, clients differ in which they read: the answer
+/// then asks for no time, and another try is allowed if any of its x-should-retry fields says `true`.
 ///
-/// A failure of Gateway::chaos is judged like any other. One whose answer a fault of chaos struck is not: the client
-/// may not have read it.
+/// What a client does after a failure of Gateway::chaos is judged as after any other. After an answer that a fault of
+/// chaos struck it is not: the client may not have read that answer.
 class [[nodiscard]] Review {
  public:
   // Defined in the .cpp: a file that copies one need not compile it.
@@ -75,10 +76,10 @@ class [[nodiscard]] Review {
   std::size_t evicted() const { return evicted_; }
   /// How many of the judged ones had not ended.
   std::size_t open() const { return open_; }
-  /// A finding a line, those that only repeat an earlier one counted behind it; or that it is clean. Then a line of
-  /// what chaos did, if it could.
+  /// A finding a line, with the number of those that only repeat it behind it; without findings, that it is clean. Then
+  /// how many exchanges were evicted or are open, and what chaos did, if there was any.
   std::string message() const;
-  /// The same without findings of this code. Throws GatewayError, which lists them all, when there is no such code.
+  /// This review without findings of that code. Throws GatewayError, which lists all codes, when there is no such code.
   Review without(const std::string& code) const;
 
   /// For the library.

@@ -58,8 +58,8 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
   if (!plan.in_states.empty()) {
     // Which of them was missing at that moment is not on record.
     const char* separator = ": this one waits for ";
-    for (const ScenarioState& wanted : plan.in_states) {
-      text += separator + ("scenario \"" + wanted.scenario + "\" to be \"" + wanted.state + "\"");
+    for (const MachineState& wanted : plan.in_states) {
+      text += separator + ("scenario \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
       separator = " and ";
     }
     return text;
@@ -259,11 +259,11 @@ Verification& Verification::operator=(Verification&&) noexcept = default;
 Verification::~Verification() = default;
 
 Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
-                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told)
+                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported)
     : problems_(std::move(problems)),
       notes_(std::move(notes)),
       identities_(std::move(identities)),
-      reported_(std::move(told)) {}
+      reported_(std::move(reported)) {}
 
 const std::vector<Problem>& Verification::problems() const& {
   if (reported_) reported_->add(identities_);
@@ -435,7 +435,7 @@ std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script
   if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
   for (std::string& line : verifications::deeds(*journal_, scope)) notes.push_back(std::move(line));
   for (const auto& stub : stubs) {
-    // What an expectation says is told as an issue.
+    // What an expectation says is a problem already.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
     const std::string line =
         notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls) : std::string();

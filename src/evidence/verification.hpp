@@ -10,22 +10,22 @@
 
 namespace mock_gateway {
 
-/// What verify() found wrong.
+/// What verify() reports.
 struct Problem {
   enum class Kind {
     /// No stub answered a request.
     unmatched,
-    /// A stub was not called as often as it expects.
+    /// A stub was not called as often as it expects, or one with never() was called.
     unmet_expectation,
     /// A stub answered a request that is not as it should be.
     invalid,
-    /// A function of the tester's threw.
+    /// A function of the test threw.
     callback_failed,
-    /// The gateway could not make an answer, although no function of the tester's threw.
+    /// The gateway could not make an answer, although no function of the test threw.
     answer_failed,
     /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
     fault_not_reached,
-    /// A reply ended before a place at which it was to be held, or its bytes to be split.
+    /// A reply ended before a place at which it was to be held, its bytes to be split, or a chunk to get extra fields.
     place_not_reached,
     /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
     /// real-time guard.
@@ -38,7 +38,7 @@ struct Problem {
   std::string text;
   /// The exchanges that it is about.
   std::vector<std::uint64_t> exchanges{};
-  /// Where the stub was written that it is about; else unknown.
+  /// Where the stub that it is about was written, or the fault of a connection; else unknown.
   SourceLocation where{};
 };
 
@@ -51,8 +51,8 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// The result of verify(): true when nothing is wrong. Prints itself: CHECK(gateway.verify()). Looking at it in
-/// any way but notes() counts as having been told.
+/// The result of verify(): true when there is no problem. Prints itself: CHECK(gateway.verify()). Problems that were
+/// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
 class [[nodiscard]] Verification {
  public:
   // Defined in the .cpp: a file that copies one need not compile it.
@@ -65,17 +65,17 @@ class [[nodiscard]] Verification {
   explicit operator bool() const;
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// What is no mistake by itself: what chaos did; of the first ten exchanges that a scripted fault broke, or that
-  /// ended with another finish_reason than stop and tool_calls, what happened; stubs that were never called, or always
-  /// hidden by others. A line each.
+  /// What is no mistake by itself, a line each: what chaos did; what happened in the first ten exchanges that a
+  /// scripted fault struck or that ended with another finish_reason than stop and tool_calls; stubs that were never
+  /// called or always hidden by others; how many exchanges are still under way.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// As it prints itself: the first 20 problems and the first 20 notes.
+  /// What it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
-  /// For the library. `identities` name the problems in `told`.
+  /// For the library. `identities` name the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
-               std::shared_ptr<detail::ReportedProblems> told);
+               std::shared_ptr<detail::ReportedProblems> reported);
 
  private:
   std::vector<Problem> problems_;

@@ -45,7 +45,7 @@ class [[nodiscard]] Verdict {
     handled,
     /// The caller was told of an error.
     error_surfaced,
-    /// The caller was told of no error, and what it got lacks something; or the failure was taken for an answer.
+    /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
     silent_data_loss,
     /// The call did not end by itself.
     hang,
@@ -92,7 +92,7 @@ class Scenario {
     answer,
     /// It tells its caller of an error: there is no whole answer.
     error,
-    /// Either: the answer is there, for who reads between the lines or tries again.
+    /// Either: a client that is lenient, or tries again, gets the answer.
     answer_or_error,
   };
 
@@ -102,8 +102,8 @@ class Scenario {
   const std::string& group() const;
   /// What the gateway does, in a line.
   const std::string& description() const;
-  /// Where it comes from: issues ("openai-node#1292", several with commas between them), else a standard, a provider's
-  /// way, or the gateway's own documentation.
+  /// Where it comes from: reports to a client's project ("openai-node#1292", several with commas between them), else a
+  /// standard, a provider's way, or the gateway's own documentation.
   const std::string& reference() const;
   /// What a good client does, in a line.
   const std::string& good_client() const;
@@ -114,18 +114,17 @@ class Scenario {
   const std::vector<wire::ToolCall>& tool_calls() const;
   /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
   bool needs_stream() const;
-  /// Whether a client without a deadline of its own may wait for an hour or without end: it needs a timeout to pass,
-  /// and the test one to go on.
+  /// Whether a client without a timeout of its own may wait for an hour or without end. The test then needs one too.
   bool needs_timeout() const;
-  /// How many calls, one after another by the same client, so that connections are kept, it takes to show: the last one
-  /// is to be judged.
+  /// How many calls the scenario needs, one after another by the same client, so that connections are kept. The last
+  /// one is judged.
   int calls() const;
 
-  /// How the gateway must start: `base`, with what the scenario needs. What a client does wrong is judged by judge(),
-  /// so Options::verify_on_destruction is off.
+  /// How the gateway must start: `base`, with what the scenario needs. Options::verify_on_destruction is off, since
+  /// judge() says what was wrong.
   Options options(Options base = {}) const;
-  /// Makes the gateway behave so, to every chat request of any client with a valid key, again and again; or, where the
-  /// fault is that of the first try, to every other one. Stubs mounted before stay behind it.
+  /// Makes the gateway behave so to every chat request of any client with a valid key, again and again; where only a
+  /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
   void mount(Gateway& gateway) const;
 
   /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
@@ -149,10 +148,9 @@ std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
 /// All scenarios, group by group, sorted by name within each.
 const std::vector<Scenario>& catalogue();
-/// The one of that name, as a handle of its own. Throws GatewayError, which tells the nearest names, when there is
-/// none.
+/// The scenario of that name. Throws GatewayError, which lists the nearest names, when there is none.
 Scenario scenario(std::string_view name);
-/// All that it says of itself, for programs that are not written in C++: name, group, description, reference,
+/// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
 /// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
 Json as_json(const Scenario& scenario);
 

@@ -66,7 +66,7 @@ StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
 StubBuilder::~StubBuilder() = default;
 
 StubBuilder StubBuilder::times(std::size_t count) && {
-  if (count == 0) throw GatewayError("at_most(0): a stub that may not be asked is said by never()");
+  if (count == 0) throw GatewayError("times(0): a stub that may not be asked is said by never()");
   plan_->at_most = count;
   return std::move(*this);
 }
@@ -86,23 +86,23 @@ StubBuilder StubBuilder::priority(int priority) && {
   return std::move(*this);
 }
 
-StubBuilder StubBuilder::in_state(std::string scenario, std::string state) && {
-  for (const detail::ScenarioState& wanted : plan_->in_states) {
-    if (wanted.scenario == scenario)
-      throw GatewayError("in_state: a stub waits for one state of scenario \"" + scenario + "\", not for two");
+StubBuilder StubBuilder::in_state(std::string machine, std::string state) && {
+  for (const detail::MachineState& wanted : plan_->in_states) {
+    if (wanted.machine == machine)
+      throw GatewayError("in_state: a stub waits for one state of state machine \"" + machine + "\", not for two");
   }
-  if (scenario.empty()) throw GatewayError("in_state: a scenario has a name");
-  plan_->in_states.push_back({std::move(scenario), std::move(state)});
+  if (machine.empty()) throw GatewayError("in_state: a state machine has a name");
+  plan_->in_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
-StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
-  if (scenario.empty()) throw GatewayError("then_state: a scenario has a name");
-  for (const detail::ScenarioState& next : plan_->then_states) {
-    if (next.scenario == scenario)
-      throw GatewayError("then_state: a stub moves scenario \"" + scenario + "\" to one state, not to two");
+StubBuilder StubBuilder::then_state(std::string machine, std::string state) && {
+  if (machine.empty()) throw GatewayError("then_state: a state machine has a name");
+  for (const detail::MachineState& next : plan_->then_states) {
+    if (next.machine == machine)
+      throw GatewayError("then_state: a stub moves state machine \"" + machine + "\" to one state, not to two");
   }
-  plan_->then_states.push_back({std::move(scenario), std::move(state)});
+  plan_->then_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 

@@ -81,16 +81,15 @@ Verification called_in_order(std::initializer_list<const Stub*> stubs);
 
 }  // namespace detail
 
-/// Whether every call of each stub came before every call of the next, and each was called; in the journal's order,
-/// in which requests stand when their answer begins.
-/// `CHECK(called_in_order(login, ask, logout))`.
+/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
+/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
 }
 
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. Options first; the stub goes live, whole, when
-/// `reply` or `never` returns. Of the stubs that match, the one of the highest priority answers, and of those the
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
+/// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the
 /// newest.
 class [[nodiscard]] StubBuilder {
  public:
@@ -132,16 +131,17 @@ class [[nodiscard]] StubBuilder {
   StubBuilder expect(Range calls) &&;
   /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
   StubBuilder priority(int priority) &&;
-  /// Answers only while that scenario is in that state. A scenario is "started" until a stub or the test moves it.
-  StubBuilder in_state(std::string scenario, std::string state) &&;
-  /// Each answer moves the scenario, in one step with its choice: of two requests at one time, one finds the new state.
-  StubBuilder then_state(std::string scenario, std::string state) &&;
+  /// Answers only while that state machine is in that state, which is "started" until a stub or the test moves it.
+  StubBuilder in_state(std::string machine, std::string state) &&;
+  /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
+  /// time, one finds the new state.
+  StubBuilder then_state(std::string machine, std::string state) &&;
   /// The name that reports show.
   StubBuilder named(std::string name) &&;
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
   /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for options that contradict each other, such as expect(3).times(2).
+  /// for settings that contradict each other, such as expect(3).times(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -152,7 +152,7 @@ class [[nodiscard]] StubBuilder {
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
-  /// Must not be asked: a request that matches is refused with 422 `never_expected`, and verify() reports it.
+  /// In place of reply(): a request that matches is refused with 422 `never_expected`, and verify() reports it.
   Stub never() &&;
 
  private:

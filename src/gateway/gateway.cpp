@@ -279,10 +279,10 @@ Review Gateway::review(const RequestScope& scope) const {
   return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings);
 }
 
-std::string Gateway::state(const std::string& scenario) const { return asked().script->state(scenario); }
+std::string Gateway::state(const std::string& machine) const { return asked().script->state(machine); }
 
-void Gateway::set_state(const std::string& scenario, std::string state) {
-  if (Impl* const impl = here()) impl->script->set_state(scenario, std::move(state));
+void Gateway::set_state(const std::string& machine, std::string state) {
+  if (Impl* const impl = here()) impl->script->set_state(machine, std::move(state));
 }
 
 void Gateway::reset() {

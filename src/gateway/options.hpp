@@ -21,7 +21,7 @@ struct OptionValues;
 
 }  // namespace detail
 
-/// What becomes of a chat request that stubs were mounted for and none answered.
+/// What becomes of a chat request that no stub answers while stubs are mounted.
 enum class Unmatched {
   /// 422 `no_stub_matched`, and verify() reports it.
   fails_verification,
@@ -31,8 +31,8 @@ enum class Unmatched {
   gets_default_reply,
 };
 
-/// How a gateway starts: `Options{}.port(8080).model("fast")`. Setters chain; a wrong value throws GatewayError from
-/// the Gateway's constructor.
+/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. A wrong
+/// value throws GatewayError from the Gateway's constructor.
 class Options {
  public:
   Options();
@@ -63,9 +63,10 @@ class Options {
   /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
   /// Unless set, words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
-  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It is that of every
-  /// completion and of chunks(), scripted or not, in what they do not set themselves: `every(0s)` is at once. Failures,
-  /// raw replies and other operations have none but their own. by_pieces() fits one reply, so GatewayError for it.
+  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
+  /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
+  /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
+  /// which fits one reply.
   [[nodiscard]] Options pace(Pace pace) const;
   /// Largest `n` accepted; 128 unless set.
   [[nodiscard]] Options max_n(std::int64_t n) const;
@@ -74,7 +75,7 @@ class Options {
   /// sizes, extensions and trailer, beyond which it is 413 too. So what the gateway and its journal hold of one
   /// request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Largest request line and header section in bytes; beyond it 431. 64 KiB unless set.
+  /// Largest request line and header section in bytes, at least 1024; beyond it 431. 64 KiB unless set.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// How many exchanges the journal keeps, and how many bytes of requests. 10,000 and 64 MiB unless set.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
@@ -84,8 +85,8 @@ class Options {
   /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
   /// is answered 408 and closed. 30 s unless set.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Real time that a request's body may take in all, from the end of its head on; a second more for each 10 KiB of it
-  /// that have been received. Then it is answered 408 and closed. A body that slow_body() strikes may take any time.
+  /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
+  /// it that have been received; then it is answered 408 and closed. A body that slow_body() strikes may take any time.
   /// 60 s unless set.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
@@ -95,14 +96,14 @@ class Options {
 
   /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
   /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
-  /// verify() tells it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
+  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
   /// longer than the timeouts of clients, so that those end it first. std::nullopt: no guard.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
   /// What becomes of requests that no stub answers. Unless set, they fail the verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Whether the destructor reports what verify() would have found wrong and nobody has looked at: to the test
-  /// framework whose adapter is in use, else to stderr, and then it aborts the program. True unless set.
+  /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
+  /// adapter is in use, else on stderr, and then it aborts the program. True unless set.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
   /// constructor, when there is no such code.

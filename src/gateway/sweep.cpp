@@ -65,7 +65,7 @@ SweepOptions SweepOptions::every_byte() const {
 }
 
 SweepOptions SweepOptions::limit(std::size_t steps) const {
-  if (steps == 0) throw GatewayError("at_most(0) would sweep nothing; give at least 1 step");
+  if (steps == 0) throw GatewayError("limit(0) would sweep nothing; give at least 1 step");
   SweepOptions changed = *this;
   changed.edit().at_most = steps;
   return changed;
@@ -422,7 +422,7 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where) {
   if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
   if (!Access::data(reply).faults.empty())
-    throw GatewayError("sweep: it breaks the reply itself; give it one without fail(…)");
+    throw GatewayError("sweep: it breaks the reply itself; give it one without fault(…)");
   if (!Access::data(reply).holds.empty())
     throw GatewayError("sweep: nobody opens a gate while the callable runs; give it a reply without hold(…)");
   const Pace& pace = Access::data(reply).pace;

@@ -27,7 +27,7 @@ struct SweepPlan;
 
 }  // namespace detail
 
-/// What a sweep breaks a reply with unless told otherwise, and what a list of one's own may begin with:
+/// What a sweep breaks a reply with unless SweepOptions::effects sets others, and what such a list may begin with:
 /// close_connection, reset_connection, half_close, truncate, garbage, stall of 10 ms, error_event of a server error,
 /// skip_event, duplicate_event. Every one comes to an end by itself, unless the client does not close its side after a
 /// FIN.
@@ -38,17 +38,16 @@ class SweepOptions {
  public:
   SweepOptions();
 
-  /// Breaks the reply with these, in place of sweep_effects(). At least one, or GatewayError; so for splits().
+  /// Breaks the reply with these, in place of sweep_effects(). GatewayError for an empty list, and for splits().
   [[nodiscard]] SweepOptions effects(std::vector<Effect> effects) const;
-  /// At every byte of the body besides. GatewayError for splits(), which are at every byte.
+  /// Breaks the reply at every byte of the body besides. GatewayError for splits(), which are at every byte.
   [[nodiscard]] SweepOptions every_byte() const;
-  /// Of more steps, so many, spread evenly and always the same. At least 1, or GatewayError.
+  /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Splits only inside the body, where HTTP's chunks count as the bytes that they are. For splits(), else
-  /// GatewayError.
+  /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. For one turn of an
-  /// agent, or one of several tests on a gateway.
+  /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
+  /// of an agent, or one of several tests on a gateway.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -79,19 +78,18 @@ SweepOptions splits();
 /// handles.
 class SweepStep {
  public:
-  /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte
-  /// 42 of 1650".
+  /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte 42 of 1650".
   const std::string& name() const { return name_; }
   /// Where the reply broke. GatewayError for a split.
   const Trigger& trigger() const;
-  /// How. GatewayError for a split.
+  /// How the reply broke. GatewayError for a split.
   const Effect& effect() const;
   /// After which byte of the answer the second write began. GatewayError for a step of another sweep.
   std::size_t split() const;
   /// The requests that the step's reply answered and the journal holds, oldest first: a client that tries again makes
   /// several. They have ended, unless the client left one open for a second.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
-  /// Whether one of them came to the place.
+  /// Whether one of exchanges() came to the place.
   bool reached() const { return reached_; }
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -121,7 +119,7 @@ class SweepRun;
 
 /// A range of steps, each of which runs when the loop comes to it; see Gateway::sweep. An input range: one pass, and
 /// begin() starts anew with the first step. The unbroken run is made once, by the first begin() or size(). A handle:
-/// copies share it, and it may outlive its gateway. For one thread at a time.
+/// copies share it, and it may outlive its gateway. One thread at a time may use it.
 class [[nodiscard]] Sweep {
  public:
   class Iterator {

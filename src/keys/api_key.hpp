@@ -12,13 +12,14 @@
 namespace mock_gateway {
 
 /// `requests` per `window` on the gateway's clock. A window begins with the first request after the last one ended;
-/// a request beyond the number gets 429, and its Retry-After is what is left of the window.
+/// a request beyond the number gets 429, and its Retry-After is what is left of the window, rounded up to whole
+/// seconds.
 struct RateLimit {
   std::size_t requests;
   Duration window;
 };
 
-/// Documented states of a key. Requests with a disabled key get 403, with a deleted one 401.
+/// The documented states of a key. Requests with a disabled key get 403, with a deleted one 401.
 enum class KeyState { enabled, disabled, deleted };
 
 std::string to_string(KeyState state);
@@ -62,10 +63,11 @@ class KeyOptions {
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Created disabled.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
-  /// Only these models: others get 403, and the models list omits them.
+  /// The key may use only these models: others get 403, and the models list omits them.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// Only these operations: others get 403.
+  /// The key may use only these operations: others get 403.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
+  /// Requests per window on the gateway's clock; see RateLimit.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
 
  private:

@@ -22,11 +22,12 @@ class Keys {
 
   /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
-  /// Changes the description. This and the calls below throw GatewayError for an unknown id and for a deleted key.
+  /// Changes the description. Throws GatewayError for an unknown id and for a deleted key, as all calls with an id do;
+  /// find() takes that of a deleted key.
   void set_description(const std::string& id, std::string description) const;
-  /// 403 from now on. Nothing happens to a disabled key.
+  /// Disables the key: 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
-  /// Accepted again. Nothing happens to an enabled key.
+  /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
   void enable(const std::string& id) const;
   /// Deletes the key: 401 from now on. It cannot come back.
   void remove(const std::string& id) const;
@@ -41,7 +42,7 @@ class Keys {
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
 
-  /// Reports a deleted key too, as deleted. Throws GatewayError for an unknown id.
+  /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
   ApiKey find(const std::string& id) const;
   /// Every key that is not deleted, in order of creation.
   std::vector<ApiKey> list() const;

@@ -4,10 +4,10 @@
 
 namespace mock_gateway {
 
-/// What the gateway takes beyond the documented request: a switch per extension, on in a default value unless its
-/// comment says otherwise. A default value takes what common SDKs send. What is off gets 400 (or 401, 404, 415 where
-/// that is the rule broken). A value; each setter returns a changed copy. Where Options::acceptance sets none, the
-/// profile decides: openai() for the openai profile, a default value for the others.
+/// What the gateway takes beyond the documented request: a switch per extension, on unless its comment says otherwise.
+/// A default value takes what common SDKs send. What is off gets 400 (or 401, 404, 415 where that is the rule broken).
+/// A value; each setter returns a changed copy. Where Options::acceptance sets none, the profile decides: openai() for
+/// the openai profile, a default value for the others.
 class Acceptance {
  public:
   /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
@@ -23,8 +23,9 @@ class Acceptance {
     return with(&Acceptance::bearer_in_any_case_, accepted);
   }
   bool bearer_in_any_case() const { return bearer_in_any_case_; }
-  /// Fields that the documentation does not list, `frequency_penalty` among them. Recorded as a finding, unless the
-  /// profile is openai and OpenAI documents the field.
+  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
+  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
+  /// too.
   [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(&Acceptance::unknown_fields_, accepted); }
   bool unknown_fields() const { return unknown_fields_; }
   /// Messages of role `tool`; tool calling needs them.
@@ -49,7 +50,7 @@ class Acceptance {
     return with(&Acceptance::tool_calls_in_messages_, accepted);
   }
   bool tool_calls_in_messages() const { return tool_calls_in_messages_; }
-  /// `stop` as a plain string. Recorded as a finding, except in the openai profile: OpenAI documents it.
+  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
   [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(&Acceptance::stop_as_string_, accepted); }
   bool stop_as_string() const { return stop_as_string_; }
   /// `tool_choice: "required"`.
@@ -70,10 +71,10 @@ class Acceptance {
   /// `logprobs` and `top_logprobs`.
   [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
   bool logprobs() const { return logprobs_; }
-  /// null for an optional field counts as absent.
+  /// `null` for an optional field, which then counts as absent.
   [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
   bool null_as_absent() const { return null_as_absent_; }
-  /// `stream_options` without `stream: true`. Recorded as a finding.
+  /// `stream_options` without `stream: true`; a finding.
   [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
     return with(&Acceptance::stream_options_without_stream_, accepted);
   }

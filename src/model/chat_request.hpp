@@ -15,6 +15,7 @@ namespace mock_gateway {
 
 namespace wire {
 
+/// A tool call that an assistant made.
 struct ToolCall {
   std::string id;
   std::string name;
@@ -27,6 +28,7 @@ struct ToolCall {
   Json json() const;
 };
 
+/// An element of `messages`.
 struct Message {
   // Defined in the .cpp: a file that copies one need not compile it.
   Message();
@@ -36,7 +38,7 @@ struct Message {
   Message& operator=(Message&& other) noexcept;
   ~Message();
 
-  /// system, user or assistant; tool and developer where accepted.
+  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
   std::string role;
   /// As sent: a string, an array of parts, or null.
   Json content;
@@ -50,6 +52,7 @@ struct Message {
   std::string text() const;
 };
 
+/// An element of `tools`.
 struct Tool {
   // Defined in the .cpp: a file that copies one need not compile it.
   Tool();
@@ -124,7 +127,7 @@ struct ChatRequest {
   std::optional<std::int64_t> seed;
   std::vector<std::string> stop;
   std::vector<wire::Tool> tools;
-  /// As given, else `none` without tools and `automatic` with.
+  /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
   wire::ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
   std::optional<wire::ResponseFormat> response_format;
@@ -134,7 +137,7 @@ struct ChatRequest {
   std::int64_t top_logprobs = 0;
 
   Json body;
-  /// The first 100.
+  /// The first 100 findings of this request alone.
   std::vector<Finding> findings;
 
   /// The text of the last message of role user; empty without one.

@@ -33,11 +33,11 @@ class ConnectionFault {
     slow_body,
     reply_before_body,
   };
-  /// Where a connection must be for the fault to strike.
+  /// When a connection is struck.
   enum class Moment {
-    /// Accepted this moment.
+    /// It has just been accepted.
     accepted,
-    /// Served a request before, and the first byte of the next has arrived.
+    /// It has served a request, and the first byte of the next one has arrived.
     reused,
     /// The first byte of any request has arrived.
     request,
@@ -76,8 +76,8 @@ class ConnectionFault {
 };
 
 /// RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or reads,
-/// and only by a rare chance in connect itself; after a write that told it, a read gives the end of the stream. Never
-/// ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+/// and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the stream. It
+/// never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
 ConnectionFault reset_on_accept();
 /// FIN at once, not a byte sent. What the client sends is thrown away, so that it sees the FIN and no RST.
 ConnectionFault close_on_accept();
@@ -91,16 +91,17 @@ ConnectionFault close_when_reused();
 ConnectionFault reset_when_reused();
 /// `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
-/// `103 Early Hints` with these headers in front of the reply (RFC 8297). Each is a header field, or GatewayError.
+/// `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no head
+/// can hold.
 ConnectionFault early_hints(const wire::Headers& headers);
-/// With `Link: </style.css>; rel=preload; as=style`.
+/// The same with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
 /// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
 /// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
 /// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
-/// or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
+/// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
 ConnectionFault reply_before_body(const Failure& failure);
 
 }  // namespace mock_gateway

@@ -11,7 +11,7 @@
 
 namespace mock_gateway {
 
-/// An error answer: a status, the wire's error triple, and whatever headers a test needs beside it.
+/// An HTTP error reply: a status, the error's code, message and type, and whatever headers a test needs beside them.
 /// A value; each setter returns a changed copy. Serves as a scripted reply and as a forced failure.
 class Failure {
  public:
@@ -36,8 +36,9 @@ class Failure {
   /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead. Throws GatewayError for a
   /// negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
-  /// Retry-After, literally.
+  /// Retry-After with this text as its value.
   [[nodiscard]] Failure retry_after(std::string literal) const;
+  /// No Retry-After.
   [[nodiscard]] Failure without_retry_after() const;
   /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
   /// header("retry-after-ms", "-1") sends one.
@@ -50,9 +51,9 @@ class Failure {
   [[nodiscard]] Failure header(std::string name, std::string value) const;
   /// Adds a header beside those of the same name, which are then sent as several lines. Throws as header() does.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
-  /// Replaces the error body. With `content_type` for a proxy's HTML page, say.
+  /// Replaces the error body, by a proxy's HTML page with its `content_type`, say.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
-  // Its own conversion to a string would throw.
+  // For a message that says what to call: the conversion of JSON to a string would throw.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   Failure body(const T&) const {
     static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
@@ -85,7 +86,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any error answer. See Failure.
+/// Any failure; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");

@@ -55,9 +55,9 @@ class Trigger {
   std::size_t byte_;
 };
 
-/// In place of the status line.
+/// Before the status line.
 Trigger before_headers();
-/// Head sent, body not begun.
+/// The head is sent, the body not begun.
 Trigger after_headers();
 /// After the event of that number. `count` is at least 1, or GatewayError.
 Trigger after_events(std::size_t count);
@@ -104,8 +104,8 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The stall's duration. Empty: it lasts until the gate opens; without a gate, until the client leaves, the gateway
-  /// stops or Options::stall_guard has passed.
+  /// The stall's duration. When it is empty, the stall lasts until the gate opens; without a gate, until the client
+  /// leaves, the gateway stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
   /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
@@ -139,17 +139,18 @@ class Effect {
 Effect close_connection();
 /// Ends the connection with RST.
 Effect reset_connection();
-/// Ends our side with FIN, the reply unfinished, and keeps the connection until the client closes its side, which the
-/// record then says, the gateway stops or Options::stall_guard has passed.
+/// Ends the gateway's side with FIN, the reply unfinished, and keeps the connection until the client closes its side
+/// (Exchange::departure says so), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Ends the body with FIN short of what HTTP announced: of its Content-Length; or, inside an event, of its HTTP chunk,
-/// whose size is that of the whole event. Between two events it is close_connection(). Not before the headers.
+/// Ends the connection with FIN short of what HTTP announced: a plain reply short of its Content-Length, a stream
+/// inside an event short of its HTTP chunk, whose size is that of the whole event. Between two events it is
+/// close_connection(). Not before the headers.
 Effect truncate();
 /// Writes these bytes in place of what would follow, not framed as part of the body, then ends the connection with FIN.
 /// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
 Effect garbage(std::string bytes);
 /// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on, except inside an event; so they do in the other stalls.
+/// dialect go on during any stall, except inside an event.
 Effect stall();
 /// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
 /// once. `duration` is positive, or GatewayError.
@@ -157,7 +158,7 @@ Effect stall(Duration duration);
 /// Sends nothing until the gate lets the exchange pass, then goes on.
 Effect stall(Gate gate);
 /// Sends an event with this data in place of what would follow, then `[DONE]` where the dialect has it, and terminates
-/// the body: so vLLM does when it fails in a stream. The connection stays. Between events of a stream only.
+/// the body, as vLLM does when it fails in a stream. The connection stays. Between events of a stream only.
 Effect error_event(const Json& data);
 /// The same with the error body of a failure, as the profile writes it.
 Effect error_event(const Failure& failure);
@@ -170,6 +171,7 @@ Effect duplicate_event();
 /// GatewayError.
 Effect wrong_content_length(std::int64_t difference);
 
+/// What breaks a reply, and where; see Reply::fault.
 struct Fault {
   Trigger trigger;
   Effect effect;

@@ -11,9 +11,9 @@ namespace mock_gateway {
 
 /// How much a finding weighs.
 enum class Severity {
-  /// Works here, and may not elsewhere or not for long.
+  /// It works here, but may not elsewhere, or not for long.
   warning,
-  /// Breaks what the documentation or the protocol asks of a client.
+  /// It breaks what the documentation or the protocol asks of a client.
   error,
 };
 

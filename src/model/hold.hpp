@@ -31,11 +31,12 @@ class HoldPoint {
   std::size_t number_;
 };
 
-/// `number` counts from 1, or GatewayError.
+/// Before the event of that number, which counts from 1, or GatewayError.
 HoldPoint before_event(std::size_t number);
-/// `number` counts from 1, or GatewayError.
+/// Before the token of that number, which counts from 1, or GatewayError.
 HoldPoint before_token(std::size_t number);
 
+/// A gate and the place at which it holds a reply; see Reply::hold.
 struct Hold {
   Gate gate;
   HoldPoint place;

@@ -28,7 +28,7 @@ class HttpReply {
  public:
   /// 200 with this JSON.
   HttpReply(const Json& body);  // NOLINT: implicit, so that a handler returns JSON
-  /// 200 with this text as it stands, as below.
+  /// 200 with this text as it stands, `text/plain; charset=utf-8`.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(const Text& body) : HttpReply(200, body) {}  // NOLINT: implicit, so that a handler returns text
   /// This status, from 200 to 599 or GatewayError, with this text as it stands: any bytes.
@@ -38,6 +38,7 @@ class HttpReply {
       : HttpReply(Whole{status, std::string(std::string_view(body)), std::move(content_type)}) {}
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
+  /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
   // Defined in the .cpp: a file that copies one need not compile it.
   HttpReply(const HttpReply& other);
@@ -54,7 +55,7 @@ class HttpReply {
   int status() const;
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
-  /// Those that were set or added here; a failure keeps its own.
+  /// The headers that were set or added here; a failure keeps its own.
   const wire::Headers& headers() const { return headers_; }
   const std::optional<Failure>& failure() const { return failure_; }
 
@@ -74,6 +75,7 @@ class HttpReply {
   std::optional<Failure> failure_;
 };
 
+/// Answers a request to an operation mounted with Gateway::on.
 using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
 
 }  // namespace mock_gateway

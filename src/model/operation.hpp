@@ -23,7 +23,7 @@ struct Operation {
 inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 /// GET /v1/models and GET /v1/models/{id}.
 inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// Any other, as mounted with Gateway::on.
+/// Any other operation, by the method and path with which Gateway::on mounts it.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
 }  // namespace mock_gateway

@@ -75,23 +75,23 @@ class Rate {
 /// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.
 Timing uniform(Duration least, Duration most);
 Rate uniform(double least, double most);
-/// The bell curve around `mean`, positive; `deviation` is not negative, or GatewayError. What lies below 0 becomes 0,
-/// and what lies as far on the other side, beyond twice the mean, that: so the mean is what it says.
+/// The bell curve around `mean`, which is positive; `deviation` is not negative, or GatewayError. What lies below 0
+/// becomes 0, and what lies beyond twice the mean becomes that, so that the mean stays what it is.
 Timing normal(Duration mean, Duration deviation);
-/// The same; a rate stays between a tenth of the mean and as far on the other side.
+/// The same for a rate, which stays between a tenth of the mean and 1.9 times the mean.
 Rate normal(double mean, double deviation);
-/// Most near `median`, positive, and a long tail: as networks and models are. `sigma`, from 0 to 5, or GatewayError, is
-/// the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median * 1.65. What would
-/// be beyond the limits of a Timing or Rate becomes them.
+/// Most near `median`, which is positive, and a long tail, as with networks and models. `sigma`, from 0 to 5, or
+/// GatewayError, is the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median *
+/// 1.65. What lies beyond the limits of a Timing or Rate becomes that limit.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording, one after the other; after the last it begins anew. Of Reply::every, the gaps of one
-/// reply; of first_token_after, one for each occurrence of a request. Not empty, or GatewayError.
+/// The times of a recording, one after the other; after the last it begins anew. As `every` they are the gaps of one
+/// reply, as `first_token_after` one for each occurrence of a request. Not empty, or GatewayError.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
 /// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut each for itself. It changes neither `usage` nor
+/// Reasoning, text, refusal and the arguments of each tool call are cut separately. It changes neither `usage` nor
 /// what `max_tokens` pays for, which count tokens; pace, triggers and gates count deltas. Log probabilities come with
 /// the delta in which their token ends.
 class Chunking {
@@ -114,7 +114,7 @@ class Chunking {
   std::shared_ptr<const std::vector<std::string>> pieces_;
 };
 
-/// `count` tokens to a delta, at least 1, or GatewayError; one is what every reply does unless told otherwise.
+/// `count` tokens to a delta, at least 1, or GatewayError. By one token is how a reply is cut unless set otherwise.
 Chunking by_tokens(std::size_t count = 1);
 /// `count` words to a delta, whatever the gateway's tokenizer: a word has the white space before it, and each CJK
 /// ideograph, kana or hangul syllable is one; in tool arguments, a run of letters or of punctuation is.
@@ -130,9 +130,9 @@ Chunking by_bytes(std::size_t count);
 /// GatewayError.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and what
-/// is cut into deltas. A value; each setter returns a changed copy. What is not set stays as the gateway has it, or at
-/// once and a token at a time. Deadlines are absolute, so that lateness never adds up.
+/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and how
+/// they are cut into deltas. A value; each setter returns a changed copy. What is not set is as Options::pace says,
+/// else at once and a token at a time. Deadlines are absolute, so that lateness never adds up.
 ///
 /// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
 class Pace {
@@ -152,6 +152,7 @@ class Pace {
   /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
   /// token half as long. An element of chunks() is one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
+  /// How a stream is cut into deltas.
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
   const std::optional<Timing>& first_token() const { return first_token_; }
@@ -159,7 +160,7 @@ class Pace {
   const std::optional<Rate>& rate() const { return rate_; }
   const std::optional<Chunking>& chunking() const { return chunking_; }
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
-  /// This, and from `others` what this leaves open.
+  /// This pace, with what it leaves open taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;
 
  private:

@@ -11,16 +11,18 @@ namespace mock_gateway {
 
 /// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
 /// requests may hold, where Options::acceptance does not.
-// A further one needs a name here and a row in profile.cpp, nothing else.
+// A further profile needs a name here and a row in profile.cpp, nothing else.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
-  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id. Takes Acceptance::openai()
-  /// unless another is set, and makes no finding of a field that OpenAI documents.
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…,
+  /// retry-after-ms beside Retry-After. Takes Acceptance::openai() unless another is set, and makes no finding of a
+  /// field
+  /// that OpenAI documents.
   openai,
   /// Alibaba's DashScope in its compatible mode.
   dashscope,
-  /// DeepSeek: usage on the finish chunk.
+  /// DeepSeek's shapes: usage on the finish chunk.
   deepseek,
 };
 

@@ -11,7 +11,7 @@ namespace mock_gateway {
 /// A range of numbers, both ends included. A bare number means exactly that.
 class Range {
  public:
-  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. NaN: GatewayError.
+  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
   Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
   /// Throws GatewayError when `least` is above `most` or one of them is not a number.

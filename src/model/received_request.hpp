@@ -56,10 +56,10 @@ class Headers {
 /// A request as it arrived, with keys masked.
 struct ReceivedRequest {
   std::string method;
-  /// As sent, undecoded: path, and "?" with the query if there is one.
+  /// The path, and "?" with the query if there is one, as sent, undecoded.
   std::string target;
   wire::Headers headers;
-  /// Transfer coding removed.
+  /// The body without its transfer coding.
   std::string body;
   /// The id of the key that was presented; empty when none of the gateway's was.
   std::string key_id;

@@ -28,7 +28,7 @@ struct ChatRequest;
 struct TopLogprob {
   /// UTF-8, with the space before it if it has one.
   std::string token;
-  /// As in TokenLogprob.
+  /// The natural logarithm of its probability: finite and at most 0, as in TokenLogprob.
   double logprob = 0;
 };
 
@@ -38,8 +38,9 @@ class TokenLogprob {
   /// The natural logarithm of the token's probability: finite and at most 0, or GatewayError. The alternatives are
   /// made up, as many as the request's `top_logprobs` asks for.
   TokenLogprob(double logprob);  // NOLINT: implicit, so that a list of numbers is a list of tokens
-  /// With these alternatives, in this order; the first as many as the request's `top_logprobs` asks for are sent, and
-  /// none is added. As on the wire, the token itself is among them only when it is written there.
+  /// The same with these alternatives, in this order. Of them are sent as many as the request's `top_logprobs` asks
+  /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
+  /// there.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
   // Defined in the .cpp: a file that copies one need not compile it.
   TokenLogprob(const TokenLogprob& other);
@@ -49,7 +50,7 @@ class TokenLogprob {
   ~TokenLogprob();
 
   double logprob() const { return logprob_; }
-  /// Nothing: they are made up.
+  /// The alternatives; nothing when they are made up.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -66,7 +67,7 @@ class TokenUsage {
   /// `total_tokens`; unless set, prompt and completion added up.
   [[nodiscard]] TokenUsage total(std::int64_t tokens) const;
   /// `completion_tokens_details.reasoning_tokens`; unless set, those counted in the reply, at most completion_tokens,
-  /// and the key is there when there are any.
+  /// and the key is left out when there are none.
   [[nodiscard]] TokenUsage reasoning(std::int64_t tokens) const;
   /// `prompt_tokens_details.cached_tokens`; in the deepseek profile prompt_cache_hit_tokens too. Unless set, 0 where
   /// the profile has the key.
@@ -92,9 +93,9 @@ class StreamChunk {
   /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
   /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
-  /// The same from JSON that is there already.
+  /// An event whose data is this JSON; see json_chunk().
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: likewise
+  StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
 
   /// See json_chunk().
   static StreamChunk of_json(const Json& json);
@@ -133,11 +134,11 @@ struct ReplyData;
 /// `n` unless `verbatim()`.
 ///
 /// It is a completion, which the gateway writes down as its profile does, or it is written down by the test: a failure,
-/// raw_reply() or chunks(). What makes up a completion throws GatewayError on the latter three.
+/// raw_reply() or chunks(). Setters of what only a completion has throw GatewayError on these three.
 class Reply {
  public:
   Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
-  Reply(std::string text);        // NOLINT: likewise
+  Reply(std::string text);        // NOLINT: implicit as above
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
   explicit Reply(detail::ReplyData data);
 
@@ -146,7 +147,7 @@ class Reply {
   /// Adds text; in a reply of several choices, to the last.
   [[nodiscard]] Reply text(std::string text) const;
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
-  /// is the empty one. `id`: of the call; empty, the gateway makes one up (`call_…`).
+  /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
@@ -161,8 +162,8 @@ class Reply {
   /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
   /// numbers made up as without it; elements beyond the last token sent are not used.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
-  /// `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test needs, the empty string included; for every
-  /// choice so far.
+  /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
+  /// needs, the empty string included.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
   /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
@@ -173,8 +174,7 @@ class Reply {
   /// sends it when the request asks for it. What is sent, and its pace, stay.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   [[nodiscard]] Reply usage(TokenUsage usage) const;
-  /// The same with any JSON for the whole of it, `usage(Json::object())` for `"usage":{}`. Strings are UTF-8, or
-  /// GatewayError.
+  /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
   // A template, so that usage({12, 5}) is a TokenUsage.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   [[nodiscard]] Reply usage(const T& json) const {
@@ -182,7 +182,7 @@ class Reply {
   }
   /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
-  /// extra_message. `patch` must be a JSON object, or GatewayError.
+  /// those of extra_message. `patch` must be a JSON object, or GatewayError.
   [[nodiscard]] Reply extra(const Json& patch) const;
   /// Merges fields into the message of each choice; streamed, into its first delta, the one with the role. Otherwise as
   /// extra().
@@ -193,7 +193,7 @@ class Reply {
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(); GatewayError for any other reply.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
-  /// Sent as scripted, whatever the request's stop and max_tokens say.
+  /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const;
   /// Sets a response header in place of every one of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
@@ -205,27 +205,27 @@ class Reply {
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
-  /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three
-  /// do. GatewayError for a failure and a raw reply, which are of one piece.
+  /// deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what Options::pace
+  /// says. GatewayError for a failure and a raw reply, which are of one piece.
   [[nodiscard]] Reply every(Timing gap) const;
   /// Time from the complete request to the first token: `first_token_after(uniform(10ms, 50ms))`.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// The speed from the first token on, in place of every(): `tokens_per_second(50)`; see Pace. GatewayError for a
-  /// failure and a raw reply.
+  /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
+  /// and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// How a stream of it is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for what is no
+  /// How its stream is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for a reply that is no
   /// completion.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// All that `pace` sets.
+  /// Sets all that `pace` sets.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
-  /// at its place, those of one place in the order written, until one ends the reply; verify() reports those to whose
-  /// place a reply that none of them ended did not come. Throws GatewayError for what can
-  /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
+  /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
+  /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
+  /// raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves, if it has that token; before an event, always. verify() reports a hold to which the reply did
-  /// not come. GatewayError for a failure, and for a token of a raw reply.
+  /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
+  /// did not come. GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
@@ -236,7 +236,7 @@ class Reply {
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
   /// one write per byte. No write has bytes of two events. `bytes` is at least 1, or GatewayError.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
-  /// Hands all its bytes to the kernel in one write, when the last one is due; what precedes a fault, before it.
+  /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
   [[nodiscard]] Reply one_write() const;
   /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
   /// included, and the rest once these have left for the client and a millisecond of real time has passed. On loopback
@@ -253,8 +253,8 @@ class Reply {
   std::shared_ptr<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
 
-/// A reply made from the request. It runs on the connection's thread, of several requests at one time in several; what
-/// it throws becomes a 500 on the wire and a problem that verify() reports.
+/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
+/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 /// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
@@ -262,18 +262,20 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 struct NothingMore {};
 inline NothingMore then_nothing_more() { return {}; }
 
+/// A reply that is this text.
 Reply text(std::string text);
 /// A reply that reasons first: `thinking("…").text("…")`.
 Reply thinking(std::string text);
 /// A reply that calls a tool, with no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see the setter.
+/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see
+/// Reply::malformed_tool_call.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
 /// A reply that calls a custom tool, with no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
 /// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
 Reply refusal(std::string text);
-/// Text that is this JSON, in compact form.
+/// A reply whose text is this JSON, in compact form.
 Reply json_text(const Json& value);
 /// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
 /// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
@@ -283,14 +285,14 @@ Reply chunks(std::vector<StreamChunk> elements);
 /// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
 StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
-/// Comments, pings, half an event, half a character. Not empty, or GatewayError: an HTTP chunk of no bytes would end
-/// the body.
+/// They may be comments, pings, half an event or half a character. Not empty, or GatewayError: an HTTP chunk of no
+/// bytes would end the body.
 StreamChunk raw_bytes(std::string bytes);
 
-/// An element of chunks(): an event without data, whose lines these are, without the blank line after them and
-/// separated by "\n": `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and
-/// get no fields of it. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6). GatewayError
-/// for no line, an empty line, CR, a `data` field, and what is not UTF-8.
+/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line
+/// after them: `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and the
+/// dialect adds no field to them. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6).
+/// GatewayError for no line, an empty line, CR, a `data` field, and what is not UTF-8.
 StreamChunk event(std::string lines);
 
 namespace detail {
@@ -310,8 +312,8 @@ Reply raw_reply(int status, const Text& body, std::string content_type = "applic
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
 /// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
 /// holds, model, usage, extra fields, verbatim, headers, early hints, dialect and the order and ends of deltas belong
-/// to the whole: `choices(a, b).every(20ms)`. Set on a part, GatewayError; so is a part that is a failure, a raw reply
-/// or chunks.
+/// to the whole: `choices(a, b).every(20ms)`. GatewayError for a part that sets one of these, and for a part that is a
+/// failure, a raw reply or chunks.
 template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others);
 

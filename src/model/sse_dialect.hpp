@@ -9,8 +9,7 @@
 namespace mock_gateway {
 
 /// How events are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default is what OpenAI
-/// sends. Elements of chunks() made of
-/// raw_bytes() are written as they are.
+/// sends. Elements of chunks() that raw_bytes() made are written as they are.
 class SseDialect {
  public:
   SseDialect();
@@ -20,15 +19,16 @@ class SseDialect {
   SseDialect& operator=(SseDialect&&) noexcept;
   ~SseDialect();
 
-  /// "\n", "\r\n" or "\r".
+  /// What ends a line: "\n", "\r\n" or "\r".
   [[nodiscard]] SseDialect line_end(std::string end) const;
   const std::string& line_end() const { return line_end_; }
+  /// Whether a space follows the colon of a field.
   [[nodiscard]] SseDialect space_after_colon(bool space) const;
   bool space_after_colon() const { return space_after_colon_; }
   /// Whether `data: [DONE]` ends the stream.
   [[nodiscard]] SseDialect done(bool sent) const;
   bool done() const { return done_; }
-  /// Empty: no such header.
+  /// The Content-Type of the reply; empty: no such header.
   [[nodiscard]] SseDialect content_type(std::string type) const;
   const std::string& content_type() const { return content_type_; }
   /// Whether the stream begins with a byte order mark (EF BB BF).
@@ -50,15 +50,15 @@ class SseDialect {
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
   /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
-  /// gateway's clock since the request was complete, a millisecond at least; 0: none. A ping and a token of one moment
-  /// come in this order. On the instant clock there are pings only in waits whose end is known: not at a gate, nor in a
-  /// stall() without end.
+  /// gateway's clock since the request was complete, a millisecond at least; 0: none. Of a ping and a token of one
+  /// moment the ping is first. On the instant clock there are pings only in waits whose end is known: not at a gate,
+  /// nor in a stall() without end.
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
   /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
-  /// Whether a blank line follows the last event: without one a parser drops it.
+  /// Whether a blank line follows the last event. A parser drops an event without one.
   [[nodiscard]] SseDialect final_blank_line(bool sent) const;
   bool final_blank_line() const { return final_blank_line_; }
   /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.

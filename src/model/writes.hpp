@@ -16,11 +16,11 @@ struct Writes {
     /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
     /// due_together.
     each_event,
-    /// As each_event, in writes of `size` bytes at most.
+    /// The writes of each_event, cut into writes of `size` bytes at most.
     sliced,
     /// One write for all, at the end or before a fault.
     together,
-    /// As together, but in two writes: the first `size` bytes, head included, and the rest.
+    /// Two writes at the end or before a fault: the first `size` bytes, head included, and the rest.
     split,
   };
 

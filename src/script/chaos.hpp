@@ -32,11 +32,12 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After the first, or the second, up to the `most`th event. Where the reply has fewer than are drawn, it stays whole,
-/// and its record says so. `most` at least 1, or GatewayError; so for the next two.
+/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
+/// its record says so. `most` is at least 1, or GatewayError.
 DrawnTrigger at_any_event(std::size_t most);
+/// After a token that is drawn from the first `most`; else as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
-/// The same for a byte of the body.
+/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -47,14 +48,16 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; of those that are set, all must say so.
+/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
+/// of them allows it.
 ///
 /// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
 /// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
-/// with any number of threads, and another Options::seed others. Requests are the same when their bodies and the
-/// description of their key are: a client's retry is a further occurrence of the same request, whatever its headers
-/// say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536
-/// different ones, while later ones share counters, so that their turn may depend on the order in which they come.
+/// with any number of threads, and with another Options::seed it strikes others. Requests are the same when their
+/// bodies and the description of their key are: a client's retry is a further occurrence of the same request, whatever
+/// its headers say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its
+/// first 65,536 different ones, while later ones share counters, so that their turn may depend on the order in which
+/// they come.
 class Chaos {
  public:
   /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
@@ -75,14 +78,13 @@ class Chaos {
 
   /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request; of each, since the order in which different requests
-  /// come is no property of the client. At least 1, or GatewayError; so for first().
+  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
+  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  /// Strikes the first `n` occurrences of each request.
+  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. The tester's
-  /// functions run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify()
-  /// reports.
+  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
+  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");

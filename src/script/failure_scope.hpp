@@ -10,8 +10,9 @@ class FailureScope {
  public:
   enum class Kind { all, operation, key, model };
 
+  /// Every request.
   FailureScope() = default;
-  /// Of one operation, decided before the key is looked at.
+  /// The requests of one operation; decided before the key is looked at.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 

@@ -24,7 +24,7 @@ struct TextMatcherNode;
 class TextMatcher {
  public:
   TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
-  TextMatcher(std::string part);  // NOLINT: likewise
+  TextMatcher(std::string part);  // NOLINT: implicit as above
   /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
@@ -34,7 +34,7 @@ class TextMatcher {
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
-  /// Whether no function of the tester's is part of it, so that it may be asked again for a report.
+  /// Whether no function of the test is part of it, so that it may be asked again for a report.
   bool built_in() const;
 
   /// For matchers of the library.

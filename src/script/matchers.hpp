@@ -11,7 +11,7 @@
 
 namespace mock_gateway {
 
-// Of texts.
+// Matchers of texts.
 
 TextMatcher contains(std::string part);
 TextMatcher equals(std::string text);
@@ -26,53 +26,53 @@ TextMatcher matches_regex(std::string pattern);
 /// Every text, the empty one too.
 TextMatcher any_text();
 
-// Of messages.
+// Matchers of messages.
 
-/// The text of the last user message. Without a user message nothing matches, as with the others of messages.
+/// The text of the last user message matches. A matcher of messages matches nothing when there is no such message.
 Matcher user_says(TextMatcher text);
-/// Some system message; where developer messages are accepted, one of those too.
+/// The text of some system message matches; where developer messages are accepted, one of those does too.
 Matcher system_says(TextMatcher text);
-/// Some message of any role.
+/// The text of some message of any role matches.
 Matcher any_message_says(TextMatcher text);
 /// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
 /// last.
 Matcher message_is(int position, std::string role, TextMatcher text = any_text());
-/// The number of user messages.
+/// The number of user messages is in the range.
 Matcher turns_are(Range count);
-/// The number of messages of all roles.
+/// The number of messages of all roles is in the range.
 Matcher messages_are(Range count);
 /// The last message is a tool result.
 Matcher last_is_tool_result();
-/// Among the tool results with which the conversation ends is one of a call to that function, found by its call's id,
-/// whose text matches.
+/// Among the tool results with which the conversation ends is one of a call to that function whose text matches. The
+/// call is found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
 /// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
-// Matchers of the documented fields. One that was not sent matches no value unless it says so here;
+// Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
 // `!has_field("temperature")` asks for that.
 
 Matcher model_is(std::string id);
-/// false when not sent.
+/// Not sent is false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage`; false when not sent.
+/// `stream_options.include_usage`; not sent is false.
 Matcher include_usage_is(bool include_usage);
 Matcher temperature_is(Range range);
 Matcher top_p_is(Range range);
 Matcher max_tokens_is(Range range);
 Matcher presence_penalty_is(Range range);
 Matcher repetition_penalty_is(Range range);
-/// 1 when not sent.
+/// Not sent is 1.
 Matcher n_is(Range range);
 Matcher seed_is(std::int64_t seed);
 /// `stop` holds this sequence.
 Matcher has_stop(std::string sequence);
 /// The request offers a function of that name.
 Matcher has_tool(std::string name);
-/// The number of functions that the request offers.
+/// The number of functions that the request offers is in the range.
 Matcher tools_are(Range count);
-/// "none", "auto", "required", or the name of the function that must be called; as given, else "none" without tools
-/// and "auto" with.
+/// "none", "auto", "required", or the name of the function that must be called. A request without the field has "none"
+/// when it has no tools, else "auto".
 Matcher tool_choice_is(std::string choice);
 Matcher parallel_tool_calls_is(bool parallel);
 /// "text" (or not sent), "json_object" or "json_schema"; anything else is a GatewayError.
@@ -80,7 +80,7 @@ Matcher response_format_is(std::string type);
 /// The name of the schema in a `response_format` of type json_schema.
 Matcher response_schema_is(std::string name);
 Matcher enable_thinking_is(bool enabled);
-/// false when not sent.
+/// Not sent is false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
@@ -92,11 +92,11 @@ Matcher has_field(std::string name);
 Matcher json_at(std::string pointer, Json value);
 /// The string at a JSON pointer matches.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this: of objects the members named, each including its own; arrays element by element, all of
-/// them; other values equal.
+/// The body includes this. An object includes another one when it has its members, and each value includes the other's;
+/// an array, when both have as many elements, and each includes the other's; any other value, when both are equal.
 Matcher body_includes(Json part);
 
-// Of how it came.
+// Matchers of how the request came.
 
 /// The request has this header, its name in any case.
 Matcher has_header(std::string name);
@@ -110,13 +110,13 @@ Matcher key_is(std::string id_or_description);
 /// A parameter of the query, percent-decoded and "+" as a space, whose value matches.
 Matcher has_query(std::string name, TextMatcher value = any_text());
 
-// Of anything else.
+// Matchers of anything else.
 
 /// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
-/// decided, under no lock; never for a report, which shows what it said then, or "not evaluated". What it throws
-/// becomes a 500 on the wire and a problem that verify() reports. Without name or function: GatewayError.
+/// chosen, under no lock. It is never run for a report, which shows what it said then, or "not evaluated". What it
+/// throws becomes a 500 on the wire and a problem that verify() reports. GatewayError without a name or a function.
 Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
-/// The same, of the whole call: headers, query and key too.
+/// The same for the whole call: headers, query and key too.
 Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
 
 }  // namespace mock_gateway

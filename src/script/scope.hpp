@@ -6,20 +6,20 @@
 
 namespace mock_gateway {
 
-/// The requests of one of several tests that share a gateway: those with its key, or those with its header. What a
-/// request without either belongs to cannot be told, so nothing but the whole of the gateway covers it.
+/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
+/// without either belongs to no test: only the scope of every request covers it.
 class RequestScope {
  public:
   /// Every request.
   RequestScope() = default;
   /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
-  RequestScope(const char* key);  // NOLINT: likewise
+  RequestScope(const char* key);  // NOLINT: implicit as above
 
   bool covers(const ReceivedRequest& request) const;
   /// Whether it is every request.
   bool whole() const { return kind_ == Kind::all; }
-  /// The key's id or description; empty when it is none.
+  /// The key's id or description; empty when it is not the scope of a key.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;

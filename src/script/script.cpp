@@ -37,12 +37,12 @@ std::size_t limit_of(const StubPlan& plan) {
 }
 
 void require_consistent(const StubPlan& plan) {
-  if (plan.at_most && *plan.at_most == 0) throw GatewayError("at_most(0) would never answer; never() says so");
+  if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
   if (plan.at_most && plan.nothing_more) {
-    throw GatewayError("at_most(…) steps aside and then_nothing_more() does not; choose one");
+    throw GatewayError("times(…) steps aside and then_nothing_more() does not; choose one");
   }
   if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
-    throw GatewayError("never() answers nothing, so at_most and should have no meaning before it");
+    throw GatewayError("never() answers nothing, so times and should have no meaning before it");
   }
   const std::size_t limit = limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
@@ -207,14 +207,13 @@ bool Script::may_answer(const StubState& stub) const {
 std::optional<std::size_t> Script::take(StubState& stub) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stub.removed_ || stub.exhausted() || !in_states(stub.plan())) return std::nullopt;
-  for (const ScenarioState& next : stub.plan().then_states) states_[next.scenario] = next.state;
+  for (const MachineState& next : stub.plan().then_states) states_[next.machine] = next.state;
   return stub.calls_++;
 }
 
 bool Script::in_states(const StubPlan& plan) const {
-  return std::all_of(plan.in_states.begin(), plan.in_states.end(), [this](const ScenarioState& wanted) {
-    return state_in(states_, wanted.scenario) == wanted.state;
-  });
+  return std::all_of(plan.in_states.begin(), plan.in_states.end(),
+                     [this](const MachineState& wanted) { return state_in(states_, wanted.machine) == wanted.state; });
 }
 
 std::shared_ptr<const Script::Stubs> Script::stubs() const {
@@ -233,20 +232,20 @@ Script::Stubs Script::all() const {
   return all;
 }
 
-std::string Script::state(const std::string& scenario) const {
+std::string Script::state(const std::string& machine) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return state_in(states_, scenario);
+  return state_in(states_, machine);
 }
 
-const std::string& Script::state_in(const States& states, const std::string& scenario) {
-  const auto found = states.find(scenario);
+const std::string& Script::state_in(const States& states, const std::string& machine) {
+  const auto found = states.find(machine);
   static const std::string started = "started";
   return found == states.end() ? started : found->second;
 }
 
-void Script::set_state(const std::string& scenario, std::string state) {
+void Script::set_state(const std::string& machine, std::string state) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  states_[scenario] = std::move(state);
+  states_[machine] = std::move(state);
   ++changes_;
 }
 

@@ -33,8 +33,8 @@ struct ReplyStep {
   std::shared_ptr<const ReplyFunction> function;
 };
 
-struct ScenarioState {
-  std::string scenario;
+struct MachineState {
+  std::string machine;
   std::string state;
 };
 
@@ -47,8 +47,8 @@ struct StubPlan {
   std::optional<std::size_t> at_most;
   std::optional<Range> expected_calls;
   int priority = 0;
-  std::vector<ScenarioState> in_states;
-  std::vector<ScenarioState> then_states;
+  std::vector<MachineState> in_states;
+  std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
   /// The newest exchange when it was mounted: none before it could have been its own.
@@ -74,7 +74,7 @@ class StubState {
 
   /// How often it was taken, requests included that are not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// It has answered as many requests as `at_most` or its sequence allows.
+  /// It has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
@@ -107,7 +107,7 @@ class StubState {
   std::string description_;
   std::vector<RequestScope> scopes_;
   std::size_t limit_;  // of calls
-  // Changed under the script's mutex only, so that taking a reply and moving a scenario are one step.
+  // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
   std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
@@ -128,8 +128,8 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// The state of a scenario: "started" until it was moved.
-  static const std::string& state_in(const States& states, const std::string& scenario);
+  /// The state of a state machine: "started" until it was moved.
+  static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
     /// Null when none answers.
@@ -161,8 +161,8 @@ class Script {
   /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
-  std::string state(const std::string& scenario) const;
-  void set_state(const std::string& scenario, std::string state);
+  std::string state(const std::string& machine) const;
+  void set_state(const std::string& machine, std::string state);
   States states() const;
   /// How often stubs or states were changed by the test.
   std::uint64_t changes() const { return changes_; }
