@@ -80,7 +80,7 @@ using Json = nlohmann::ordered_json;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Where in the tester's code something was scripted. Our own type, because std::source_location exists only from
+/// Where in the test something was scripted. A type of its own, because std::source_location exists only from
 /// C++20 on, and files of both standards may share one program.
 struct SourceLocation {
   const char* file = "";
@@ -130,26 +130,25 @@ class Verification;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An OpenAI-compatible model gateway inside this process: it listens when the constructor returns and is gone when the
-/// destructor does, whatever clients left open: within 50 ms up to several hundred connections, and 0.06 ms for each
-/// beyond them. Any number may live side by side.
+/// An OpenAI-compatible model gateway inside this process. It listens when the constructor returns and is gone when the
+/// destructor does, whatever clients left open; that takes up to 50 ms for several hundred connections, and 0.06 ms for
+/// each beyond them. Any number may live side by side.
 ///
 /// Its functions may be called from any thread. What they return are handles that may outlive it. Once it was moved
 /// from, they throw GatewayError; it may be destroyed, and assigned to.
 ///
 /// A process that was forked from the one that made it has a copy of this object, and no gateway. There its destructor
-/// and every function that returns nothing do nothing; what returns its addresses or api_key() does; all others throw
-/// GatewayError. Handles from before the fork are not to be used there. The port, and connections, end with the
-/// gateway although such a process lives.
+/// and every function that returns nothing do nothing; its addresses and api_key() can be asked for; all other
+/// functions throw GatewayError. Handles from before the fork are not to be used there. The port, and connections, end
+/// with the gateway although such a process lives.
 class Gateway {
  public:
   /// Throws GatewayError when it cannot listen, saying why: the port is taken, the host is not ours.
   explicit Gateway(SourceLocation where = SourceLocation::current());
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current());
-  /// Stops, and then is the net under verify(): what it would find wrong, and nobody has looked at, becomes a failure
-  /// of the running test where an adapter is in use, at the line that made the gateway; else it is printed to stderr,
-  /// and the program aborts. While an exception is on its way it is printed only. Options::verify_on_destruction(false)
-  /// turns it off.
+  /// Stops, and then reports the problems of verify() that nobody has looked at: as a failed check of the running test
+  /// where an adapter is in use, at the line that made the gateway; else on stderr, and the program aborts. While an
+  /// exception is on its way it only prints them. Options::verify_on_destruction(false) turns this off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
   /// What this gateway was before ends as by its destructor.
@@ -159,6 +158,7 @@ class Gateway {
   std::string base_url() const;
   /// "http://127.0.0.1:54321".
   std::string root_url() const;
+  /// The host that it listens on, as Options::host says; the addresses above have 127.0.0.1 for 0.0.0.0.
   std::string host() const;
   int port() const;
   /// The default key's secret: valid from the start, and the only one that can be asked for again.
@@ -175,17 +175,19 @@ class Gateway {
   /// effect that can happen there. The loop makes a step when it comes to it, and its body judges the client:
   /// `for (const auto& broken : gateway.sweep(reply, [&] { client.stream("go"); })) CHECK(…)`.
   ///
-  /// Places are: before and after the head, after each event (and so after each token), inside each event in the middle
-  /// and in each character of several bytes, before `[DONE]`, at the end; of a reply that is not streamed, before and
-  /// after the head, inside the body likewise, at the end. Effects are sweep_effects(), on the manual clock without the
-  /// stall, which nobody would end; one that does there what another does too is left out (truncate where it closes).
-  /// splits() breaks nothing, and divides the answer in two writes at each byte.
+  /// The places of a stream are: before and after the head, after each event (and so after each token), in the middle
+  /// of each event, inside each character of several bytes, before `[DONE]`, and at the end. Those of a reply that is
+  /// not streamed are: before and after the head, in the middle of the body, inside each of its characters of several
+  /// bytes, and at the end. Effects are sweep_effects(), on the manual clock without the stall, which nobody would end.
+  /// An effect is left out where it does what another one does (truncate() where it closes the connection). splits()
+  /// breaks nothing, and divides the answer in two writes at each byte.
   ///
   /// While the callable runs, and no longer, every chat request gets the reply of the step, whatever stubs there are,
   /// also when the client tries again; SweepOptions::when limits that. Of several requests of the unbroken run the
-  /// first gives the places. A place that a step did not come to is told by the step, not by verify(); what else is
-  /// wrong is told as ever. Throws GatewayError for a reply with faults of its own and, from begin() or size(), when no
-  /// request of the unbroken run got the reply; what the callable throws passes.
+  /// first gives the places. SweepStep::reached says whether a step came to its place, which verify() does not report;
+  /// it reports everything else. Throws GatewayError for a reply that has faults or holds of its own, or a pace on the
+  /// manual clock. begin(), size() and the loop throw it when no request of the unbroken run got the reply, when two
+  /// steps running make no request, and when a rule of chaos strikes a step; they let pass what the callable throws.
   Sweep sweep(const Reply& reply, std::function<void()> callable, SourceLocation where = SourceLocation::current());
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
               SourceLocation where = SourceLocation::current());
@@ -202,21 +204,21 @@ class Gateway {
 
   /// Adds a rule of chaos: what goes wrong, in which chat requests, decided by Options::seed; see Chaos. Several rules
   /// are asked in the order written, and all that strike are applied; a failure ends the list. They strike what a stub
-  /// or the default answers, not what is refused. Each numbers itself from 1. Exchange::chaos says what struck;
-  /// verify() and review() print the seed. That a reply did not come to a fault of chaos is no failure of verify().
+  /// or the default reply answers, not what is refused. They are numbered from 1. Exchange::chaos says what struck;
+  /// verify() and review() print the seed. verify() does not report a fault of chaos to which the reply did not come.
   void chaos(const Chaos& rule);
   /// Drops the rules of chaos with their counts: the next one is number 1 and counts from the first request on.
   void clear_chaos();
 
   /// Strikes the next `times` connections with a fault, in the order in which faults were queued: the first of the
-  /// queue waits until a connection comes to its place, which is the moment it is accepted, its next request once it
-  /// has served one, or any request, as the fault's name says; open connections count. One that no connection came to
-  /// is told by verify(). Journal::connection_hits has those that were struck. `times` at least 1, or GatewayError.
+  /// queue waits until a connection comes to its moment, which is being accepted, the next request once it has served
+  /// one, or any request (ConnectionFault::Moment); open connections count. verify() reports a fault to whose moment no
+  /// connection came. Journal::connection_hits has those that were struck. `times` at least 1, or GatewayError.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
   /// Strikes every connection that comes to the fault's moment, until clear_connection_faults or reset, in place of an
-  /// earlier fault of that moment. A fault that next_connection queued comes before it. That none came is no failure of
-  /// verify().
+  /// earlier fault of that moment. A fault that next_connection queued comes before it. verify() does not report that
+  /// no connection came.
   void every_connection(const ConnectionFault& fault);
   /// Drops the faults of next_connection that no connection came to, and those of every_connection.
   void clear_connection_faults();
@@ -227,11 +229,11 @@ class Gateway {
   /// Opens the same port again. Throws GatewayError when another program has taken it meanwhile.
   void accept_connections();
 
-  /// Mounts another operation behind the same keys, rights, limits, failures and journal. `path` begins with "/" and
-  /// is compared as sent, without the query; a segment `{name}` takes any one segment. The handler runs on the
-  /// connection's thread; what it throws becomes a 500 and a line in the exchange's decision. Mounting the same
-  /// method and path again replaces the handler. Throws GatewayError for a method and path that the gateway serves
-  /// itself; `DELETE /v1/models/{id}` is none.
+  /// Mounts another operation behind the same keys, rights, limits, failures and journal. `method` is in capitals.
+  /// `path` begins with "/" and is compared as sent, without the query; a segment `{name}` takes any one segment, and a
+  /// path without one comes first. The handler runs on the connection's thread; what it throws becomes a 500 on the
+  /// wire and a problem that verify() reports. Mounting the same method and path again replaces the handler. Throws
+  /// GatewayError for a method and path that the gateway serves itself; `DELETE /v1/models/{id}` is none.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
   Journal journal() const;
@@ -239,26 +241,28 @@ class Gateway {
   /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
   /// are not as they should be, functions of the test that threw, faults that were never reached, waits that ran into
   /// their guard. Waits first, in real time, at most a second, until no exchange is under way. With a scope, only what
-  /// concerns one of several tests: its requests, and the stubs that key_is or header_is gave to it.
+  /// concerns one of several tests: its requests, and the stubs that key_is or header_is gave to it. Throws
+  /// GatewayError for a scope whose key this gateway does not have.
   Verification verify() const;
   Verification verify(const RequestScope& scope) const;
   /// What the client did wrong, as far as the journal proves it. Waits like verify().
   Review review() const;
   Review review(const RequestScope& scope) const;
 
-  /// The state of a scenario: "started" until a stub's then_state, or set_state, moved it.
-  std::string state(const std::string& scenario) const;
-  void set_state(const std::string& scenario, std::string state);
+  /// The state of a state machine: "started" until a stub's then_state, or set_state, moved it.
+  std::string state(const std::string& machine) const;
+  void set_state(const std::string& machine, std::string state);
 
-  /// Forgets stubs and states of scenarios, forced failures, chaos, faults of connections (the port is opened), the
-  /// journal, and what verify() found; keys, limits and mounted operations stay. A request that arrives late from an
-  /// earlier test cannot be told from the next test's, unless tests have a key or a header of their own (RequestScope).
+  /// Forgets stubs, states of state machines, forced failures, chaos, faults of connections (the port is opened), the
+  /// journal, and the problems of verify(); keys, limits and mounted operations stay. A request that arrives late from
+  /// an earlier test cannot be told from the next test's, unless tests have a key or a header of their own
+  /// (RequestScope).
   void reset();
 
-  /// Ends every connection and stops listening: within 50 ms up to several hundred connections, and 0.06 ms for each
-  /// beyond them. A tester's own function that blocks is waited for, and named on stderr after a second. The destructor
-  /// does the same. Throws GatewayError when called by a function that this gateway called; the destructor then aborts
-  /// the program, after a message on stderr.
+  /// Ends every connection and stops listening, as the destructor does: that takes up to 50 ms for several hundred
+  /// connections, and 0.06 ms for each beyond them. A function of the test that blocks is waited for, and named on
+  /// stderr after a second. Throws GatewayError when called by a function that this gateway called; the destructor then
+  /// aborts the program, after a message on stderr.
   void stop();
 
  private:
@@ -295,16 +299,18 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
 /// requests may hold, where Options::acceptance does not.
-// A further one needs a name here and a row in profile.cpp, nothing else.
+// A further profile needs a name here and a row in profile.cpp, nothing else.
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
-  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id. Takes Acceptance::openai()
-  /// unless another is set, and makes no finding of a field that OpenAI documents.
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…,
+  /// retry-after-ms beside Retry-After. Takes Acceptance::openai() unless another is set, and makes no finding of a
+  /// field
+  /// that OpenAI documents.
   openai,
   /// Alibaba's DashScope in its compatible mode.
   dashscope,
-  /// DeepSeek: usage on the finish chunk.
+  /// DeepSeek's shapes: usage on the finish chunk.
   deepseek,
 };
 
@@ -339,7 +345,7 @@ struct OptionValues;
 
 }  // namespace detail
 
-/// What becomes of a chat request that stubs were mounted for and none answered.
+/// What becomes of a chat request that no stub answers while stubs are mounted.
 enum class Unmatched {
   /// 422 `no_stub_matched`, and verify() reports it.
   fails_verification,
@@ -349,8 +355,8 @@ enum class Unmatched {
   gets_default_reply,
 };
 
-/// How a gateway starts: `Options{}.port(8080).model("fast")`. Setters chain; a wrong value throws GatewayError from
-/// the Gateway's constructor.
+/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. A wrong
+/// value throws GatewayError from the Gateway's constructor.
 class Options {
  public:
   Options();
@@ -381,9 +387,10 @@ class Options {
   /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
   /// Unless set, words.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
-  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It is that of every
-  /// completion and of chunks(), scripted or not, in what they do not set themselves: `every(0s)` is at once. Failures,
-  /// raw replies and other operations have none but their own. by_pieces() fits one reply, so GatewayError for it.
+  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
+  /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
+  /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
+  /// which fits one reply.
   [[nodiscard]] Options pace(Pace pace) const;
   /// Largest `n` accepted; 128 unless set.
   [[nodiscard]] Options max_n(std::int64_t n) const;
@@ -392,7 +399,7 @@ class Options {
   /// sizes, extensions and trailer, beyond which it is 413 too. So what the gateway and its journal hold of one
   /// request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Largest request line and header section in bytes; beyond it 431. 64 KiB unless set.
+  /// Largest request line and header section in bytes, at least 1024; beyond it 431. 64 KiB unless set.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
   /// How many exchanges the journal keeps, and how many bytes of requests. 10,000 and 64 MiB unless set.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
@@ -402,8 +409,8 @@ class Options {
   /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
   /// is answered 408 and closed. 30 s unless set.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Real time that a request's body may take in all, from the end of its head on; a second more for each 10 KiB of it
-  /// that have been received. Then it is answered 408 and closed. A body that slow_body() strikes may take any time.
+  /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
+  /// it that have been received; then it is answered 408 and closed. A body that slow_body() strikes may take any time.
   /// 60 s unless set.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
@@ -413,14 +420,14 @@ class Options {
 
   /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
   /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
-  /// verify() tells it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
+  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
   /// longer than the timeouts of clients, so that those end it first. std::nullopt: no guard.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
   /// What becomes of requests that no stub answers. Unless set, they fail the verification.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Whether the destructor reports what verify() would have found wrong and nobody has looked at: to the test
-  /// framework whose adapter is in use, else to stderr, and then it aborts the program. True unless set.
+  /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
+  /// adapter is in use, else on stderr, and then it aborts the program. True unless set.
   [[nodiscard]] Options verify_on_destruction(bool verify) const;
   /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
   /// constructor, when there is no such code.
@@ -472,10 +479,10 @@ std::ostream& operator<<(std::ostream& out, const Wait& wait);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway takes beyond the documented request: a switch per extension, on in a default value unless its
-/// comment says otherwise. A default value takes what common SDKs send. What is off gets 400 (or 401, 404, 415 where
-/// that is the rule broken). A value; each setter returns a changed copy. Where Options::acceptance sets none, the
-/// profile decides: openai() for the openai profile, a default value for the others.
+/// What the gateway takes beyond the documented request: a switch per extension, on unless its comment says otherwise.
+/// A default value takes what common SDKs send. What is off gets 400 (or 401, 404, 415 where that is the rule broken).
+/// A value; each setter returns a changed copy. Where Options::acceptance sets none, the profile decides: openai() for
+/// the openai profile, a default value for the others.
 class Acceptance {
  public:
   /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
@@ -491,8 +498,9 @@ class Acceptance {
     return with(&Acceptance::bearer_in_any_case_, accepted);
   }
   bool bearer_in_any_case() const { return bearer_in_any_case_; }
-  /// Fields that the documentation does not list, `frequency_penalty` among them. Recorded as a finding, unless the
-  /// profile is openai and OpenAI documents the field.
+  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
+  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
+  /// too.
   [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(&Acceptance::unknown_fields_, accepted); }
   bool unknown_fields() const { return unknown_fields_; }
   /// Messages of role `tool`; tool calling needs them.
@@ -517,7 +525,7 @@ class Acceptance {
     return with(&Acceptance::tool_calls_in_messages_, accepted);
   }
   bool tool_calls_in_messages() const { return tool_calls_in_messages_; }
-  /// `stop` as a plain string. Recorded as a finding, except in the openai profile: OpenAI documents it.
+  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
   [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(&Acceptance::stop_as_string_, accepted); }
   bool stop_as_string() const { return stop_as_string_; }
   /// `tool_choice: "required"`.
@@ -538,10 +546,10 @@ class Acceptance {
   /// `logprobs` and `top_logprobs`.
   [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
   bool logprobs() const { return logprobs_; }
-  /// null for an optional field counts as absent.
+  /// `null` for an optional field, which then counts as absent.
   [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
   bool null_as_absent() const { return null_as_absent_; }
-  /// `stream_options` without `stream: true`. Recorded as a finding.
+  /// `stream_options` without `stream: true`; a finding.
   [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
     return with(&Acceptance::stream_options_without_stream_, accepted);
   }
@@ -596,9 +604,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// How much a finding weighs.
 enum class Severity {
-  /// Works here, and may not elsewhere or not for long.
+  /// It works here, but may not elsewhere, or not for long.
   warning,
-  /// Breaks what the documentation or the protocol asks of a client.
+  /// It breaks what the documentation or the protocol asks of a client.
   error,
 };
 
@@ -634,6 +642,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
+/// A tool call that an assistant made.
 struct ToolCall {
   std::string id;
   std::string name;
@@ -646,6 +655,7 @@ struct ToolCall {
   Json json() const;
 };
 
+/// An element of `messages`.
 struct Message {
   // Defined in the .cpp: a file that copies one need not compile it.
   Message();
@@ -655,7 +665,7 @@ struct Message {
   Message& operator=(Message&& other) noexcept;
   ~Message();
 
-  /// system, user or assistant; tool and developer where accepted.
+  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
   std::string role;
   /// As sent: a string, an array of parts, or null.
   Json content;
@@ -669,6 +679,7 @@ struct Message {
   std::string text() const;
 };
 
+/// An element of `tools`.
 struct Tool {
   // Defined in the .cpp: a file that copies one need not compile it.
   Tool();
@@ -743,7 +754,7 @@ struct ChatRequest {
   std::optional<std::int64_t> seed;
   std::vector<std::string> stop;
   std::vector<wire::Tool> tools;
-  /// As given, else `none` without tools and `automatic` with.
+  /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
   wire::ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
   std::optional<wire::ResponseFormat> response_format;
@@ -753,7 +764,7 @@ struct ChatRequest {
   std::int64_t top_logprobs = 0;
 
   Json body;
-  /// The first 100.
+  /// The first 100 findings of this request alone.
   std::vector<Finding> findings;
 
   /// The text of the last message of role user; empty without one.
@@ -813,10 +824,10 @@ class Headers {
 /// A request as it arrived, with keys masked.
 struct ReceivedRequest {
   std::string method;
-  /// As sent, undecoded: path, and "?" with the query if there is one.
+  /// The path, and "?" with the query if there is one, as sent, undecoded.
   std::string target;
   wire::Headers headers;
-  /// Transfer coding removed.
+  /// The body without its transfer coding.
   std::string body;
   /// The id of the key that was presented; empty when none of the gateway's was.
   std::string key_id;
@@ -838,7 +849,7 @@ struct ReceivedRequest {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An error answer: a status, the wire's error triple, and whatever headers a test needs beside it.
+/// An HTTP error reply: a status, the error's code, message and type, and whatever headers a test needs beside them.
 /// A value; each setter returns a changed copy. Serves as a scripted reply and as a forced failure.
 class Failure {
  public:
@@ -863,8 +874,9 @@ class Failure {
   /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead. Throws GatewayError for a
   /// negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
-  /// Retry-After, literally.
+  /// Retry-After with this text as its value.
   [[nodiscard]] Failure retry_after(std::string literal) const;
+  /// No Retry-After.
   [[nodiscard]] Failure without_retry_after() const;
   /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
   /// header("retry-after-ms", "-1") sends one.
@@ -877,9 +889,9 @@ class Failure {
   [[nodiscard]] Failure header(std::string name, std::string value) const;
   /// Adds a header beside those of the same name, which are then sent as several lines. Throws as header() does.
   [[nodiscard]] Failure add_header(std::string name, std::string value) const;
-  /// Replaces the error body. With `content_type` for a proxy's HTML page, say.
+  /// Replaces the error body, by a proxy's HTML page with its `content_type`, say.
   [[nodiscard]] Failure body(std::string body, std::string content_type = "application/json") const;
-  // Its own conversion to a string would throw.
+  // For a message that says what to call: the conversion of JSON to a string would throw.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   Failure body(const T&) const {
     static_assert(!std::is_same_v<T, Json>, "body(...) takes text; json_body(...) takes JSON");
@@ -912,7 +924,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any error answer. See Failure.
+/// Any failure; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");
@@ -969,11 +981,11 @@ class ConnectionFault {
     slow_body,
     reply_before_body,
   };
-  /// Where a connection must be for the fault to strike.
+  /// When a connection is struck.
   enum class Moment {
-    /// Accepted this moment.
+    /// It has just been accepted.
     accepted,
-    /// Served a request before, and the first byte of the next has arrived.
+    /// It has served a request, and the first byte of the next one has arrived.
     reused,
     /// The first byte of any request has arrived.
     request,
@@ -1012,8 +1024,8 @@ class ConnectionFault {
 };
 
 /// RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or reads,
-/// and only by a rare chance in connect itself; after a write that told it, a read gives the end of the stream. Never
-/// ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+/// and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the stream. It
+/// never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
 ConnectionFault reset_on_accept();
 /// FIN at once, not a byte sent. What the client sends is thrown away, so that it sees the FIN and no RST.
 ConnectionFault close_on_accept();
@@ -1027,16 +1039,17 @@ ConnectionFault close_when_reused();
 ConnectionFault reset_when_reused();
 /// `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
-/// `103 Early Hints` with these headers in front of the reply (RFC 8297). Each is a header field, or GatewayError.
+/// `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no head
+/// can hold.
 ConnectionFault early_hints(const wire::Headers& headers);
-/// With `Link: </style.css>; rel=preload; as=style`.
+/// The same with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
 /// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
 /// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
 /// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
 ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
-/// or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
+/// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
 ConnectionFault reply_before_body(const Failure& failure);
 
 }}  // namespace mock_gateway
@@ -1045,20 +1058,20 @@ ConnectionFault reply_before_body(const Failure& failure);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The requests of one of several tests that share a gateway: those with its key, or those with its header. What a
-/// request without either belongs to cannot be told, so nothing but the whole of the gateway covers it.
+/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
+/// without either belongs to no test: only the scope of every request covers it.
 class RequestScope {
  public:
   /// Every request.
   RequestScope() = default;
   /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
-  RequestScope(const char* key);  // NOLINT: likewise
+  RequestScope(const char* key);  // NOLINT: implicit as above
 
   bool covers(const ReceivedRequest& request) const;
   /// Whether it is every request.
   bool whole() const { return kind_ == Kind::all; }
-  /// The key's id or description; empty when it is none.
+  /// The key's id or description; empty when it is not the scope of a key.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;
@@ -1089,7 +1102,7 @@ struct Decision {
   enum class Kind {
     /// A stub answered; `detail` names it.
     stub,
-    /// No stub was mounted that could concern the request: the deterministic default reply.
+    /// The default reply answered: no stub was mounted that could concern the request.
     default_reply,
     /// Stubs were mounted and none answered; `detail` is the diagnosis.
     unmatched,
@@ -1103,13 +1116,13 @@ struct Decision {
     models,
     /// A handler mounted with Gateway::on.
     handler,
-    /// A function of the tester's threw; `detail` is what it said.
+    /// A function of the test threw; `detail` is what it said.
     callback_failed,
-    /// The gateway could not make an answer, and no function of the tester's threw: a reply that does not fit its
-    /// request, a tokenizer whose tokens are not the text, or a failure of the gateway's own, such as std::bad_alloc;
-    /// `detail` is the reason.
+    /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
+    /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
+    /// reason.
     answer_failed,
-    /// Not HTTP, or not yet a whole request.
+    /// What came was not HTTP, or not a whole request.
     malformed,
   };
   Kind kind = Kind::malformed;
@@ -1180,7 +1193,7 @@ std::ostream& operator<<(std::ostream& out, Departure::How how);
 /// "reset after 2 events".
 std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
-/// A connection that a fault of Gateway::next_connection struck.
+/// A connection that a fault of Gateway::next_connection or every_connection struck.
 struct ConnectionHit {
   std::uint64_t connection_id = 0;
   ConnectionFault fault;
@@ -1208,8 +1221,7 @@ class Exchange {
   /// Whether its connection had served a request before.
   bool reused_connection() const;
 
-  // A reference into a named handle; a copy from a temporary one, such as Journal::last() gives, so that it may be
-  // kept.
+  // These give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
   const std::string& method() const&;
   std::string method() &&;
   std::string path() const;
@@ -1242,7 +1254,7 @@ class Exchange {
   bool client_closed_its_side() const;
   /// How the client left; nothing while it is there, and when it left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection that struck this request.
+  /// The fault of Gateway::next_connection or every_connection that struck this request.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
   /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
@@ -1252,7 +1264,7 @@ class Exchange {
   /// The faults of the reply, in the order in which they were scripted: `reset the connection after 2 tokens`; with
   /// `: not reached` behind it where the reply has ended before its trigger. Empty until the exchange has ended.
   std::vector<std::string> faults() const;
-  /// A hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
+  /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
   bool guard_expired() const;
   /// Events, content deltas and bytes of the answer handed to the connection so far.
   std::size_t events_sent() const;
@@ -1260,20 +1272,20 @@ class Exchange {
   std::size_t bytes_sent() const;
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock. A pace is counted
-  /// from the first. On Linux it is when the request's last byte reached the system, or the exchange before it on its
-  /// connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when the
-  /// gateway had read it.
+  /// from received(). On Linux a request is complete when its last byte reached the system, or when the exchange before
+  /// it on its connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when
+  /// the gateway had read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
 
   /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
-  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Control
-  /// characters other than tabs and line ends, their like, and bytes that are not UTF-8 stand in it as octal numbers
-  /// that printf turns into the same bytes.
+  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Characters that
+  /// would disturb a terminal, and bytes that are not UTF-8, stand in it as octal numbers that printf turns into the
+  /// same bytes.
   std::string as_curl() const;
   /// One line: id, method, target, status, decision, with the reason of a refused request, outcome, and what faults and
-  /// chaos did. Control characters and their like are escaped in it.
+  /// chaos did. Control characters, and others that would disturb a terminal, are escaped in it.
   std::string summary() const;
 
  private:
@@ -1293,13 +1305,14 @@ class Journal {
   std::size_t count() const;
   /// How many of them were evicted to keep the bounds (Options::journal_limits).
   std::size_t evicted() const;
+  /// Those that are kept, oldest first.
   std::vector<Exchange> all() const;
   /// The newest. Throws GatewayError when there is none.
   Exchange last() const;
   /// By its id. Throws GatewayError when there never was one, or it was evicted.
   Exchange at(std::uint64_t id) const;
-  /// The connections that Gateway::next_connection struck, oldest first, also those on which no request was read; the
-  /// newest, as many as exchanges are kept. Each is there before the client can see it.
+  /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
+  /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.
   std::vector<ConnectionHit> connection_hits() const;
   /// How many connections the exchanges that are kept came on.
   std::size_t connections() const;
@@ -1313,8 +1326,8 @@ class Journal {
   /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
   /// is not waited for while its reply waits.
   Wait wait_until_idle(Duration timeout) const;
-  /// Forgets what is recorded and counts from 0 again; ids go on. What verify() has to report stays: Gateway::reset
-  /// forgets that too.
+  /// Forgets what is recorded and counts from 0 again; ids go on. The problems of verify() stay: Gateway::reset forgets
+  /// them too.
   void clear() const;
 
  private:
@@ -1327,22 +1340,22 @@ class Journal {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What verify() found wrong.
+/// What verify() reports.
 struct Problem {
   enum class Kind {
     /// No stub answered a request.
     unmatched,
-    /// A stub was not called as often as it expects.
+    /// A stub was not called as often as it expects, or one with never() was called.
     unmet_expectation,
     /// A stub answered a request that is not as it should be.
     invalid,
-    /// A function of the tester's threw.
+    /// A function of the test threw.
     callback_failed,
-    /// The gateway could not make an answer, although no function of the tester's threw.
+    /// The gateway could not make an answer, although no function of the test threw.
     answer_failed,
     /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
     fault_not_reached,
-    /// A reply ended before a place at which it was to be held, or its bytes to be split.
+    /// A reply ended before a place at which it was to be held, its bytes to be split, or a chunk to get extra fields.
     place_not_reached,
     /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
     /// real-time guard.
@@ -1355,7 +1368,7 @@ struct Problem {
   std::string text;
   /// The exchanges that it is about.
   std::vector<std::uint64_t> exchanges{};
-  /// Where the stub was written that it is about; else unknown.
+  /// Where the stub that it is about was written, or the fault of a connection; else unknown.
   SourceLocation where{};
 };
 
@@ -1368,8 +1381,8 @@ class ReportedProblems;
 
 }  // namespace detail
 
-/// The result of verify(): true when nothing is wrong. Prints itself: CHECK(gateway.verify()). Looking at it in
-/// any way but notes() counts as having been told.
+/// The result of verify(): true when there is no problem. Prints itself: CHECK(gateway.verify()). Problems that were
+/// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
 class [[nodiscard]] Verification {
  public:
   // Defined in the .cpp: a file that copies one need not compile it.
@@ -1382,17 +1395,17 @@ class [[nodiscard]] Verification {
   explicit operator bool() const;
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// What is no mistake by itself: what chaos did; of the first ten exchanges that a scripted fault broke, or that
-  /// ended with another finish_reason than stop and tool_calls, what happened; stubs that were never called, or always
-  /// hidden by others. A line each.
+  /// What is no mistake by itself, a line each: what chaos did; what happened in the first ten exchanges that a
+  /// scripted fault struck or that ended with another finish_reason than stop and tool_calls; stubs that were never
+  /// called or always hidden by others; how many exchanges are still under way.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
-  /// As it prints itself: the first 20 problems and the first 20 notes.
+  /// What it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
-  /// For the library. `identities` name the problems in `told`.
+  /// For the library. `identities` name the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
-               std::shared_ptr<detail::ReportedProblems> told);
+               std::shared_ptr<detail::ReportedProblems> reported);
 
  private:
   std::vector<Problem> problems_;
@@ -1413,7 +1426,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// A range of numbers, both ends included. A bare number means exactly that.
 class Range {
  public:
-  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. NaN: GatewayError.
+  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
   Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
   /// Throws GatewayError when `least` is above `most` or one of them is not a number.
@@ -1463,7 +1476,7 @@ class Clock {
   std::shared_ptr<detail::ClockState> state_;
 };
 
-/// Time as it passes; what a gateway uses unless told otherwise. Never goes backwards.
+/// Time as it passes, never backwards. A gateway uses it unless Options::clock sets another.
 class RealClock : public Clock {
  public:
   RealClock();
@@ -1480,10 +1493,12 @@ class InstantClock : public Clock {
 ///
 /// A wait on it ends after `guard` of real time even if nobody advances, so that a failing test never hangs; the
 /// exchange's record then says so, and the exchange waits no more on this clock or at a gate. verify() of each gateway
-/// that uses the clock tells it, of a sleep_for too.
+/// that uses the clock reports it, and a sleep_for that ended so too.
 class ManualClock : public Clock {
  public:
+  /// Something that waits for a moment.
   struct PendingWait {
+    /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
     TimePoint deadline;
   };
@@ -1494,7 +1509,7 @@ class ManualClock : public Clock {
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
-  /// has happened (what takes longer than the guard is waited for no more). A client's sleep_for is only woken: what
+  /// has happened; what takes longer than the guard is waited for no more. A client's sleep_for is only woken: what
   /// the client then does is for the test to wait for, so advance one sleep at a time. A function of the test that a
   /// gateway calls (on_exchange, a reply, a handler) may call it too: the exchange that called is not waited for.
   /// Throws GatewayError when `step` is negative.
@@ -1589,9 +1604,9 @@ class Trigger {
   std::size_t byte_;
 };
 
-/// In place of the status line.
+/// Before the status line.
 Trigger before_headers();
-/// Head sent, body not begun.
+/// The head is sent, the body not begun.
 Trigger after_headers();
 /// After the event of that number. `count` is at least 1, or GatewayError.
 Trigger after_events(std::size_t count);
@@ -1638,8 +1653,8 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The stall's duration. Empty: it lasts until the gate opens; without a gate, until the client leaves, the gateway
-  /// stops or Options::stall_guard has passed.
+  /// The stall's duration. When it is empty, the stall lasts until the gate opens; without a gate, until the client
+  /// leaves, the gateway stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
   /// The gate that ends the stall.
   const std::optional<Gate>& gate() const { return gate_; }
@@ -1673,17 +1688,18 @@ class Effect {
 Effect close_connection();
 /// Ends the connection with RST.
 Effect reset_connection();
-/// Ends our side with FIN, the reply unfinished, and keeps the connection until the client closes its side, which the
-/// record then says, the gateway stops or Options::stall_guard has passed.
+/// Ends the gateway's side with FIN, the reply unfinished, and keeps the connection until the client closes its side
+/// (Exchange::departure says so), the gateway stops or Options::stall_guard has passed.
 Effect half_close();
-/// Ends the body with FIN short of what HTTP announced: of its Content-Length; or, inside an event, of its HTTP chunk,
-/// whose size is that of the whole event. Between two events it is close_connection(). Not before the headers.
+/// Ends the connection with FIN short of what HTTP announced: a plain reply short of its Content-Length, a stream
+/// inside an event short of its HTTP chunk, whose size is that of the whole event. Between two events it is
+/// close_connection(). Not before the headers.
 Effect truncate();
 /// Writes these bytes in place of what would follow, not framed as part of the body, then ends the connection with FIN.
 /// After the headers of a stream they stand where the size of an HTTP chunk belongs. Not empty, or GatewayError.
 Effect garbage(std::string bytes);
 /// Sends nothing more until the client leaves, the gateway stops or Options::stall_guard has passed. The pings of a
-/// dialect go on, except inside an event; so they do in the other stalls.
+/// dialect go on during any stall, except inside an event.
 Effect stall();
 /// Sends nothing for `duration` on the gateway's clock, then goes on: tokens whose time has passed meanwhile leave at
 /// once. `duration` is positive, or GatewayError.
@@ -1691,7 +1707,7 @@ Effect stall(Duration duration);
 /// Sends nothing until the gate lets the exchange pass, then goes on.
 Effect stall(Gate gate);
 /// Sends an event with this data in place of what would follow, then `[DONE]` where the dialect has it, and terminates
-/// the body: so vLLM does when it fails in a stream. The connection stays. Between events of a stream only.
+/// the body, as vLLM does when it fails in a stream. The connection stays. Between events of a stream only.
 Effect error_event(const Json& data);
 /// The same with the error body of a failure, as the profile writes it.
 Effect error_event(const Failure& failure);
@@ -1704,6 +1720,7 @@ Effect duplicate_event();
 /// GatewayError.
 Effect wrong_content_length(std::int64_t difference);
 
+/// What breaks a reply, and where; see Reply::fault.
 struct Fault {
   Trigger trigger;
   Effect effect;
@@ -1739,11 +1756,12 @@ class HoldPoint {
   std::size_t number_;
 };
 
-/// `number` counts from 1, or GatewayError.
+/// Before the event of that number, which counts from 1, or GatewayError.
 HoldPoint before_event(std::size_t number);
-/// `number` counts from 1, or GatewayError.
+/// Before the token of that number, which counts from 1, or GatewayError.
 HoldPoint before_token(std::size_t number);
 
+/// A gate and the place at which it holds a reply; see Reply::hold.
 struct Hold {
   Gate gate;
   HoldPoint place;
@@ -1817,23 +1835,23 @@ class Rate {
 /// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.
 Timing uniform(Duration least, Duration most);
 Rate uniform(double least, double most);
-/// The bell curve around `mean`, positive; `deviation` is not negative, or GatewayError. What lies below 0 becomes 0,
-/// and what lies as far on the other side, beyond twice the mean, that: so the mean is what it says.
+/// The bell curve around `mean`, which is positive; `deviation` is not negative, or GatewayError. What lies below 0
+/// becomes 0, and what lies beyond twice the mean becomes that, so that the mean stays what it is.
 Timing normal(Duration mean, Duration deviation);
-/// The same; a rate stays between a tenth of the mean and as far on the other side.
+/// The same for a rate, which stays between a tenth of the mean and 1.9 times the mean.
 Rate normal(double mean, double deviation);
-/// Most near `median`, positive, and a long tail: as networks and models are. `sigma`, from 0 to 5, or GatewayError, is
-/// the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median * 1.65. What would
-/// be beyond the limits of a Timing or Rate becomes them.
+/// Most near `median`, which is positive, and a long tail, as with networks and models. `sigma`, from 0 to 5, or
+/// GatewayError, is the deviation of the natural logarithm: with 0.5, two thirds lie between median / 1.65 and median *
+/// 1.65. What lies beyond the limits of a Timing or Rate becomes that limit.
 Timing log_normal(Duration median, double sigma);
 Rate log_normal(double median, double sigma);
-/// The times of a recording, one after the other; after the last it begins anew. Of Reply::every, the gaps of one
-/// reply; of first_token_after, one for each occurrence of a request. Not empty, or GatewayError.
+/// The times of a recording, one after the other; after the last it begins anew. As `every` they are the gaps of one
+/// reply, as `first_token_after` one for each occurrence of a request. Not empty, or GatewayError.
 Timing recorded(std::vector<Duration> times);
 Rate recorded(std::vector<double> rates);
 
 /// How the content of a stream is cut into deltas: by_tokens(), by_words(), by_characters(), by_bytes(), by_pieces().
-/// Reasoning, text, refusal and the arguments of each tool call are cut each for itself. It changes neither `usage` nor
+/// Reasoning, text, refusal and the arguments of each tool call are cut separately. It changes neither `usage` nor
 /// what `max_tokens` pays for, which count tokens; pace, triggers and gates count deltas. Log probabilities come with
 /// the delta in which their token ends.
 class Chunking {
@@ -1856,7 +1874,7 @@ class Chunking {
   std::shared_ptr<const std::vector<std::string>> pieces_;
 };
 
-/// `count` tokens to a delta, at least 1, or GatewayError; one is what every reply does unless told otherwise.
+/// `count` tokens to a delta, at least 1, or GatewayError. By one token is how a reply is cut unless set otherwise.
 Chunking by_tokens(std::size_t count = 1);
 /// `count` words to a delta, whatever the gateway's tokenizer: a word has the white space before it, and each CJK
 /// ideograph, kana or hangul syllable is one; in tool arguments, a run of letters or of punctuation is.
@@ -1872,9 +1890,9 @@ Chunking by_bytes(std::size_t count);
 /// GatewayError.
 Chunking by_pieces(std::vector<std::string> pieces);
 
-/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and what
-/// is cut into deltas. A value; each setter returns a changed copy. What is not set stays as the gateway has it, or at
-/// once and a token at a time. Deadlines are absolute, so that lateness never adds up.
+/// When the tokens of a reply leave, counted from the moment its request was complete, on the gateway's clock, and how
+/// they are cut into deltas. A value; each setter returns a changed copy. What is not set is as Options::pace says,
+/// else at once and a token at a time. Deadlines are absolute, so that lateness never adds up.
 ///
 /// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
 class Pace {
@@ -1894,6 +1912,7 @@ class Pace {
   /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
   /// token half as long. An element of chunks() is one token. Replaces every.
   [[nodiscard]] Pace tokens_per_second(Rate rate) const;
+  /// How a stream is cut into deltas.
   [[nodiscard]] Pace chunked(Chunking chunking) const;
 
   const std::optional<Timing>& first_token() const { return first_token_; }
@@ -1901,7 +1920,7 @@ class Pace {
   const std::optional<Rate>& rate() const { return rate_; }
   const std::optional<Chunking>& chunking() const { return chunking_; }
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
-  /// This, and from `others` what this leaves open.
+  /// This pace, with what it leaves open taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;
 
  private:
@@ -1918,8 +1937,7 @@ class Pace {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// How events are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default is what OpenAI
-/// sends. Elements of chunks() made of
-/// raw_bytes() are written as they are.
+/// sends. Elements of chunks() that raw_bytes() made are written as they are.
 class SseDialect {
  public:
   SseDialect();
@@ -1929,15 +1947,16 @@ class SseDialect {
   SseDialect& operator=(SseDialect&&) noexcept;
   ~SseDialect();
 
-  /// "\n", "\r\n" or "\r".
+  /// What ends a line: "\n", "\r\n" or "\r".
   [[nodiscard]] SseDialect line_end(std::string end) const;
   const std::string& line_end() const { return line_end_; }
+  /// Whether a space follows the colon of a field.
   [[nodiscard]] SseDialect space_after_colon(bool space) const;
   bool space_after_colon() const { return space_after_colon_; }
   /// Whether `data: [DONE]` ends the stream.
   [[nodiscard]] SseDialect done(bool sent) const;
   bool done() const { return done_; }
-  /// Empty: no such header.
+  /// The Content-Type of the reply; empty: no such header.
   [[nodiscard]] SseDialect content_type(std::string type) const;
   const std::string& content_type() const { return content_type_; }
   /// Whether the stream begins with a byte order mark (EF BB BF).
@@ -1959,15 +1978,15 @@ class SseDialect {
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
   /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
-  /// gateway's clock since the request was complete, a millisecond at least; 0: none. A ping and a token of one moment
-  /// come in this order. On the instant clock there are pings only in waits whose end is known: not at a gate, nor in a
-  /// stall() without end.
+  /// gateway's clock since the request was complete, a millisecond at least; 0: none. Of a ping and a token of one
+  /// moment the ping is first. On the instant clock there are pings only in waits whose end is known: not at a gate,
+  /// nor in a stall() without end.
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
   /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
-  /// Whether a blank line follows the last event: without one a parser drops it.
+  /// Whether a blank line follows the last event. A parser drops an event without one.
   [[nodiscard]] SseDialect final_blank_line(bool sent) const;
   bool final_blank_line() const { return final_blank_line_; }
   /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.
@@ -2027,11 +2046,11 @@ struct Writes {
     /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
     /// due_together.
     each_event,
-    /// As each_event, in writes of `size` bytes at most.
+    /// The writes of each_event, cut into writes of `size` bytes at most.
     sliced,
     /// One write for all, at the end or before a fault.
     together,
-    /// As together, but in two writes: the first `size` bytes, head included, and the rest.
+    /// Two writes at the end or before a fault: the first `size` bytes, head included, and the rest.
     split,
   };
 
@@ -2051,7 +2070,7 @@ struct ChatRequest;
 struct TopLogprob {
   /// UTF-8, with the space before it if it has one.
   std::string token;
-  /// As in TokenLogprob.
+  /// The natural logarithm of its probability: finite and at most 0, as in TokenLogprob.
   double logprob = 0;
 };
 
@@ -2061,8 +2080,9 @@ class TokenLogprob {
   /// The natural logarithm of the token's probability: finite and at most 0, or GatewayError. The alternatives are
   /// made up, as many as the request's `top_logprobs` asks for.
   TokenLogprob(double logprob);  // NOLINT: implicit, so that a list of numbers is a list of tokens
-  /// With these alternatives, in this order; the first as many as the request's `top_logprobs` asks for are sent, and
-  /// none is added. As on the wire, the token itself is among them only when it is written there.
+  /// The same with these alternatives, in this order. Of them are sent as many as the request's `top_logprobs` asks
+  /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
+  /// there.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
   // Defined in the .cpp: a file that copies one need not compile it.
   TokenLogprob(const TokenLogprob& other);
@@ -2072,7 +2092,7 @@ class TokenLogprob {
   ~TokenLogprob();
 
   double logprob() const { return logprob_; }
-  /// Nothing: they are made up.
+  /// The alternatives; nothing when they are made up.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -2089,7 +2109,7 @@ class TokenUsage {
   /// `total_tokens`; unless set, prompt and completion added up.
   [[nodiscard]] TokenUsage total(std::int64_t tokens) const;
   /// `completion_tokens_details.reasoning_tokens`; unless set, those counted in the reply, at most completion_tokens,
-  /// and the key is there when there are any.
+  /// and the key is left out when there are none.
   [[nodiscard]] TokenUsage reasoning(std::int64_t tokens) const;
   /// `prompt_tokens_details.cached_tokens`; in the deepseek profile prompt_cache_hit_tokens too. Unless set, 0 where
   /// the profile has the key.
@@ -2115,9 +2135,9 @@ class StreamChunk {
   /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
   /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
-  /// The same from JSON that is there already.
+  /// An event whose data is this JSON; see json_chunk().
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: likewise
+  StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
 
   /// See json_chunk().
   static StreamChunk of_json(const Json& json);
@@ -2156,11 +2176,11 @@ struct ReplyData;
 /// `n` unless `verbatim()`.
 ///
 /// It is a completion, which the gateway writes down as its profile does, or it is written down by the test: a failure,
-/// raw_reply() or chunks(). What makes up a completion throws GatewayError on the latter three.
+/// raw_reply() or chunks(). Setters of what only a completion has throw GatewayError on these three.
 class Reply {
  public:
   Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
-  Reply(std::string text);        // NOLINT: likewise
+  Reply(std::string text);        // NOLINT: implicit as above
   Reply(const Failure& failure);  // NOLINT: a failure is a reply
   explicit Reply(detail::ReplyData data);
 
@@ -2169,7 +2189,7 @@ class Reply {
   /// Adds text; in a reply of several choices, to the last.
   [[nodiscard]] Reply text(std::string text) const;
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
-  /// is the empty one. `id`: of the call; empty, the gateway makes one up (`call_…`).
+  /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
   [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
   [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
@@ -2184,8 +2204,8 @@ class Reply {
   /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
   /// numbers made up as without it; elements beyond the last token sent are not used.
   [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
-  /// `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test needs, the empty string included; for every
-  /// choice so far.
+  /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
+  /// needs, the empty string included.
   [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
   /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
@@ -2196,8 +2216,7 @@ class Reply {
   /// sends it when the request asks for it. What is sent, and its pace, stay.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   [[nodiscard]] Reply usage(TokenUsage usage) const;
-  /// The same with any JSON for the whole of it, `usage(Json::object())` for `"usage":{}`. Strings are UTF-8, or
-  /// GatewayError.
+  /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
   // A template, so that usage({12, 5}) is a TokenUsage.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   [[nodiscard]] Reply usage(const T& json) const {
@@ -2205,7 +2224,7 @@ class Reply {
   }
   /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
-  /// extra_message. `patch` must be a JSON object, or GatewayError.
+  /// those of extra_message. `patch` must be a JSON object, or GatewayError.
   [[nodiscard]] Reply extra(const Json& patch) const;
   /// Merges fields into the message of each choice; streamed, into its first delta, the one with the role. Otherwise as
   /// extra().
@@ -2216,7 +2235,7 @@ class Reply {
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(); GatewayError for any other reply.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
-  /// Sent as scripted, whatever the request's stop and max_tokens say.
+  /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const;
   /// Sets a response header in place of every one of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const;
@@ -2228,27 +2247,27 @@ class Reply {
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
-  /// deltas, as for a Trigger. Replaces tokens_per_second, and goes before what Options::pace says, as the next three
-  /// do. GatewayError for a failure and a raw reply, which are of one piece.
+  /// deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what Options::pace
+  /// says. GatewayError for a failure and a raw reply, which are of one piece.
   [[nodiscard]] Reply every(Timing gap) const;
   /// Time from the complete request to the first token: `first_token_after(uniform(10ms, 50ms))`.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
-  /// The speed from the first token on, in place of every(): `tokens_per_second(50)`; see Pace. GatewayError for a
-  /// failure and a raw reply.
+  /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
+  /// and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// How a stream of it is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for what is no
+  /// How its stream is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for a reply that is no
   /// completion.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// All that `pace` sets.
+  /// Sets all that `pace` sets.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
-  /// at its place, those of one place in the order written, until one ends the reply; verify() reports those to whose
-  /// place a reply that none of them ended did not come. Throws GatewayError for what can
-  /// never happen: failures and raw replies are never streamed, so they have no events, tokens or [DONE].
+  /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
+  /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
+  /// raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves, if it has that token; before an event, always. verify() reports a hold to which the reply did
-  /// not come. GatewayError for a failure, and for a token of a raw reply.
+  /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
+  /// did not come. GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// How its events are written. GatewayError for a failure and a raw reply, which have none.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
@@ -2259,7 +2278,7 @@ class Reply {
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
   /// one write per byte. No write has bytes of two events. `bytes` is at least 1, or GatewayError.
   [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
-  /// Hands all its bytes to the kernel in one write, when the last one is due; what precedes a fault, before it.
+  /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
   [[nodiscard]] Reply one_write() const;
   /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
   /// included, and the rest once these have left for the client and a millisecond of real time has passed. On loopback
@@ -2276,8 +2295,8 @@ class Reply {
   std::shared_ptr<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
 
-/// A reply made from the request. It runs on the connection's thread, of several requests at one time in several; what
-/// it throws becomes a 500 on the wire and a problem that verify() reports.
+/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
+/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 /// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
@@ -2285,18 +2304,20 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 struct NothingMore {};
 inline NothingMore then_nothing_more() { return {}; }
 
+/// A reply that is this text.
 Reply text(std::string text);
 /// A reply that reasons first: `thinking("…").text("…")`.
 Reply thinking(std::string text);
 /// A reply that calls a tool, with no text; see Reply::tool_call.
 Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see the setter.
+/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see
+/// Reply::malformed_tool_call.
 Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
 /// A reply that calls a custom tool, with no text; see Reply::custom_tool_call.
 Reply custom_tool_call(std::string name, std::string input, std::string id = "");
 /// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
 Reply refusal(std::string text);
-/// Text that is this JSON, in compact form.
+/// A reply whose text is this JSON, in compact form.
 Reply json_text(const Json& value);
 /// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
 /// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
@@ -2306,14 +2327,14 @@ Reply chunks(std::vector<StreamChunk> elements);
 /// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
 StreamChunk json_chunk(const Json& json);
 /// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
-/// Comments, pings, half an event, half a character. Not empty, or GatewayError: an HTTP chunk of no bytes would end
-/// the body.
+/// They may be comments, pings, half an event or half a character. Not empty, or GatewayError: an HTTP chunk of no
+/// bytes would end the body.
 StreamChunk raw_bytes(std::string bytes);
 
-/// An element of chunks(): an event without data, whose lines these are, without the blank line after them and
-/// separated by "\n": `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and
-/// get no fields of it. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6). GatewayError
-/// for no line, an empty line, CR, a `data` field, and what is not UTF-8.
+/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line
+/// after them: `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and the
+/// dialect adds no field to them. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6).
+/// GatewayError for no line, an empty line, CR, a `data` field, and what is not UTF-8.
 StreamChunk event(std::string lines);
 
 namespace detail {
@@ -2333,8 +2354,8 @@ Reply raw_reply(int status, const Text& body, std::string content_type = "applic
 Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
 /// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
 /// holds, model, usage, extra fields, verbatim, headers, early hints, dialect and the order and ends of deltas belong
-/// to the whole: `choices(a, b).every(20ms)`. Set on a part, GatewayError; so is a part that is a failure, a raw reply
-/// or chunks.
+/// to the whole: `choices(a, b).every(20ms)`. GatewayError for a part that sets one of these, and for a part that is a
+/// failure, a raw reply or chunks.
 template <class... Replies>
 Reply choices(const Reply& first, const Replies&... others);
 
@@ -2373,7 +2394,7 @@ struct TextMatcherNode;
 class TextMatcher {
  public:
   TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
-  TextMatcher(std::string part);  // NOLINT: likewise
+  TextMatcher(std::string part);  // NOLINT: implicit as above
   /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
@@ -2383,7 +2404,7 @@ class TextMatcher {
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
-  /// Whether no function of the tester's is part of it, so that it may be asked again for a report.
+  /// Whether no function of the test is part of it, so that it may be asked again for a report.
   bool built_in() const;
 
   /// For matchers of the library.
@@ -2500,16 +2521,15 @@ Verification called_in_order(std::initializer_list<const Stub*> stubs);
 
 }  // namespace detail
 
-/// Whether every call of each stub came before every call of the next, and each was called; in the journal's order,
-/// in which requests stand when their answer begins.
-/// `CHECK(called_in_order(login, ask, logout))`.
+/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
+/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
 template <class... Stubs>
 Verification called_in_order(const Stub& first, const Stubs&... others) {
   return detail::called_in_order({&first, &others...});
 }
 
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. Options first; the stub goes live, whole, when
-/// `reply` or `never` returns. Of the stubs that match, the one of the highest priority answers, and of those the
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
+/// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the
 /// newest.
 class [[nodiscard]] StubBuilder {
  public:
@@ -2551,16 +2571,17 @@ class [[nodiscard]] StubBuilder {
   StubBuilder expect(Range calls) &&;
   /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
   StubBuilder priority(int priority) &&;
-  /// Answers only while that scenario is in that state. A scenario is "started" until a stub or the test moves it.
-  StubBuilder in_state(std::string scenario, std::string state) &&;
-  /// Each answer moves the scenario, in one step with its choice: of two requests at one time, one finds the new state.
-  StubBuilder then_state(std::string scenario, std::string state) &&;
+  /// Answers only while that state machine is in that state, which is "started" until a stub or the test moves it.
+  StubBuilder in_state(std::string machine, std::string state) &&;
+  /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
+  /// time, one finds the new state.
+  StubBuilder then_state(std::string machine, std::string state) &&;
   /// The name that reports show.
   StubBuilder named(std::string name) &&;
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
   /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for options that contradict each other, such as expect(3).times(2).
+  /// for settings that contradict each other, such as expect(3).times(2).
   template <class... Replies>
   Stub reply(Replies&&... replies) && {
     static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
@@ -2571,7 +2592,7 @@ class [[nodiscard]] StubBuilder {
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
-  /// Must not be asked: a request that matches is refused with 422 `never_expected`, and verify() reports it.
+  /// In place of reply(): a request that matches is refused with 422 `never_expected`, and verify() reports it.
   Stub never() &&;
 
  private:
@@ -2612,7 +2633,7 @@ class HttpReply {
  public:
   /// 200 with this JSON.
   HttpReply(const Json& body);  // NOLINT: implicit, so that a handler returns JSON
-  /// 200 with this text as it stands, as below.
+  /// 200 with this text as it stands, `text/plain; charset=utf-8`.
   template <class Text, std::enable_if_t<detail::is_body_text<Text>, int> = 0>
   HttpReply(const Text& body) : HttpReply(200, body) {}  // NOLINT: implicit, so that a handler returns text
   /// This status, from 200 to 599 or GatewayError, with this text as it stands: any bytes.
@@ -2622,6 +2643,7 @@ class HttpReply {
       : HttpReply(Whole{status, std::string(std::string_view(body)), std::move(content_type)}) {}
   /// The same with JSON, in compact form.
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
+  /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
   // Defined in the .cpp: a file that copies one need not compile it.
   HttpReply(const HttpReply& other);
@@ -2638,7 +2660,7 @@ class HttpReply {
   int status() const;
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
-  /// Those that were set or added here; a failure keeps its own.
+  /// The headers that were set or added here; a failure keeps its own.
   const wire::Headers& headers() const { return headers_; }
   const std::optional<Failure>& failure() const { return failure_; }
 
@@ -2658,6 +2680,7 @@ class HttpReply {
   std::optional<Failure> failure_;
 };
 
+/// Answers a request to an operation mounted with Gateway::on.
 using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
 
 }}  // namespace mock_gateway
@@ -2683,7 +2706,7 @@ struct Operation {
 inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 /// GET /v1/models and GET /v1/models/{id}.
 inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// Any other, as mounted with Gateway::on.
+/// Any other operation, by the method and path with which Gateway::on mounts it.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
 }}  // namespace mock_gateway
@@ -2692,7 +2715,7 @@ inline Operation operation(std::string method, std::string path) { return {std::
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-// Of texts.
+// Matchers of texts.
 
 TextMatcher contains(std::string part);
 TextMatcher equals(std::string text);
@@ -2707,53 +2730,53 @@ TextMatcher matches_regex(std::string pattern);
 /// Every text, the empty one too.
 TextMatcher any_text();
 
-// Of messages.
+// Matchers of messages.
 
-/// The text of the last user message. Without a user message nothing matches, as with the others of messages.
+/// The text of the last user message matches. A matcher of messages matches nothing when there is no such message.
 Matcher user_says(TextMatcher text);
-/// Some system message; where developer messages are accepted, one of those too.
+/// The text of some system message matches; where developer messages are accepted, one of those does too.
 Matcher system_says(TextMatcher text);
-/// Some message of any role.
+/// The text of some message of any role matches.
 Matcher any_message_says(TextMatcher text);
 /// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
 /// last.
 Matcher message_is(int position, std::string role, TextMatcher text = any_text());
-/// The number of user messages.
+/// The number of user messages is in the range.
 Matcher turns_are(Range count);
-/// The number of messages of all roles.
+/// The number of messages of all roles is in the range.
 Matcher messages_are(Range count);
 /// The last message is a tool result.
 Matcher last_is_tool_result();
-/// Among the tool results with which the conversation ends is one of a call to that function, found by its call's id,
-/// whose text matches.
+/// Among the tool results with which the conversation ends is one of a call to that function whose text matches. The
+/// call is found by its id.
 Matcher tool_result(std::string function, TextMatcher text = any_text());
 /// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
 Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 
-// Matchers of the documented fields. One that was not sent matches no value unless it says so here;
+// Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
 // `!has_field("temperature")` asks for that.
 
 Matcher model_is(std::string id);
-/// false when not sent.
+/// Not sent is false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage`; false when not sent.
+/// `stream_options.include_usage`; not sent is false.
 Matcher include_usage_is(bool include_usage);
 Matcher temperature_is(Range range);
 Matcher top_p_is(Range range);
 Matcher max_tokens_is(Range range);
 Matcher presence_penalty_is(Range range);
 Matcher repetition_penalty_is(Range range);
-/// 1 when not sent.
+/// Not sent is 1.
 Matcher n_is(Range range);
 Matcher seed_is(std::int64_t seed);
 /// `stop` holds this sequence.
 Matcher has_stop(std::string sequence);
 /// The request offers a function of that name.
 Matcher has_tool(std::string name);
-/// The number of functions that the request offers.
+/// The number of functions that the request offers is in the range.
 Matcher tools_are(Range count);
-/// "none", "auto", "required", or the name of the function that must be called; as given, else "none" without tools
-/// and "auto" with.
+/// "none", "auto", "required", or the name of the function that must be called. A request without the field has "none"
+/// when it has no tools, else "auto".
 Matcher tool_choice_is(std::string choice);
 Matcher parallel_tool_calls_is(bool parallel);
 /// "text" (or not sent), "json_object" or "json_schema"; anything else is a GatewayError.
@@ -2761,7 +2784,7 @@ Matcher response_format_is(std::string type);
 /// The name of the schema in a `response_format` of type json_schema.
 Matcher response_schema_is(std::string name);
 Matcher enable_thinking_is(bool enabled);
-/// false when not sent.
+/// Not sent is false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
@@ -2773,11 +2796,11 @@ Matcher has_field(std::string name);
 Matcher json_at(std::string pointer, Json value);
 /// The string at a JSON pointer matches.
 Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this: of objects the members named, each including its own; arrays element by element, all of
-/// them; other values equal.
+/// The body includes this. An object includes another one when it has its members, and each value includes the other's;
+/// an array, when both have as many elements, and each includes the other's; any other value, when both are equal.
 Matcher body_includes(Json part);
 
-// Of how it came.
+// Matchers of how the request came.
 
 /// The request has this header, its name in any case.
 Matcher has_header(std::string name);
@@ -2791,13 +2814,13 @@ Matcher key_is(std::string id_or_description);
 /// A parameter of the query, percent-decoded and "+" as a space, whose value matches.
 Matcher has_query(std::string name, TextMatcher value = any_text());
 
-// Of anything else.
+// Matchers of anything else.
 
 /// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
-/// decided, under no lock; never for a report, which shows what it said then, or "not evaluated". What it throws
-/// becomes a 500 on the wire and a problem that verify() reports. Without name or function: GatewayError.
+/// chosen, under no lock. It is never run for a report, which shows what it said then, or "not evaluated". What it
+/// throws becomes a 500 on the wire and a problem that verify() reports. GatewayError without a name or a function.
 Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
-/// The same, of the whole call: headers, query and key too.
+/// The same for the whole call: headers, query and key too.
 Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
 
 }}  // namespace mock_gateway
@@ -2810,8 +2833,9 @@ class FailureScope {
  public:
   enum class Kind { all, operation, key, model };
 
+  /// Every request.
   FailureScope() = default;
-  /// Of one operation, decided before the key is looked at.
+  /// The requests of one operation; decided before the key is looked at.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
 
@@ -2855,11 +2879,12 @@ class DrawnTrigger {
   std::size_t most_;
 };
 
-/// After the first, or the second, up to the `most`th event. Where the reply has fewer than are drawn, it stays whole,
-/// and its record says so. `most` at least 1, or GatewayError; so for the next two.
+/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
+/// its record says so. `most` is at least 1, or GatewayError.
 DrawnTrigger at_any_event(std::size_t most);
+/// After a token that is drawn from the first `most`; else as at_any_event().
 DrawnTrigger at_any_token(std::size_t most);
-/// The same for a byte of the body.
+/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
 DrawnTrigger at_any_byte(std::size_t most);
 
 namespace detail {
@@ -2870,14 +2895,16 @@ struct ChaosPlan;
 }  // namespace detail
 
 /// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; of those that are set, all must say so.
+/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
+/// of them allows it.
 ///
 /// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
 /// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
-/// with any number of threads, and another Options::seed others. Requests are the same when their bodies and the
-/// description of their key are: a client's retry is a further occurrence of the same request, whatever its headers
-/// say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its first 65,536
-/// different ones, while later ones share counters, so that their turn may depend on the order in which they come.
+/// with any number of threads, and with another Options::seed it strikes others. Requests are the same when their
+/// bodies and the description of their key are: a client's retry is a further occurrence of the same request, whatever
+/// its headers say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its
+/// first 65,536 different ones, while later ones share counters, so that their turn may depend on the order in which
+/// they come.
 class Chaos {
  public:
   /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
@@ -2898,14 +2925,13 @@ class Chaos {
 
   /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
   [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request; of each, since the order in which different requests
-  /// come is no property of the client. At least 1, or GatewayError; so for first().
+  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
+  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  /// Strikes the first `n` occurrences of each request.
+  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. The tester's
-  /// functions run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify()
-  /// reports.
+  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
+  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
   template <class... Matchers>
   [[nodiscard]] Chaos when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -2935,7 +2961,7 @@ class Chaos {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is nothing. Prints
+/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding. Prints
 /// itself, a finding a line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
@@ -2952,35 +2978,36 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
 /// | key_shared                    | warning  | one key from User-Agents that share no product                      |
-/// | unknown_field                 | warning  | a field that is not documented, nor by OpenAI in its profile        |
-/// | stop_as_string                | warning  | stop as a string in place of an array, but in the openai profile    |
+/// | unknown_field                 | warning  | an undocumented field; in the openai profile, by OpenAI too         |
+/// | stop_as_string                | warning  | stop as a string, except in the openai profile                      |
 /// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
-/// | temperature_and_top_p         | warning  | both, where one is to be used                                       |
-/// | stream_options_without_stream | warning  | without effect                                                      |
+/// | temperature_and_top_p         | warning  | both temperature and top_p, where one is to be used                 |
+/// | stream_options_without_stream | warning  | stream_options without stream, which have no effect                 |
 /// | duplicate_key                 | warning  | a JSON object that names a key twice                                |
 ///
 /// A request is taken for the retry of an earlier one when all of this holds:
 /// - Key, method, target, body and header fields are the same, except for fields that tell tries or traces apart
 ///   (x-stainless-retry-count, traceparent, x-request-id and their kin). An Idempotency-Key of its own makes a new
 ///   call.
-/// - The earlier one was answered, whole, with a status from 400 on, before this one came, and no other continued it.
-/// - Nothing was changed in between: no key or limit, no stub or scenario, no forced failure.
+/// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
+///   continued it.
+/// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
 /// - The client, if it numbers its tries (x-stainless-retry-count), calls it the next one; 0 is a new call.
-/// Where several earlier ones fit, because calls are made in parallel, it must be wrong after each of them. Where the
-/// same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries have no
-/// numbers, what comes within 100 ms of a failure is another call, and no retry. What cannot be told from
-/// a retry is a test that asks the same again on purpose after an error, and calls without numbers in parallel that ask
-/// the same, all fail and never come back: let them ask something else, or leave the code out.
+/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
+/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
+/// have no numbers, what comes within 100 ms of a failure is another call, and no retry. Two things look like a retry
+/// and are none: a test that asks the same again on purpose after an error, and calls without numbers in parallel that
+/// ask the same, all fail and never come back. Let them ask something else, or leave the finding out.
 ///
-/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and a
-/// message tells that one. Timers fire early, so 2 ms less are enough. A date is that very second: a client is right
-/// once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once as much real
-/// time has passed since the answer as lay between the answer and the date. Where an answer has several fields of one
-/// name that differ, as Failure::add_header makes them, clients differ in which they read: the answer then asks for no
-/// time, and another try is allowed if any x-should-retry says `true`.
+/// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and
+/// the message names that time. Timers fire early, so 2 ms less are enough. A date means the second that it names: a
+/// client is right once the gateway's clock shows it, or the machine's clock, by which the client reads dates, or once
+/// as much real time has passed since the answer as lay between the answer and the date. Where an answer has several
+/// fields of one name that differ, as Failure::add_header makes them, clients differ in which they read: the answer
+/// then asks for no time, and another try is allowed if any of its x-should-retry fields says `true`.
 ///
-/// A failure of Gateway::chaos is judged like any other. One whose answer a fault of chaos struck is not: the client
-/// may not have read it.
+/// What a client does after a failure of Gateway::chaos is judged as after any other. After an answer that a fault of
+/// chaos struck it is not: the client may not have read that answer.
 class [[nodiscard]] Review {
  public:
   // Defined in the .cpp: a file that copies one need not compile it.
@@ -3001,10 +3028,10 @@ class [[nodiscard]] Review {
   std::size_t evicted() const { return evicted_; }
   /// How many of the judged ones had not ended.
   std::size_t open() const { return open_; }
-  /// A finding a line, those that only repeat an earlier one counted behind it; or that it is clean. Then a line of
-  /// what chaos did, if it could.
+  /// A finding a line, with the number of those that only repeat it behind it; without findings, that it is clean. Then
+  /// how many exchanges were evicted or are open, and what chaos did, if there was any.
   std::string message() const;
-  /// The same without findings of this code. Throws GatewayError, which lists them all, when there is no such code.
+  /// This review without findings of that code. Throws GatewayError, which lists all codes, when there is no such code.
   Review without(const std::string& code) const;
 
   /// For the library.
@@ -3033,13 +3060,14 @@ const std::vector<std::string>& finding_codes();
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// `requests` per `window` on the gateway's clock. A window begins with the first request after the last one ended;
-/// a request beyond the number gets 429, and its Retry-After is what is left of the window.
+/// a request beyond the number gets 429, and its Retry-After is what is left of the window, rounded up to whole
+/// seconds.
 struct RateLimit {
   std::size_t requests;
   Duration window;
 };
 
-/// Documented states of a key. Requests with a disabled key get 403, with a deleted one 401.
+/// The documented states of a key. Requests with a disabled key get 403, with a deleted one 401.
 enum class KeyState { enabled, disabled, deleted };
 
 std::string to_string(KeyState state);
@@ -3083,10 +3111,11 @@ class KeyOptions {
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Created disabled.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
-  /// Only these models: others get 403, and the models list omits them.
+  /// The key may use only these models: others get 403, and the models list omits them.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// Only these operations: others get 403.
+  /// The key may use only these operations: others get 403.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
+  /// Requests per window on the gateway's clock; see RateLimit.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
 
  private:
@@ -3117,11 +3146,12 @@ class Keys {
 
   /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
-  /// Changes the description. This and the calls below throw GatewayError for an unknown id and for a deleted key.
+  /// Changes the description. Throws GatewayError for an unknown id and for a deleted key, as all calls with an id do;
+  /// find() takes that of a deleted key.
   void set_description(const std::string& id, std::string description) const;
-  /// 403 from now on. Nothing happens to a disabled key.
+  /// Disables the key: 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
-  /// Accepted again. Nothing happens to an enabled key.
+  /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
   void enable(const std::string& id) const;
   /// Deletes the key: 401 from now on. It cannot come back.
   void remove(const std::string& id) const;
@@ -3136,7 +3166,7 @@ class Keys {
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   void unlimit_rate_for_all() const;
 
-  /// Reports a deleted key too, as deleted. Throws GatewayError for an unknown id.
+  /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
   ApiKey find(const std::string& id) const;
   /// Every key that is not deleted, in order of creation.
   std::vector<ApiKey> list() const;
@@ -3152,7 +3182,7 @@ class Keys {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
-/// What a client does wrong on the wire is never thrown: it gets the wire's error body.
+/// What a client does wrong on the wire is never thrown: it gets an HTTP error reply.
 class GatewayError : public std::runtime_error {
  public:
   explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
@@ -3171,7 +3201,7 @@ struct SweepPlan;
 
 }  // namespace detail
 
-/// What a sweep breaks a reply with unless told otherwise, and what a list of one's own may begin with:
+/// What a sweep breaks a reply with unless SweepOptions::effects sets others, and what such a list may begin with:
 /// close_connection, reset_connection, half_close, truncate, garbage, stall of 10 ms, error_event of a server error,
 /// skip_event, duplicate_event. Every one comes to an end by itself, unless the client does not close its side after a
 /// FIN.
@@ -3182,17 +3212,16 @@ class SweepOptions {
  public:
   SweepOptions();
 
-  /// Breaks the reply with these, in place of sweep_effects(). At least one, or GatewayError; so for splits().
+  /// Breaks the reply with these, in place of sweep_effects(). GatewayError for an empty list, and for splits().
   [[nodiscard]] SweepOptions effects(std::vector<Effect> effects) const;
-  /// At every byte of the body besides. GatewayError for splits(), which are at every byte.
+  /// Breaks the reply at every byte of the body besides. GatewayError for splits(), which are at every byte.
   [[nodiscard]] SweepOptions every_byte() const;
-  /// Of more steps, so many, spread evenly and always the same. At least 1, or GatewayError.
+  /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  /// Splits only inside the body, where HTTP's chunks count as the bytes that they are. For splits(), else
-  /// GatewayError.
+  /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
   [[nodiscard]] SweepOptions body_only() const;
-  /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. For one turn of an
-  /// agent, or one of several tests on a gateway.
+  /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
+  /// of an agent, or one of several tests on a gateway.
   template <class... Matchers>
   [[nodiscard]] SweepOptions when(Matchers&&... matchers) const {
     static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
@@ -3223,19 +3252,18 @@ SweepOptions splits();
 /// handles.
 class SweepStep {
  public:
-  /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte
-  /// 42 of 1650".
+  /// "reset the connection after 3 events (540 of 1422 bytes of the body)", "split after byte 42 of 1650".
   const std::string& name() const { return name_; }
   /// Where the reply broke. GatewayError for a split.
   const Trigger& trigger() const;
-  /// How. GatewayError for a split.
+  /// How the reply broke. GatewayError for a split.
   const Effect& effect() const;
   /// After which byte of the answer the second write began. GatewayError for a step of another sweep.
   std::size_t split() const;
   /// The requests that the step's reply answered and the journal holds, oldest first: a client that tries again makes
   /// several. They have ended, unless the client left one open for a second.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
-  /// Whether one of them came to the place.
+  /// Whether one of exchanges() came to the place.
   bool reached() const { return reached_; }
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -3265,7 +3293,7 @@ class SweepRun;
 
 /// A range of steps, each of which runs when the loop comes to it; see Gateway::sweep. An input range: one pass, and
 /// begin() starts anew with the first step. The unbroken run is made once, by the first begin() or size(). A handle:
-/// copies share it, and it may outlive its gateway. For one thread at a time.
+/// copies share it, and it may outlive its gateway. One thread at a time may use it.
 class [[nodiscard]] Sweep {
  public:
   class Iterator {
@@ -3341,7 +3369,7 @@ class [[nodiscard]] Verdict {
     handled,
     /// The caller was told of an error.
     error_surfaced,
-    /// The caller was told of no error, and what it got lacks something; or the failure was taken for an answer.
+    /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
     silent_data_loss,
     /// The call did not end by itself.
     hang,
@@ -3388,7 +3416,7 @@ class Scenario {
     answer,
     /// It tells its caller of an error: there is no whole answer.
     error,
-    /// Either: the answer is there, for who reads between the lines or tries again.
+    /// Either: a client that is lenient, or tries again, gets the answer.
     answer_or_error,
   };
 
@@ -3398,8 +3426,8 @@ class Scenario {
   const std::string& group() const;
   /// What the gateway does, in a line.
   const std::string& description() const;
-  /// Where it comes from: issues ("openai-node#1292", several with commas between them), else a standard, a provider's
-  /// way, or the gateway's own documentation.
+  /// Where it comes from: reports to a client's project ("openai-node#1292", several with commas between them), else a
+  /// standard, a provider's way, or the gateway's own documentation.
   const std::string& reference() const;
   /// What a good client does, in a line.
   const std::string& good_client() const;
@@ -3410,18 +3438,17 @@ class Scenario {
   const std::vector<wire::ToolCall>& tool_calls() const;
   /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
   bool needs_stream() const;
-  /// Whether a client without a deadline of its own may wait for an hour or without end: it needs a timeout to pass,
-  /// and the test one to go on.
+  /// Whether a client without a timeout of its own may wait for an hour or without end. The test then needs one too.
   bool needs_timeout() const;
-  /// How many calls, one after another by the same client, so that connections are kept, it takes to show: the last one
-  /// is to be judged.
+  /// How many calls the scenario needs, one after another by the same client, so that connections are kept. The last
+  /// one is judged.
   int calls() const;
 
-  /// How the gateway must start: `base`, with what the scenario needs. What a client does wrong is judged by judge(),
-  /// so Options::verify_on_destruction is off.
+  /// How the gateway must start: `base`, with what the scenario needs. Options::verify_on_destruction is off, since
+  /// judge() says what was wrong.
   Options options(Options base = {}) const;
-  /// Makes the gateway behave so, to every chat request of any client with a valid key, again and again; or, where the
-  /// fault is that of the first try, to every other one. Stubs mounted before stay behind it.
+  /// Makes the gateway behave so to every chat request of any client with a valid key, again and again; where only a
+  /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
   void mount(Gateway& gateway) const;
 
   /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
@@ -3445,10 +3472,9 @@ std::ostream& operator<<(std::ostream& out, Scenario::Expected expected);
 
 /// All scenarios, group by group, sorted by name within each.
 const std::vector<Scenario>& catalogue();
-/// The one of that name, as a handle of its own. Throws GatewayError, which tells the nearest names, when there is
-/// none.
+/// The scenario of that name. Throws GatewayError, which lists the nearest names, when there is none.
 Scenario scenario(std::string_view name);
-/// All that it says of itself, for programs that are not written in C++: name, group, description, reference,
+/// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
 /// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
 Json as_json(const Scenario& scenario);
 
@@ -5492,8 +5518,8 @@ struct ReplyStep {
   std::shared_ptr<const ReplyFunction> function;
 };
 
-struct ScenarioState {
-  std::string scenario;
+struct MachineState {
+  std::string machine;
   std::string state;
 };
 
@@ -5506,8 +5532,8 @@ struct StubPlan {
   std::optional<std::size_t> at_most;
   std::optional<Range> expected_calls;
   int priority = 0;
-  std::vector<ScenarioState> in_states;
-  std::vector<ScenarioState> then_states;
+  std::vector<MachineState> in_states;
+  std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
   /// The newest exchange when it was mounted: none before it could have been its own.
@@ -5533,7 +5559,7 @@ class StubState {
 
   /// How often it was taken, requests included that are not yet in the journal.
   std::size_t calls() const { return calls_; }
-  /// It has answered as many requests as `at_most` or its sequence allows.
+  /// It has answered as many requests as `times` or its sequence allows.
   bool exhausted() const;
   bool removed() const { return removed_; }
 
@@ -5566,7 +5592,7 @@ class StubState {
   std::string description_;
   std::vector<RequestScope> scopes_;
   std::size_t limit_;  // of calls
-  // Changed under the script's mutex only, so that taking a reply and moving a scenario are one step.
+  // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
   std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
@@ -5587,8 +5613,8 @@ class Script {
  public:
   using Stubs = std::vector<std::shared_ptr<StubState>>;
   using States = std::map<std::string, std::string>;
-  /// The state of a scenario: "started" until it was moved.
-  static const std::string& state_in(const States& states, const std::string& scenario);
+  /// The state of a state machine: "started" until it was moved.
+  static const std::string& state_in(const States& states, const std::string& machine);
 
   struct Choice {
     /// Null when none answers.
@@ -5620,8 +5646,8 @@ class Script {
   /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
-  std::string state(const std::string& scenario) const;
-  void set_state(const std::string& scenario, std::string state);
+  std::string state(const std::string& machine) const;
+  void set_state(const std::string& machine, std::string state);
   States states() const;
   /// How often stubs or states were changed by the test.
   std::uint64_t changes() const { return changes_; }
@@ -7576,7 +7602,7 @@ class Runner {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes it.
+/// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes them.
 class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}
@@ -7606,7 +7632,7 @@ namespace detail {
 
 /// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
 /// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
-/// what is to be refused.
+/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance.
 void judge_chat(Judgement& judgement);
 
 }  // namespace detail
@@ -7744,7 +7770,7 @@ void judge(Judgement& judgement);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Adds to the answer the headers that the profile has on every answer, in front of none that it has already. The
+/// Adds to the answer the headers that the profile has on every answer, except those that the answer has already. The
 /// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
 /// key's rate limit.
 void add_profile_headers(Judgement& judgement);
@@ -10830,7 +10856,7 @@ MOCK_GATEWAY_INLINE double pace_nanoseconds(Duration time, const char* what) {
   const auto nanoseconds = static_cast<double>(time.count());
   if (nanoseconds < 0) throw GatewayError(std::string(what) + " of a pace must not be negative");
   if (nanoseconds > pace_check::longest) {
-    throw GatewayError(std::string(what) + " of a pace is at most 30 days; fail(…, stall()) waits for ever");
+    throw GatewayError(std::string(what) + " of a pace is at most 30 days; fault(…, stall()) waits for ever");
   }
   return nanoseconds;
 }
@@ -15506,7 +15532,7 @@ MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
 }
 
 MOCK_GATEWAY_INLINE Chaos Chaos::nth(std::size_t n) const {
-  if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; every(1) strikes each time, every(3) one in 3");
+  if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; nth(1) strikes each time, nth(3) one in 3");
   Chaos changed = *this;
   changed.edit().nth = n;
   return changed;
@@ -16936,12 +16962,12 @@ MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
 }
 
 MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
-  if (plan.at_most && *plan.at_most == 0) throw GatewayError("at_most(0) would never answer; never() says so");
+  if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
   if (plan.at_most && plan.nothing_more) {
-    throw GatewayError("at_most(…) steps aside and then_nothing_more() does not; choose one");
+    throw GatewayError("times(…) steps aside and then_nothing_more() does not; choose one");
   }
   if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
-    throw GatewayError("never() answers nothing, so at_most and should have no meaning before it");
+    throw GatewayError("never() answers nothing, so times and should have no meaning before it");
   }
   const std::size_t limit = limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
@@ -17106,14 +17132,13 @@ MOCK_GATEWAY_INLINE bool Script::may_answer(const StubState& stub) const {
 MOCK_GATEWAY_INLINE std::optional<std::size_t> Script::take(StubState& stub) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stub.removed_ || stub.exhausted() || !in_states(stub.plan())) return std::nullopt;
-  for (const ScenarioState& next : stub.plan().then_states) states_[next.scenario] = next.state;
+  for (const MachineState& next : stub.plan().then_states) states_[next.machine] = next.state;
   return stub.calls_++;
 }
 
 MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
-  return std::all_of(plan.in_states.begin(), plan.in_states.end(), [this](const ScenarioState& wanted) {
-    return state_in(states_, wanted.scenario) == wanted.state;
-  });
+  return std::all_of(plan.in_states.begin(), plan.in_states.end(),
+                     [this](const MachineState& wanted) { return state_in(states_, wanted.machine) == wanted.state; });
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
@@ -17132,20 +17157,20 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   return all;
 }
 
-MOCK_GATEWAY_INLINE std::string Script::state(const std::string& scenario) const {
+MOCK_GATEWAY_INLINE std::string Script::state(const std::string& machine) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return state_in(states_, scenario);
+  return state_in(states_, machine);
 }
 
-MOCK_GATEWAY_INLINE const std::string& Script::state_in(const States& states, const std::string& scenario) {
-  const auto found = states.find(scenario);
+MOCK_GATEWAY_INLINE const std::string& Script::state_in(const States& states, const std::string& machine) {
+  const auto found = states.find(machine);
   static const std::string started = "started";
   return found == states.end() ? started : found->second;
 }
 
-MOCK_GATEWAY_INLINE void Script::set_state(const std::string& scenario, std::string state) {
+MOCK_GATEWAY_INLINE void Script::set_state(const std::string& machine, std::string state) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  states_[scenario] = std::move(state);
+  states_[machine] = std::move(state);
   ++changes_;
 }
 
@@ -18188,10 +18213,10 @@ MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script:
   if (stub.removed()) return "removed";
   if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
   if (stub.exhausted()) return "exhausted after " + text::counted(stub.calls(), "call");
-  for (const ScenarioState& wanted : plan.in_states) {
-    const std::string& state = Script::state_in(states, wanted.scenario);
+  for (const MachineState& wanted : plan.in_states) {
+    const std::string& state = Script::state_in(states, wanted.machine);
     if (state != wanted.state)
-      return "scenario \"" + wanted.scenario + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
+      return "scenario \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
   }
   return {};
 }
@@ -19807,8 +19832,8 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   if (!plan.in_states.empty()) {
     // Which of them was missing at that moment is not on record.
     const char* separator = ": this one waits for ";
-    for (const ScenarioState& wanted : plan.in_states) {
-      text += separator + ("scenario \"" + wanted.scenario + "\" to be \"" + wanted.state + "\"");
+    for (const MachineState& wanted : plan.in_states) {
+      text += separator + ("scenario \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
       separator = " and ";
     }
     return text;
@@ -20008,11 +20033,11 @@ MOCK_GATEWAY_INLINE Verification& Verification::operator=(Verification&&) noexce
 MOCK_GATEWAY_INLINE Verification::~Verification() = default;
 
 MOCK_GATEWAY_INLINE Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
-                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> told)
+                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported)
     : problems_(std::move(problems)),
       notes_(std::move(notes)),
       identities_(std::move(identities)),
-      reported_(std::move(told)) {}
+      reported_(std::move(reported)) {}
 
 MOCK_GATEWAY_INLINE const std::vector<Problem>& Verification::problems() const& {
   if (reported_) reported_->add(identities_);
@@ -20184,7 +20209,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
   if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
   for (std::string& line : verifications::deeds(*journal_, scope)) notes.push_back(std::move(line));
   for (const auto& stub : stubs) {
-    // What an expectation says is told as an issue.
+    // What an expectation says is a problem already.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
     const std::string line =
         notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls) : std::string();
@@ -22171,8 +22196,8 @@ MOCK_GATEWAY_INLINE void take_default_reply(Judgement& judgement) {
       std::make_shared<const Reply>(default_reply(*judgement.chat, judgement.fingerprint, &stopped));
 }
 
-/// What a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it. Throws
-/// RequestError.
+/// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
+/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
 MOCK_GATEWAY_INLINE void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
@@ -22978,7 +23003,7 @@ MOCK_GATEWAY_INLINE BodyFraming framing_of(const Answer& answer, bool http_1_1) 
   return http_1_1 ? BodyFraming::chunked : BodyFraming::until_close;
 }
 
-/// Adds the headers that follow from how the answer travels, in front of none that it has already. Ends the connection
+/// Adds the headers that follow from how the answer travels, except those that it has already. Ends the connection
 /// after the answer, where it cannot be used again.
 MOCK_GATEWAY_INLINE void add_transport_headers(Judgement& judgement, BodyFraming framing) {
   const IncomingRequest& incoming = judgement.incoming;
@@ -24778,7 +24803,7 @@ MOCK_GATEWAY_INLINE StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept 
 MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::times(std::size_t count) && {
-  if (count == 0) throw GatewayError("at_most(0): a stub that may not be asked is said by never()");
+  if (count == 0) throw GatewayError("times(0): a stub that may not be asked is said by never()");
   plan_->at_most = count;
   return std::move(*this);
 }
@@ -24798,23 +24823,23 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::priority(int priority) && {
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string scenario, std::string state) && {
-  for (const detail::ScenarioState& wanted : plan_->in_states) {
-    if (wanted.scenario == scenario)
-      throw GatewayError("in_state: a stub waits for one state of scenario \"" + scenario + "\", not for two");
+MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string machine, std::string state) && {
+  for (const detail::MachineState& wanted : plan_->in_states) {
+    if (wanted.machine == machine)
+      throw GatewayError("in_state: a stub waits for one state of state machine \"" + machine + "\", not for two");
   }
-  if (scenario.empty()) throw GatewayError("in_state: a scenario has a name");
-  plan_->in_states.push_back({std::move(scenario), std::move(state)});
+  if (machine.empty()) throw GatewayError("in_state: a state machine has a name");
+  plan_->in_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string scenario, std::string state) && {
-  if (scenario.empty()) throw GatewayError("then_state: a scenario has a name");
-  for (const detail::ScenarioState& next : plan_->then_states) {
-    if (next.scenario == scenario)
-      throw GatewayError("then_state: a stub moves scenario \"" + scenario + "\" to one state, not to two");
+MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string machine, std::string state) && {
+  if (machine.empty()) throw GatewayError("then_state: a state machine has a name");
+  for (const detail::MachineState& next : plan_->then_states) {
+    if (next.machine == machine)
+      throw GatewayError("then_state: a stub moves state machine \"" + machine + "\" to one state, not to two");
   }
-  plan_->then_states.push_back({std::move(scenario), std::move(state)});
+  plan_->then_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
@@ -25112,10 +25137,10 @@ MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
   return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings);
 }
 
-MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& scenario) const { return asked().script->state(scenario); }
+MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& machine) const { return asked().script->state(machine); }
 
-MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& scenario, std::string state) {
-  if (Impl* const impl = here()) impl->script->set_state(scenario, std::move(state));
+MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& machine, std::string state) {
+  if (Impl* const impl = here()) impl->script->set_state(machine, std::move(state));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::reset() {
@@ -25328,7 +25353,7 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::every_byte() const {
 }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::limit(std::size_t steps) const {
-  if (steps == 0) throw GatewayError("at_most(0) would sweep nothing; give at least 1 step");
+  if (steps == 0) throw GatewayError("limit(0) would sweep nothing; give at least 1 step");
   SweepOptions changed = *this;
   changed.edit().at_most = steps;
   return changed;
@@ -25685,7 +25710,7 @@ MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where) {
   if (!run) throw GatewayError("sweep: the callable is empty; it is what asks the gateway");
   if (!Access::data(reply).faults.empty())
-    throw GatewayError("sweep: it breaks the reply itself; give it one without fail(…)");
+    throw GatewayError("sweep: it breaks the reply itself; give it one without fault(…)");
   if (!Access::data(reply).holds.empty())
     throw GatewayError("sweep: nobody opens a gate while the callable runs; give it a reply without hold(…)");
   const Pace& pace = Access::data(reply).pace;
@@ -26062,226 +26087,226 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     79    core/source_location.hpp
 //     98    gateway/forward.hpp
 //    129    gateway/gateway.hpp
-//    282    core/duration.hpp
-//    292    model/profile.hpp
-//    321    model/tokenizer.hpp
-//    331    gateway/options.hpp
-//    445    core/wait.hpp
-//    471    model/acceptance.hpp
-//    593    model/finding.hpp
-//    631    model/chat_request.hpp
-//    767    model/received_request.hpp
-//    837    model/failure.hpp
-//    946    model/connection_fault.hpp
-//   1044    script/scope.hpp
-//   1083    evidence/journal.hpp
-//   1326    evidence/verification.hpp
-//   1409    model/range.hpp
-//   1440    core/clock.hpp
-//   1545    model/fault.hpp
-//   1714    model/hold.hpp
-//   1754    model/pace.hpp
-//   1916    model/sse_dialect.hpp
-//   2016    model/writes.hpp
-//   2044    model/reply.hpp
-//   2360    script/matcher.hpp
-//   2438    gateway/chat_script.hpp
-//   2597    model/http_reply.hpp
-//   2665    model/operation.hpp
-//   2691    script/matchers.hpp
-//   2805    script/failure_scope.hpp
-//   2837    script/chaos.hpp
-//   2934    evidence/review.hpp
-//   3031    keys/api_key.hpp
-//   3103    keys/keys.hpp
-//   3150    core/error.hpp
-//   3163    gateway/sweep.hpp
-//   3312    gateway/catalogue.hpp
-//   3457    core/printed.hpp
-//   3489    core/reporter.hpp
-//   3533  Implementation
-//   3588    core/text.hpp
-//   3695    core/random.hpp
-//   3729    core/json_reader.hpp
-//   3787    core/json_pointer.hpp
-//   3806    core/calendar.hpp
-//   3839    core/access.hpp
-//   3884    core/timeline.hpp
-//   4022    core/process.hpp
-//   4049    core/warning.hpp
-//   4061    model/profile_traits.hpp
-//   4162    model/reply_data.hpp
-//   4228    model/request_error.hpp
-//   4242    model/chat_parser.hpp
-//   4261    model/finding_kinds.hpp
-//   4320    model/checks.hpp
-//   4337    model/reply_checks.hpp
-//   4374    model/chat_fields.hpp
-//   4425    model/chat_reader.hpp
-//   4515    keys/secrets.hpp
-//   4564    keys/key_store.hpp
-//   4663    answer/bodies.hpp
-//   4692    answer/events.hpp
-//   4740    answer/tokens.hpp
-//   4819    answer/completion.hpp
-//   4930    answer/completion_json.hpp
-//   4967    answer/completion_events.hpp
-//   5037    answer/words.hpp
-//   5054    answer/default_reply.hpp
-//   5072    answer/schema_pattern.hpp
-//   5165    answer/schema_instance.hpp
-//   5207    answer/occurrences.hpp
-//   5232    answer/schema_checker.hpp
-//   5361    script/matcher_node.hpp
-//   5479    script/script.hpp
-//   5669    script/chaos_plan.hpp
-//   5699    script/chaos_rules.hpp
-//   5768    script/excerpts.hpp
-//   5796    script/connection_faults.hpp
-//   5846    script/json_comparison.hpp
-//   5875    script/forced_failures.hpp
-//   5915    script/matcher_leaf.hpp
-//   5946    delivery/gzip.hpp
-//   5974    delivery/framing.hpp
-//   6025    delivery/outlet.hpp
-//   6073    delivery/pace_schedule.hpp
-//   6117    delivery/progress.hpp
-//   6183    delivery/delivery.hpp
-//   6348    delivery/waits.hpp
-//   6420    evidence/record.hpp
-//   6658    evidence/diagnosis.hpp
-//   6730    evidence/redaction.hpp
-//   6751    evidence/judging.hpp
-//   6772    evidence/verifier.hpp
-//   6834    http/sockets.hpp
-//   6939    http/connection.hpp
-//   7134    http/request_reader.hpp
-//   7172    http/connection_handler.hpp
-//   7196    http/server.hpp
-//   7233    http/acceptor.hpp
-//   7276    http/compatibility.hpp
-//   7288    http/workers.hpp
-//   7334    http/response.hpp
-//   7352    serve/operations.hpp
-//   7391    serve/gateway_state.hpp
-//   7448    serve/answer.hpp
-//   7499    serve/judgement.hpp
-//   7540    serve/runner.hpp
-//   7574    serve/connection_loop.hpp
-//   7602    serve/chat_judge.hpp
-//   7615    serve/content_type.hpp
-//   7626    serve/model_check.hpp
-//   7641    serve/reply_answer.hpp
-//   7657    serve/tester_code.hpp
-//   7707    serve/delivery_report.hpp
-//   7729    serve/judge.hpp
-//   7742    serve/profile_headers.hpp
-//   7755    gateway/catalogue_entries.hpp
-//   7928    gateway/option_values.hpp
-//   7974    gateway/sweep_run.hpp
-//   7996    core/calendar.cpp
-//   8091    core/clock.cpp
-//   8599    core/json_pointer.cpp
-//   8656    core/json_reader.cpp
-//   8976    core/process.cpp
-//   9000    core/random.cpp
-//   9055    core/reporter.cpp
-//   9074    core/source_location.cpp
-//   9088    core/text.cpp
-//   9403    core/wait.cpp
-//   9413    core/warning.cpp
-//   9427    model/acceptance.cpp
-//   9473    model/chat_fields.cpp
-//   9615    model/chat_messages.cpp
-//   9803    model/chat_reader.cpp
-//  10141    model/chat_request.cpp
-//  10251    model/checks.cpp
-//  10284    model/connection_fault.cpp
-//  10376    model/failure.cpp
-//  10556    model/fault.cpp
-//  10690    model/finding.cpp
-//  10715    model/hold.cpp
-//  10735    model/http_reply.cpp
-//  10786    model/pace.cpp
-//  10985    model/profile.cpp
-//  11106    model/range.cpp
-//  11134    model/received_request.cpp
-//  11206    model/reply.cpp
-//  11609    model/reply_checks.cpp
-//  11814    model/sse_dialect.cpp
-//  11951    keys/api_key.cpp
-//  12001    keys/key_store.cpp
-//  12268    keys/keys.cpp
-//  12314    keys/secrets.cpp
-//  12518    answer/bodies.cpp
-//  12625    answer/completion.cpp
-//  12861    answer/completion_events.cpp
-//  13072    answer/completion_json.cpp
-//  13289    answer/default_reply.cpp
-//  13434    answer/events.cpp
-//  13452    answer/occurrences.cpp
-//  13474    answer/schema_checker.cpp
-//  14030    answer/schema_instance.cpp
-//  14549    answer/schema_pattern.cpp
-//  15100    answer/tokens.cpp
-//  15329    answer/words.cpp
-//  15390    script/chaos.cpp
-//  15531    script/chaos_rules.cpp
-//  15615    script/connection_faults.cpp
-//  15696    script/excerpts.cpp
-//  15759    script/field_matchers.cpp
-//  16102    script/forced_failures.cpp
-//  16184    script/json_comparison.cpp
-//  16270    script/matcher.cpp
-//  16508    script/matchers.cpp
-//  16855    script/scope.cpp
-//  16910    script/script.cpp
-//  17188    script/text_matchers.cpp
-//  17306    delivery/delivery.cpp
-//  17869    delivery/framing.cpp
-//  17974    delivery/gzip.cpp
-//  18041    delivery/outlet.cpp
-//  18058    delivery/pace_schedule.cpp
-//  18127    delivery/progress.cpp
-//  18179    evidence/diagnosis.cpp
-//  18365    evidence/exchange.cpp
-//  18654    evidence/journal.cpp
-//  18791    evidence/record.cpp
-//  19145    evidence/redaction.cpp
-//  19244    evidence/review.cpp
-//  19765    evidence/verification.cpp
-//  20221    http/acceptor.cpp
-//  20305    http/compatibility.cpp
-//  20415    http/connection.cpp
-//  20877    http/request_reader.cpp
-//  21186    http/response.cpp
-//  21267    http/server.cpp
-//  21543    http/sockets.cpp
-//  21903    http/workers.cpp
-//  22012    serve/answer.cpp
-//  22036    serve/chat_judge.cpp
-//  22228    serve/connection_loop.cpp
-//  22315    serve/content_type.cpp
-//  22334    serve/delivery_report.cpp
-//  22419    serve/gateway_state.cpp
-//  22466    serve/judge.cpp
-//  22634    serve/judgement.cpp
-//  22674    serve/model_check.cpp
-//  22693    serve/operations.cpp
-//  22794    serve/profile_headers.cpp
-//  22838    serve/reply_answer.cpp
-//  22967    serve/runner.cpp
-//  23153    serve/tester_code.cpp
-//  23170    gateway/catalogue.cpp
-//  23446    gateway/catalogue_delivery.cpp
-//  23949    gateway/catalogue_entries.cpp
-//  24100    gateway/catalogue_failures.cpp
-//  24358    gateway/catalogue_replies.cpp
-//  24721    gateway/chat_script.cpp
-//  24861    gateway/gateway.cpp
-//  25135    gateway/options.cpp
-//  25282    gateway/sweep.cpp
-//  25729  Adapters
-//  25746    adapters/catch2.hpp
-//  25851    adapters/doctest.hpp
-//  25964    adapters/gtest.hpp
+//    286    core/duration.hpp
+//    296    model/profile.hpp
+//    327    model/tokenizer.hpp
+//    337    gateway/options.hpp
+//    452    core/wait.hpp
+//    478    model/acceptance.hpp
+//    601    model/finding.hpp
+//    639    model/chat_request.hpp
+//    778    model/received_request.hpp
+//    848    model/failure.hpp
+//    958    model/connection_fault.hpp
+//   1057    script/scope.hpp
+//   1096    evidence/journal.hpp
+//   1339    evidence/verification.hpp
+//   1422    model/range.hpp
+//   1453    core/clock.hpp
+//   1560    model/fault.hpp
+//   1731    model/hold.hpp
+//   1772    model/pace.hpp
+//   1935    model/sse_dialect.hpp
+//   2035    model/writes.hpp
+//   2063    model/reply.hpp
+//   2381    script/matcher.hpp
+//   2459    gateway/chat_script.hpp
+//   2618    model/http_reply.hpp
+//   2688    model/operation.hpp
+//   2714    script/matchers.hpp
+//   2828    script/failure_scope.hpp
+//   2861    script/chaos.hpp
+//   2960    evidence/review.hpp
+//   3058    keys/api_key.hpp
+//   3132    keys/keys.hpp
+//   3180    core/error.hpp
+//   3193    gateway/sweep.hpp
+//   3340    gateway/catalogue.hpp
+//   3483    core/printed.hpp
+//   3515    core/reporter.hpp
+//   3559  Implementation
+//   3614    core/text.hpp
+//   3721    core/random.hpp
+//   3755    core/json_reader.hpp
+//   3813    core/json_pointer.hpp
+//   3832    core/calendar.hpp
+//   3865    core/access.hpp
+//   3910    core/timeline.hpp
+//   4048    core/process.hpp
+//   4075    core/warning.hpp
+//   4087    model/profile_traits.hpp
+//   4188    model/reply_data.hpp
+//   4254    model/request_error.hpp
+//   4268    model/chat_parser.hpp
+//   4287    model/finding_kinds.hpp
+//   4346    model/checks.hpp
+//   4363    model/reply_checks.hpp
+//   4400    model/chat_fields.hpp
+//   4451    model/chat_reader.hpp
+//   4541    keys/secrets.hpp
+//   4590    keys/key_store.hpp
+//   4689    answer/bodies.hpp
+//   4718    answer/events.hpp
+//   4766    answer/tokens.hpp
+//   4845    answer/completion.hpp
+//   4956    answer/completion_json.hpp
+//   4993    answer/completion_events.hpp
+//   5063    answer/words.hpp
+//   5080    answer/default_reply.hpp
+//   5098    answer/schema_pattern.hpp
+//   5191    answer/schema_instance.hpp
+//   5233    answer/occurrences.hpp
+//   5258    answer/schema_checker.hpp
+//   5387    script/matcher_node.hpp
+//   5505    script/script.hpp
+//   5695    script/chaos_plan.hpp
+//   5725    script/chaos_rules.hpp
+//   5794    script/excerpts.hpp
+//   5822    script/connection_faults.hpp
+//   5872    script/json_comparison.hpp
+//   5901    script/forced_failures.hpp
+//   5941    script/matcher_leaf.hpp
+//   5972    delivery/gzip.hpp
+//   6000    delivery/framing.hpp
+//   6051    delivery/outlet.hpp
+//   6099    delivery/pace_schedule.hpp
+//   6143    delivery/progress.hpp
+//   6209    delivery/delivery.hpp
+//   6374    delivery/waits.hpp
+//   6446    evidence/record.hpp
+//   6684    evidence/diagnosis.hpp
+//   6756    evidence/redaction.hpp
+//   6777    evidence/judging.hpp
+//   6798    evidence/verifier.hpp
+//   6860    http/sockets.hpp
+//   6965    http/connection.hpp
+//   7160    http/request_reader.hpp
+//   7198    http/connection_handler.hpp
+//   7222    http/server.hpp
+//   7259    http/acceptor.hpp
+//   7302    http/compatibility.hpp
+//   7314    http/workers.hpp
+//   7360    http/response.hpp
+//   7378    serve/operations.hpp
+//   7417    serve/gateway_state.hpp
+//   7474    serve/answer.hpp
+//   7525    serve/judgement.hpp
+//   7566    serve/runner.hpp
+//   7600    serve/connection_loop.hpp
+//   7628    serve/chat_judge.hpp
+//   7641    serve/content_type.hpp
+//   7652    serve/model_check.hpp
+//   7667    serve/reply_answer.hpp
+//   7683    serve/tester_code.hpp
+//   7733    serve/delivery_report.hpp
+//   7755    serve/judge.hpp
+//   7768    serve/profile_headers.hpp
+//   7781    gateway/catalogue_entries.hpp
+//   7954    gateway/option_values.hpp
+//   8000    gateway/sweep_run.hpp
+//   8022    core/calendar.cpp
+//   8117    core/clock.cpp
+//   8625    core/json_pointer.cpp
+//   8682    core/json_reader.cpp
+//   9002    core/process.cpp
+//   9026    core/random.cpp
+//   9081    core/reporter.cpp
+//   9100    core/source_location.cpp
+//   9114    core/text.cpp
+//   9429    core/wait.cpp
+//   9439    core/warning.cpp
+//   9453    model/acceptance.cpp
+//   9499    model/chat_fields.cpp
+//   9641    model/chat_messages.cpp
+//   9829    model/chat_reader.cpp
+//  10167    model/chat_request.cpp
+//  10277    model/checks.cpp
+//  10310    model/connection_fault.cpp
+//  10402    model/failure.cpp
+//  10582    model/fault.cpp
+//  10716    model/finding.cpp
+//  10741    model/hold.cpp
+//  10761    model/http_reply.cpp
+//  10812    model/pace.cpp
+//  11011    model/profile.cpp
+//  11132    model/range.cpp
+//  11160    model/received_request.cpp
+//  11232    model/reply.cpp
+//  11635    model/reply_checks.cpp
+//  11840    model/sse_dialect.cpp
+//  11977    keys/api_key.cpp
+//  12027    keys/key_store.cpp
+//  12294    keys/keys.cpp
+//  12340    keys/secrets.cpp
+//  12544    answer/bodies.cpp
+//  12651    answer/completion.cpp
+//  12887    answer/completion_events.cpp
+//  13098    answer/completion_json.cpp
+//  13315    answer/default_reply.cpp
+//  13460    answer/events.cpp
+//  13478    answer/occurrences.cpp
+//  13500    answer/schema_checker.cpp
+//  14056    answer/schema_instance.cpp
+//  14575    answer/schema_pattern.cpp
+//  15126    answer/tokens.cpp
+//  15355    answer/words.cpp
+//  15416    script/chaos.cpp
+//  15557    script/chaos_rules.cpp
+//  15641    script/connection_faults.cpp
+//  15722    script/excerpts.cpp
+//  15785    script/field_matchers.cpp
+//  16128    script/forced_failures.cpp
+//  16210    script/json_comparison.cpp
+//  16296    script/matcher.cpp
+//  16534    script/matchers.cpp
+//  16881    script/scope.cpp
+//  16936    script/script.cpp
+//  17213    script/text_matchers.cpp
+//  17331    delivery/delivery.cpp
+//  17894    delivery/framing.cpp
+//  17999    delivery/gzip.cpp
+//  18066    delivery/outlet.cpp
+//  18083    delivery/pace_schedule.cpp
+//  18152    delivery/progress.cpp
+//  18204    evidence/diagnosis.cpp
+//  18390    evidence/exchange.cpp
+//  18679    evidence/journal.cpp
+//  18816    evidence/record.cpp
+//  19170    evidence/redaction.cpp
+//  19269    evidence/review.cpp
+//  19790    evidence/verification.cpp
+//  20246    http/acceptor.cpp
+//  20330    http/compatibility.cpp
+//  20440    http/connection.cpp
+//  20902    http/request_reader.cpp
+//  21211    http/response.cpp
+//  21292    http/server.cpp
+//  21568    http/sockets.cpp
+//  21928    http/workers.cpp
+//  22037    serve/answer.cpp
+//  22061    serve/chat_judge.cpp
+//  22253    serve/connection_loop.cpp
+//  22340    serve/content_type.cpp
+//  22359    serve/delivery_report.cpp
+//  22444    serve/gateway_state.cpp
+//  22491    serve/judge.cpp
+//  22659    serve/judgement.cpp
+//  22699    serve/model_check.cpp
+//  22718    serve/operations.cpp
+//  22819    serve/profile_headers.cpp
+//  22863    serve/reply_answer.cpp
+//  22992    serve/runner.cpp
+//  23178    serve/tester_code.cpp
+//  23195    gateway/catalogue.cpp
+//  23471    gateway/catalogue_delivery.cpp
+//  23974    gateway/catalogue_entries.cpp
+//  24125    gateway/catalogue_failures.cpp
+//  24383    gateway/catalogue_replies.cpp
+//  24746    gateway/chat_script.cpp
+//  24886    gateway/gateway.cpp
+//  25160    gateway/options.cpp
+//  25307    gateway/sweep.cpp
+//  25754  Adapters
+//  25771    adapters/catch2.hpp
+//  25876    adapters/doctest.hpp
+//  25989    adapters/gtest.hpp
