@@ -5715,7 +5715,7 @@ struct ChaosPlan {
 
 /// What a rule does: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// How often: "probability 0.1, every 3"; "every time".
+/// How often: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace detail
@@ -15453,7 +15453,7 @@ MOCK_GATEWAY_INLINE std::string chaos_frequency(const ChaosPlan& plan) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (plan.probability) add("probability " + text::number(*plan.probability));
-  if (plan.nth) add("every " + std::to_string(*plan.nth));
+  if (plan.nth) add("nth " + std::to_string(*plan.nth));
   if (plan.first) add("first " + std::to_string(*plan.first));
   return text.empty() ? "every time" : text;
 }
@@ -18216,7 +18216,7 @@ MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script:
   for (const MachineState& wanted : plan.in_states) {
     const std::string& state = Script::state_in(states, wanted.machine);
     if (state != wanted.state)
-      return "scenario \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
+      return "state machine \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
   }
   return {};
 }
@@ -19833,7 +19833,7 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
     // Which of them was missing at that moment is not on record.
     const char* separator = ": this one waits for ";
     for (const MachineState& wanted : plan.in_states) {
-      text += separator + ("scenario \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
+      text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
       separator = " and ";
     }
     return text;

@@ -25,7 +25,7 @@ std::string passed_over(const StubState& stub, const Script::States& states) {
   for (const MachineState& wanted : plan.in_states) {
     const std::string& state = Script::state_in(states, wanted.machine);
     if (state != wanted.state)
-      return "scenario \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
+      return "state machine \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
   }
   return {};
 }

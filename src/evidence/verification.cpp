@@ -59,7 +59,7 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
     // Which of them was missing at that moment is not on record.
     const char* separator = ": this one waits for ";
     for (const MachineState& wanted : plan.in_states) {
-      text += separator + ("scenario \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
+      text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
       separator = " and ";
     }
     return text;

@@ -44,7 +44,7 @@ std::string chaos_frequency(const ChaosPlan& plan) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (plan.probability) add("probability " + text::number(*plan.probability));
-  if (plan.nth) add("every " + std::to_string(*plan.nth));
+  if (plan.nth) add("nth " + std::to_string(*plan.nth));
   if (plan.first) add("first " + std::to_string(*plan.first));
   return text.empty() ? "every time" : text;
 }

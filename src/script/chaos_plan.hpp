@@ -28,7 +28,7 @@ struct ChaosPlan {
 
 /// What a rule does: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
-/// How often: "probability 0.1, every 3"; "every time".
+/// How often: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
 }  // namespace detail

@@ -96,7 +96,7 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
     const Stub where_stub = gateway.chat().named("later").in_state("login", "expired").reply("x");
     const std::string where = at(where_stub.where().line);
     CHECK(diagnosis() ==
-          "  user: \"Hi\"\nclosest: \"later\" " + where + ", scenario \"login\" is \"started\", not \"expired\"");
+          "  user: \"Hi\"\nclosest: \"later\" " + where + ", state machine \"login\" is \"started\", not \"expired\"");
     gateway.set_state("login", "expired");
     CHECK(http.ask("Hi") == "x");
   }

@@ -420,7 +420,7 @@ TEST_CASE("why a stub was not called is told as it was, not as it is") {
     http.chat();
     CHECK(gateway.verify().message() ==
           "expectation not met  " + paid.title() + "  expected 1 call, got 0\n  exchange 1 matches it, but " +
-              general.title() + " answered: this one waits for scenario \"order\" to be \"paid\"");
+              general.title() + " answered: this one waits for state machine \"order\" to be \"paid\"");
   }
   SUBCASE("a forced failure answered") {
     const Stub stub = gateway.chat().expect(1).reply("x");

@@ -505,7 +505,7 @@ TEST_CASE("a rule says what it is") {
   CHECK(Chaos(after_tokens(2), reset_connection()).probability(0.1).when(user_says("weather")).to_string() ==
         "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")");
   CHECK(Chaos(at_any_event(10), skip_event()).nth(3).first(9).to_string() ==
-        "skip an event after 1 to 10 events (every 3, first 9)");
+        "skip an event after 1 to 10 events (nth 3, first 9)");
   CHECK(Chaos(at_any_byte(1), close_connection()).to_string() ==
         "close the connection after 1 byte of the body (every time)");
   CHECK(Chaos(rate_limited(1s)).probability(1).to_string() == "429 rate_limit_exceeded (probability 1)");
