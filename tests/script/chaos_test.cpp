@@ -388,7 +388,7 @@ TEST_CASE("verify and review print the seed, how many rules struck how many requ
   CHECK(gateway.review().message() == "clean: 4 exchanges judged\n" + line);
   CHECK(gateway.journal().at(2).summary() ==
         "#2 POST /v1/chat/completions 200 default reply broken by fault after 3 events; "
-        "chaos rule 1: close the connection after 2 tokens (every 2, seed 42, occurrence 2); "
+        "chaos rule 1: close the connection after 2 tokens (nth 2, seed 42, occurrence 2); "
         "chaos rule 3: close the connection after 100 tokens (every time, seed 42, occurrence 2): not reached");
   CHECK(gateway.journal().at(3).summary() ==
         "#3 POST /v1/chat/completions 401 chaos (401 unauthorized) completed; "

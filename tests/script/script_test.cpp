@@ -419,7 +419,7 @@ TEST_CASE("a scoped stub goes when its handle does, and what it expects still co
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("states of a scenario let the same request be answered differently in turn") {
+TEST_CASE("states of a machine let the same request be answered differently in turn") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().in_state("order", "started").then_state("order", "paid").reply("pay first");
@@ -453,7 +453,7 @@ TEST_CASE("of requests at one time, one moves a scenario and the others find it 
   }
 }
 
-TEST_CASE("at_most(0) is refused where it is written") {
+TEST_CASE("times(0) is refused where it is written") {
   Gateway gateway;
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().times(0)), GatewayError);
 }
