@@ -155,8 +155,9 @@ TEST_CASE("a stub that was not called is told with every state that it waits for
   gateway.chat().reply("older");
   gateway.chat().named("both").in_state("order", "started").in_state("parcel", "packed").expect(1).reply("x");
   Http(gateway).chat();
-  CHECK(has_part(gateway.verify().message(),
-                 ": this one waits for state machine \"order\" to be \"started\" and state machine \"parcel\" to be \"packed\""));
+  CHECK(has_part(
+      gateway.verify().message(),
+      ": this one waits for state machine \"order\" to be \"started\" and state machine \"parcel\" to be \"packed\""));
 }
 
 TEST_CASE("each thing that a request should be and is not is told") {

@@ -96,7 +96,7 @@ TEST_CASE("a sequence answers in order, and its last reply stays") {
   CHECK(stub.calls() == 5);
 }
 
-TEST_CASE("a stub steps aside for older ones after at_most calls") {
+TEST_CASE("a stub steps aside for older ones after so many calls as times() says") {
   Gateway gateway;
   const Http http(gateway);
   gateway.chat().reply("older");
@@ -107,7 +107,8 @@ TEST_CASE("a stub steps aside for older ones after at_most calls") {
   CHECK(stub.calls() == 2);
 }
 
-TEST_CASE("many threads together get exactly at_most answers of a stub, and each step of a sequence once") {
+TEST_CASE(
+    "many threads together get exactly so many answers of a stub as times() says, and each step of a sequence once") {
   Gateway gateway;
   gateway.chat().reply("older");
   gateway.chat().times(10).reply("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
