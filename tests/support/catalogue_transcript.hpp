@@ -283,7 +283,8 @@ inline std::string observe_request(Gateway& gateway, ManualClock& clock, const S
   try {
     connection = std::make_unique<RawConnection>(gateway);
   } catch (const std::runtime_error& error) {
-    return std::string(error.what()).find("refused") != std::string::npos ? "refused" : "reset";
+    // The reset of an accepted connection may be faster than the return of connect.
+    return std::string(error.what()).find("refused") != std::string::npos ? "refused" : "(nothing) reset";
   }
   if (!on_accept) connection->send(http.format_chat(streamed ? Json{{"stream", true}} : Json{}));
   std::string bytes;
