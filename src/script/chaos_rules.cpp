@@ -39,8 +39,7 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
     const std::lock_guard<std::mutex> lock(mutex_);
     in_progress.rules = rules_;
   }
-  std::vector<Hit> hits;
-  bool failed = false;
+  std::vector<const std::shared_ptr<const Rule>*> matching;
   for (const auto& rule : *in_progress.rules) {
     in_progress.rule = rule.get();
     bool matches = true;
@@ -50,8 +49,14 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
       matches = detail::decide(matcher, call, function_results);
       if (!matches) break;
     }
-    if (!matches) continue;
-    std::optional<Hit> hit = strike(rule, request);
+    if (matches) matching.push_back(&rule);
+  }
+  std::vector<Hit> hits;
+  bool failed = false;
+  // Of requests that are the same and come at one time, each is the same occurrence for all rules.
+  const std::lock_guard<std::mutex> together(striking_);
+  for (const auto* rule : matching) {
+    std::optional<Hit> hit = strike(*rule, request);
     if (!hit || failed) continue;
     failed = hit->plan().failure.has_value();
     hits.push_back(std::move(*hit));

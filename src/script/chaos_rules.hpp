@@ -73,6 +73,7 @@ class ChaosRules {
 
   std::uint64_t seed_;
   mutable std::mutex mutex_;
+  mutable std::mutex striking_;  // held while the rules count a request
   // Replaced whole, never changed: a request keeps the one it began with.
   std::shared_ptr<const Rules> rules_ = std::make_shared<Rules>();
   std::atomic<std::size_t> count_{0};
