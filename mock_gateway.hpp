@@ -3846,6 +3846,8 @@ struct CivilTime {
   std::int64_t second;
 };
 
+/// Whole seconds since the Unix epoch, a fraction dropped.
+std::int64_t unix_seconds(TimePoint moment);
 /// The second in which the moment lies.
 CivilTime civil_time(TimePoint moment);
 /// The reverse; the weekday is not read. The year is from 1970 to 2200.
@@ -4915,7 +4917,7 @@ class Completion {
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
-  const ProfileTraits& profile() const { return traits_of(context_.profile); }
+  const ProfileTraits& traits() const { return traits_of(context_.profile); }
   const std::string& model() const { return model_; }
   bool include_usage() const { return include_usage_; }
   bool logprobs() const { return logprobs_; }
@@ -5777,11 +5779,17 @@ class ChaosRules {
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  std::optional<Hit> strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request) const;
+  /// A rule that matches a request, and how often it has matched such a one by now.
+  struct Matching {
+    const std::shared_ptr<const Rule>* rule;
+    std::uint64_t occurrence;
+  };
+  std::optional<Hit> strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request,
+                            std::uint64_t occurrence) const;
 
   std::uint64_t seed_;
   mutable std::mutex mutex_;
-  mutable std::mutex striking_;  // held while the rules count a request
+  mutable std::mutex counting_;  // held while all rules count one request
   // Replaced whole, never changed: a request keeps the one it began with.
   std::shared_ptr<const Rules> rules_ = std::make_shared<Rules>();
   std::atomic<std::size_t> count_{0};
@@ -7467,8 +7475,6 @@ struct GatewayState {
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
 
-std::int64_t unix_seconds(TimePoint time);
-
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -7515,8 +7521,8 @@ struct Answer {
   DeliveryPlan delivery;
 
   /// Status, headers and body become those of a failure at that time. The rest stays.
-  void send(const Failure& failure, Profile profile, TimePoint now);
-  /// Becomes a failure that is decided as `kind`. What a reply gave to it is dropped, the stub stays.
+  void become(const Failure& failure, Profile profile, TimePoint now);
+  /// The same, decided as `kind`. What a reply gave to the answer is dropped, the stub stays.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
@@ -7530,6 +7536,15 @@ namespace detail {
 
 /// One request under judgement: what is known of it, and the answer that is made.
 struct Judgement {
+  Judgement(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
+            const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline)
+      : gateway(its_gateway),
+        connection(its_connection),
+        incoming(its_incoming),
+        request(its_request),
+        presented(its_presented),
+        timeline(its_timeline) {}
+
   GatewayState& gateway;
   Connection& connection;
   const IncomingRequest& incoming;  // without the request itself
@@ -7537,16 +7552,16 @@ struct Judgement {
   const KeyStore::Presented& presented;
   Timeline& timeline;
 
-  Answer answer{};
-  Route route{};
-  /// Once the body is a valid chat request.
-  std::optional<ChatRequest> chat{};
-  /// Of what a chat request asks for, with the gateway's seed.
+  Answer answer;
+  Route route;
+  /// Set once the body is a valid chat request.
+  std::optional<ChatRequest> chat;
+  /// Tells apart what chat requests ask for, and gateways of different seeds.
   std::uint64_t fingerprint = 0;
-  /// There were rules of chaos that could strike it.
+  /// Whether there were rules of chaos that could strike it.
   bool under_chaos = false;
   /// What verify() has to report of it.
-  std::vector<RecordedProblem> problems{};
+  std::vector<RecordedProblem> problems;
 
   // Each of these answers, and returns true, as a check does that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
@@ -8041,6 +8056,10 @@ MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
 /// "08:49:37".
 MOCK_GATEWAY_INLINE std::string time_of_day(const CivilTime& time) {
   return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
+}
+
+MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint moment) {
+  return std::chrono::duration_cast<std::chrono::seconds>(moment.time_since_epoch()).count();
 }
 
 MOCK_GATEWAY_INLINE CivilTime civil_time(TimePoint moment) {
@@ -12854,7 +12873,7 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
     const CompletionChoice& choice = choices_[index];
     out += index == 0 ? "{" : ",{";
     completions::append_integer(out, "index", index);
-    completions::append_message(out, choice, profile());
+    completions::append_message(out, choice, traits());
     const std::size_t visible = choice.text.size() + choice.refusal.size();
     if (logprobs_ && visible > 0) {
       completions::append_logprobs(out, *this, index, 0, visible);
@@ -12901,7 +12920,7 @@ MOCK_GATEWAY_INLINE std::string_view role_delta(const CompletionChoice& choice, 
 
 MOCK_GATEWAY_INLINE CompletionEvents::CompletionEvents(const Completion& completion)
     : completion_(completion), positions_(completion.choices().size()) {
-  const ProfileTraits& profile = completion_.profile();
+  const ProfileTraits& profile = completion_.traits();
   usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
   usage_due_ = completion_.include_usage() && !usage_on_finish_;
   has_extra_ = completion_.has_extra();
@@ -12990,7 +13009,7 @@ MOCK_GATEWAY_INLINE bool CompletionEvents::write_delta(std::size_t index, Stream
   if (position == 0) {
     begin(index, event);
     event.token = false;
-    event.data += completions::role_delta(choice, completion_.profile().role_delta);
+    event.data += completions::role_delta(choice, completion_.traits().role_delta);
     event.data += rest_;
     return true;
   }
@@ -13068,7 +13087,7 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_logprobs(std::size_t index, 
 
 MOCK_GATEWAY_INLINE void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
   begin(index, event);
-  event.data += completion_.profile().finish_delta;
+  event.data += completion_.traits().finish_delta;
   if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
   end_with_finish_reason(index, index + 1 == positions_.size(), event);
 }
@@ -13115,7 +13134,7 @@ MOCK_GATEWAY_INLINE void append_string(std::string& out, std::string_view name, 
 }
 
 MOCK_GATEWAY_INLINE void append_system_fingerprint(std::string& out, const Completion& completion) {
-  const SystemFingerprint kind = completion.profile().system_fingerprint;
+  const SystemFingerprint kind = completion.traits().system_fingerprint;
   if (kind == SystemFingerprint::absent) return;
   append_name(out, "system_fingerprint");
   if (kind == SystemFingerprint::null) {
@@ -13148,7 +13167,7 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
   append_integer(out, "completion_tokens", usage.completion_tokens);
   append_integer(out, "total_tokens", usage.total_tokens);
   const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.profile().cached_tokens_key) {
+  if (usage.cached_tokens || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
     out += '{';
     append_integer(out, "cached_tokens", cached);
@@ -13160,7 +13179,7 @@ MOCK_GATEWAY_INLINE void append_usage(std::string& out, const Completion& comple
     append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
     out += '}';
   }
-  if (completion.profile().prompt_cache_tokens) {
+  if (completion.traits().prompt_cache_tokens) {
     append_integer(out, "prompt_cache_hit_tokens", cached);
     append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
   }
@@ -13262,7 +13281,7 @@ MOCK_GATEWAY_INLINE void append_logprobs(std::string& out, const Completion& com
   const std::size_t border = completion.choices()[index].text.size();
   out += R"(,"logprobs":{"content":)";
   append_logprobs_list(out, completion, index, first, std::min(last, border));
-  if (completion.profile().refusal_key) {
+  if (completion.traits().refusal_key) {
     append_name(out, "refusal");
     append_logprobs_list(out, completion, index, std::max(first, border), last);
   }
@@ -13270,7 +13289,7 @@ MOCK_GATEWAY_INLINE void append_logprobs(std::string& out, const Completion& com
 }
 
 MOCK_GATEWAY_INLINE bool has_logprobs_key(const Completion& completion) {
-  return completion.logprobs() || completion.profile().logprobs_key;
+  return completion.logprobs() || completion.traits().logprobs_key;
 }
 
 MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile) {
@@ -15589,7 +15608,7 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
     const std::lock_guard<std::mutex> lock(mutex_);
     in_progress.rules = rules_;
   }
-  std::vector<const std::shared_ptr<const Rule>*> matching;
+  std::vector<Matching> matching;
   for (const auto& rule : *in_progress.rules) {
     in_progress.rule = rule.get();
     bool matches = true;
@@ -15599,25 +15618,26 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
       matches = detail::decide(matcher, call, function_results);
       if (!matches) break;
     }
-    if (matches) matching.push_back(&rule);
+    if (matches) matching.push_back({&rule, 0});
+  }
+  {
+    // Counted together: of equal requests that come at one time, one is the third for every rule, and no other is.
+    const std::lock_guard<std::mutex> lock(counting_);
+    for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }
   std::vector<Hit> hits;
-  bool failed = false;
-  // Of requests that are the same and come at one time, each is the same occurrence for all rules.
-  const std::lock_guard<std::mutex> together(striking_);
-  for (const auto* rule : matching) {
-    std::optional<Hit> hit = strike(*rule, request);
-    if (!hit || failed) continue;
-    failed = hit->plan().failure.has_value();
+  for (const Matching& one : matching) {
+    std::optional<Hit> hit = strike(*one.rule, request, one.occurrence);
+    if (!hit) continue;
     hits.push_back(std::move(*hit));
+    if (hits.back().plan().failure) break;
   }
   return hits;
 }
 
-MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
-                                                  std::uint64_t request) const {
+MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request,
+                                                  std::uint64_t occurrence) const {
   const ChaosPlan& plan = Access::data(rule->chaos);
-  const std::uint64_t occurrence = rule->occurrences.next(request);
   Random random(fingerprint(
       "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence),
       request));
@@ -22045,7 +22065,7 @@ MOCK_GATEWAY_INLINE void release_unused_stack() {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE void Answer::send(const Failure& failure, Profile profile, TimePoint now) {
+MOCK_GATEWAY_INLINE void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
   status = failure.status();
   error_code = failure.code();
   content_type = failure.raw_body() ? failure.content_type() : "application/json";
@@ -22058,7 +22078,7 @@ MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kin
   decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
   const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
   refusal = documented ? failure.message() : std::string();
-  send(failure, profile, now);
+  become(failure, profile, now);
 }
 
 }  // namespace detail
@@ -22465,7 +22485,7 @@ MOCK_GATEWAY_INLINE GatewayState::GatewayState(ServeSettings its_settings, Clock
       chaos(std::move(its_chaos)),
       operations(settings.acceptance.model_by_id()),
       tokens(guarded_tokenizer(settings.tokenizer)),
-      started(unix_seconds(clock.now())) {}
+      started(calendar::unix_seconds(clock.now())) {}
 
 MOCK_GATEWAY_INLINE void GatewayState::reset() {
   script->reset();
@@ -22485,10 +22505,6 @@ MOCK_GATEWAY_INLINE const wire::Model* GatewayState::find_model(const std::strin
   for (const wire::Model& model : settings.models)
     if (model.id == id) return &model;
   return nullptr;
-}
-
-MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
 }  // namespace detail
@@ -22621,7 +22637,7 @@ MOCK_GATEWAY_INLINE void mounted(Judgement& judgement) {
   Answer& answer = judgement.answer;
   answer.decision = {Decision::Kind::handler, name};
   if (reply->failure()) {
-    answer.send(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
+    answer.become(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
     return;
   }
   answer.status = reply->status();
@@ -22833,9 +22849,7 @@ namespace profile_headers {
 MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
-  if (milliseconds < 60'000) {
-    return text::decimal(milliseconds, 1000) + "s";
-  }
+  if (milliseconds < 60'000) return text::decimal(milliseconds, 1000) + "s";
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
   const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
   return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
@@ -22916,7 +22930,7 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(Judgement& judgement) {
   context.profile = judgement.gateway.settings.profile;
   const std::uint64_t occurrence = judgement.gateway.occurrences.next(judgement.fingerprint);
   context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), judgement.fingerprint)).alphanumeric(24);
-  context.created = unix_seconds(judgement.timeline.now());
+  context.created = calendar::unix_seconds(judgement.timeline.now());
   context.seed = judgement.fingerprint;
   return context;
 }
@@ -22953,7 +22967,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(Judgement& judgement, const std::vect
   const ReplyData& reply = Access::data(*delivery.reply);
   delivery.interim += reply.early_hints;
   if (reply.failure) {
-    answer.send(*reply.failure, settings.profile, judgement.timeline.now());
+    answer.become(*reply.failure, settings.profile, judgement.timeline.now());
     delivery.pace = reply_answer::schedule(judgement, reply.pace);
     return;
   }
@@ -23076,7 +23090,7 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
   record->epoch = epoch;
   record->position = position;
   record_request(*record, connection, incoming, presented);
-  Judgement judgement{gateway_, connection, incoming, record->request, presented, timeline};
+  Judgement judgement(gateway_, connection, incoming, record->request, presented, timeline);
   judge(judgement);
   record_answer(*record, judgement);
   Answer& answer = judgement.answer;
@@ -26136,183 +26150,183 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3755    core/json_reader.hpp
 //   3813    core/json_pointer.hpp
 //   3832    core/calendar.hpp
-//   3865    core/access.hpp
-//   3910    core/timeline.hpp
-//   4048    core/process.hpp
-//   4075    core/warning.hpp
-//   4087    model/profile_traits.hpp
-//   4188    model/reply_data.hpp
-//   4254    model/request_error.hpp
-//   4268    model/chat_parser.hpp
-//   4287    model/finding_kinds.hpp
-//   4346    model/checks.hpp
-//   4363    model/reply_checks.hpp
-//   4400    model/chat_fields.hpp
-//   4451    model/chat_reader.hpp
-//   4541    keys/secrets.hpp
-//   4590    keys/key_store.hpp
-//   4689    answer/bodies.hpp
-//   4718    answer/events.hpp
-//   4766    answer/tokens.hpp
-//   4845    answer/completion.hpp
-//   4956    answer/completion_json.hpp
-//   4993    answer/completion_events.hpp
-//   5063    answer/words.hpp
-//   5080    answer/default_reply.hpp
-//   5098    answer/schema_pattern.hpp
-//   5191    answer/schema_instance.hpp
-//   5233    answer/occurrences.hpp
-//   5258    answer/schema_checker.hpp
-//   5387    script/matcher_node.hpp
-//   5505    script/script.hpp
-//   5695    script/chaos_plan.hpp
-//   5725    script/chaos_rules.hpp
-//   5795    script/excerpts.hpp
-//   5823    script/connection_faults.hpp
-//   5873    script/json_comparison.hpp
-//   5902    script/forced_failures.hpp
-//   5942    script/matcher_leaf.hpp
-//   5973    delivery/gzip.hpp
-//   6001    delivery/framing.hpp
-//   6052    delivery/outlet.hpp
-//   6100    delivery/pace_schedule.hpp
-//   6144    delivery/progress.hpp
-//   6210    delivery/delivery.hpp
-//   6375    delivery/waits.hpp
-//   6447    evidence/record.hpp
-//   6685    evidence/diagnosis.hpp
-//   6757    evidence/redaction.hpp
-//   6778    evidence/judging.hpp
-//   6799    evidence/verifier.hpp
-//   6861    http/sockets.hpp
-//   6966    http/connection.hpp
-//   7161    http/request_reader.hpp
-//   7199    http/connection_handler.hpp
-//   7223    http/server.hpp
-//   7260    http/acceptor.hpp
-//   7303    http/compatibility.hpp
-//   7315    http/workers.hpp
-//   7361    http/response.hpp
-//   7379    serve/operations.hpp
-//   7418    serve/gateway_state.hpp
-//   7475    serve/answer.hpp
-//   7526    serve/judgement.hpp
-//   7567    serve/runner.hpp
-//   7601    serve/connection_loop.hpp
-//   7629    serve/chat_judge.hpp
-//   7642    serve/content_type.hpp
-//   7653    serve/model_check.hpp
-//   7668    serve/reply_answer.hpp
-//   7684    serve/tester_code.hpp
-//   7734    serve/delivery_report.hpp
-//   7756    serve/judge.hpp
-//   7769    serve/profile_headers.hpp
-//   7782    gateway/catalogue_entries.hpp
-//   7955    gateway/option_values.hpp
-//   8001    gateway/sweep_run.hpp
-//   8023    core/calendar.cpp
-//   8118    core/clock.cpp
-//   8626    core/json_pointer.cpp
-//   8683    core/json_reader.cpp
-//   9003    core/process.cpp
-//   9027    core/random.cpp
-//   9082    core/reporter.cpp
-//   9101    core/source_location.cpp
-//   9115    core/text.cpp
-//   9430    core/wait.cpp
-//   9440    core/warning.cpp
-//   9454    model/acceptance.cpp
-//   9500    model/chat_fields.cpp
-//   9642    model/chat_messages.cpp
-//   9830    model/chat_reader.cpp
-//  10168    model/chat_request.cpp
-//  10278    model/checks.cpp
-//  10311    model/connection_fault.cpp
-//  10403    model/failure.cpp
-//  10583    model/fault.cpp
-//  10717    model/finding.cpp
-//  10742    model/hold.cpp
-//  10762    model/http_reply.cpp
-//  10813    model/pace.cpp
-//  11012    model/profile.cpp
-//  11133    model/range.cpp
-//  11161    model/received_request.cpp
-//  11233    model/reply.cpp
-//  11636    model/reply_checks.cpp
-//  11841    model/sse_dialect.cpp
-//  11978    keys/api_key.cpp
-//  12028    keys/key_store.cpp
-//  12295    keys/keys.cpp
-//  12341    keys/secrets.cpp
-//  12545    answer/bodies.cpp
-//  12652    answer/completion.cpp
-//  12888    answer/completion_events.cpp
-//  13099    answer/completion_json.cpp
-//  13316    answer/default_reply.cpp
-//  13461    answer/events.cpp
-//  13479    answer/occurrences.cpp
-//  13501    answer/schema_checker.cpp
-//  14057    answer/schema_instance.cpp
-//  14576    answer/schema_pattern.cpp
-//  15127    answer/tokens.cpp
-//  15356    answer/words.cpp
-//  15417    script/chaos.cpp
-//  15558    script/chaos_rules.cpp
-//  15647    script/connection_faults.cpp
-//  15728    script/excerpts.cpp
-//  15791    script/field_matchers.cpp
-//  16134    script/forced_failures.cpp
-//  16216    script/json_comparison.cpp
-//  16302    script/matcher.cpp
-//  16540    script/matchers.cpp
-//  16887    script/scope.cpp
-//  16942    script/script.cpp
-//  17219    script/text_matchers.cpp
-//  17337    delivery/delivery.cpp
-//  17900    delivery/framing.cpp
-//  18005    delivery/gzip.cpp
-//  18072    delivery/outlet.cpp
-//  18089    delivery/pace_schedule.cpp
-//  18158    delivery/progress.cpp
-//  18210    evidence/diagnosis.cpp
-//  18396    evidence/exchange.cpp
-//  18685    evidence/journal.cpp
-//  18822    evidence/record.cpp
-//  19176    evidence/redaction.cpp
-//  19275    evidence/review.cpp
-//  19796    evidence/verification.cpp
-//  20252    http/acceptor.cpp
-//  20336    http/compatibility.cpp
-//  20446    http/connection.cpp
-//  20908    http/request_reader.cpp
-//  21217    http/response.cpp
-//  21298    http/server.cpp
-//  21574    http/sockets.cpp
-//  21934    http/workers.cpp
-//  22043    serve/answer.cpp
-//  22067    serve/chat_judge.cpp
-//  22259    serve/connection_loop.cpp
-//  22346    serve/content_type.cpp
-//  22365    serve/delivery_report.cpp
-//  22450    serve/gateway_state.cpp
-//  22497    serve/judge.cpp
-//  22665    serve/judgement.cpp
-//  22705    serve/model_check.cpp
-//  22724    serve/operations.cpp
-//  22825    serve/profile_headers.cpp
-//  22869    serve/reply_answer.cpp
-//  22998    serve/runner.cpp
-//  23184    serve/tester_code.cpp
-//  23201    gateway/catalogue.cpp
-//  23477    gateway/catalogue_delivery.cpp
-//  23980    gateway/catalogue_entries.cpp
-//  24131    gateway/catalogue_failures.cpp
-//  24389    gateway/catalogue_replies.cpp
-//  24752    gateway/chat_script.cpp
-//  24892    gateway/gateway.cpp
-//  25166    gateway/options.cpp
-//  25313    gateway/sweep.cpp
-//  25760  Adapters
-//  25777    adapters/catch2.hpp
-//  25882    adapters/doctest.hpp
-//  25995    adapters/gtest.hpp
+//   3867    core/access.hpp
+//   3912    core/timeline.hpp
+//   4050    core/process.hpp
+//   4077    core/warning.hpp
+//   4089    model/profile_traits.hpp
+//   4190    model/reply_data.hpp
+//   4256    model/request_error.hpp
+//   4270    model/chat_parser.hpp
+//   4289    model/finding_kinds.hpp
+//   4348    model/checks.hpp
+//   4365    model/reply_checks.hpp
+//   4402    model/chat_fields.hpp
+//   4453    model/chat_reader.hpp
+//   4543    keys/secrets.hpp
+//   4592    keys/key_store.hpp
+//   4691    answer/bodies.hpp
+//   4720    answer/events.hpp
+//   4768    answer/tokens.hpp
+//   4847    answer/completion.hpp
+//   4958    answer/completion_json.hpp
+//   4995    answer/completion_events.hpp
+//   5065    answer/words.hpp
+//   5082    answer/default_reply.hpp
+//   5100    answer/schema_pattern.hpp
+//   5193    answer/schema_instance.hpp
+//   5235    answer/occurrences.hpp
+//   5260    answer/schema_checker.hpp
+//   5389    script/matcher_node.hpp
+//   5507    script/script.hpp
+//   5697    script/chaos_plan.hpp
+//   5727    script/chaos_rules.hpp
+//   5803    script/excerpts.hpp
+//   5831    script/connection_faults.hpp
+//   5881    script/json_comparison.hpp
+//   5910    script/forced_failures.hpp
+//   5950    script/matcher_leaf.hpp
+//   5981    delivery/gzip.hpp
+//   6009    delivery/framing.hpp
+//   6060    delivery/outlet.hpp
+//   6108    delivery/pace_schedule.hpp
+//   6152    delivery/progress.hpp
+//   6218    delivery/delivery.hpp
+//   6383    delivery/waits.hpp
+//   6455    evidence/record.hpp
+//   6693    evidence/diagnosis.hpp
+//   6765    evidence/redaction.hpp
+//   6786    evidence/judging.hpp
+//   6807    evidence/verifier.hpp
+//   6869    http/sockets.hpp
+//   6974    http/connection.hpp
+//   7169    http/request_reader.hpp
+//   7207    http/connection_handler.hpp
+//   7231    http/server.hpp
+//   7268    http/acceptor.hpp
+//   7311    http/compatibility.hpp
+//   7323    http/workers.hpp
+//   7369    http/response.hpp
+//   7387    serve/operations.hpp
+//   7426    serve/gateway_state.hpp
+//   7481    serve/answer.hpp
+//   7532    serve/judgement.hpp
+//   7582    serve/runner.hpp
+//   7616    serve/connection_loop.hpp
+//   7644    serve/chat_judge.hpp
+//   7657    serve/content_type.hpp
+//   7668    serve/model_check.hpp
+//   7683    serve/reply_answer.hpp
+//   7699    serve/tester_code.hpp
+//   7749    serve/delivery_report.hpp
+//   7771    serve/judge.hpp
+//   7784    serve/profile_headers.hpp
+//   7797    gateway/catalogue_entries.hpp
+//   7970    gateway/option_values.hpp
+//   8016    gateway/sweep_run.hpp
+//   8038    core/calendar.cpp
+//   8137    core/clock.cpp
+//   8645    core/json_pointer.cpp
+//   8702    core/json_reader.cpp
+//   9022    core/process.cpp
+//   9046    core/random.cpp
+//   9101    core/reporter.cpp
+//   9120    core/source_location.cpp
+//   9134    core/text.cpp
+//   9449    core/wait.cpp
+//   9459    core/warning.cpp
+//   9473    model/acceptance.cpp
+//   9519    model/chat_fields.cpp
+//   9661    model/chat_messages.cpp
+//   9849    model/chat_reader.cpp
+//  10187    model/chat_request.cpp
+//  10297    model/checks.cpp
+//  10330    model/connection_fault.cpp
+//  10422    model/failure.cpp
+//  10602    model/fault.cpp
+//  10736    model/finding.cpp
+//  10761    model/hold.cpp
+//  10781    model/http_reply.cpp
+//  10832    model/pace.cpp
+//  11031    model/profile.cpp
+//  11152    model/range.cpp
+//  11180    model/received_request.cpp
+//  11252    model/reply.cpp
+//  11655    model/reply_checks.cpp
+//  11860    model/sse_dialect.cpp
+//  11997    keys/api_key.cpp
+//  12047    keys/key_store.cpp
+//  12314    keys/keys.cpp
+//  12360    keys/secrets.cpp
+//  12564    answer/bodies.cpp
+//  12671    answer/completion.cpp
+//  12907    answer/completion_events.cpp
+//  13118    answer/completion_json.cpp
+//  13335    answer/default_reply.cpp
+//  13480    answer/events.cpp
+//  13498    answer/occurrences.cpp
+//  13520    answer/schema_checker.cpp
+//  14076    answer/schema_instance.cpp
+//  14595    answer/schema_pattern.cpp
+//  15146    answer/tokens.cpp
+//  15375    answer/words.cpp
+//  15436    script/chaos.cpp
+//  15577    script/chaos_rules.cpp
+//  15667    script/connection_faults.cpp
+//  15748    script/excerpts.cpp
+//  15811    script/field_matchers.cpp
+//  16154    script/forced_failures.cpp
+//  16236    script/json_comparison.cpp
+//  16322    script/matcher.cpp
+//  16560    script/matchers.cpp
+//  16907    script/scope.cpp
+//  16962    script/script.cpp
+//  17239    script/text_matchers.cpp
+//  17357    delivery/delivery.cpp
+//  17920    delivery/framing.cpp
+//  18025    delivery/gzip.cpp
+//  18092    delivery/outlet.cpp
+//  18109    delivery/pace_schedule.cpp
+//  18178    delivery/progress.cpp
+//  18230    evidence/diagnosis.cpp
+//  18416    evidence/exchange.cpp
+//  18705    evidence/journal.cpp
+//  18842    evidence/record.cpp
+//  19196    evidence/redaction.cpp
+//  19295    evidence/review.cpp
+//  19816    evidence/verification.cpp
+//  20272    http/acceptor.cpp
+//  20356    http/compatibility.cpp
+//  20466    http/connection.cpp
+//  20928    http/request_reader.cpp
+//  21237    http/response.cpp
+//  21318    http/server.cpp
+//  21594    http/sockets.cpp
+//  21954    http/workers.cpp
+//  22063    serve/answer.cpp
+//  22087    serve/chat_judge.cpp
+//  22279    serve/connection_loop.cpp
+//  22366    serve/content_type.cpp
+//  22385    serve/delivery_report.cpp
+//  22470    serve/gateway_state.cpp
+//  22513    serve/judge.cpp
+//  22681    serve/judgement.cpp
+//  22721    serve/model_check.cpp
+//  22740    serve/operations.cpp
+//  22841    serve/profile_headers.cpp
+//  22883    serve/reply_answer.cpp
+//  23012    serve/runner.cpp
+//  23198    serve/tester_code.cpp
+//  23215    gateway/catalogue.cpp
+//  23491    gateway/catalogue_delivery.cpp
+//  23994    gateway/catalogue_entries.cpp
+//  24145    gateway/catalogue_failures.cpp
+//  24403    gateway/catalogue_replies.cpp
+//  24766    gateway/chat_script.cpp
+//  24906    gateway/gateway.cpp
+//  25180    gateway/options.cpp
+//  25327    gateway/sweep.cpp
+//  25774  Adapters
+//  25791    adapters/catch2.hpp
+//  25896    adapters/doctest.hpp
+//  26009    adapters/gtest.hpp

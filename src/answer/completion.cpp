@@ -210,7 +210,7 @@ std::string Completion::body() const {
     const CompletionChoice& choice = choices_[index];
     out += index == 0 ? "{" : ",{";
     completions::append_integer(out, "index", index);
-    completions::append_message(out, choice, profile());
+    completions::append_message(out, choice, traits());
     const std::size_t visible = choice.text.size() + choice.refusal.size();
     if (logprobs_ && visible > 0) {
       completions::append_logprobs(out, *this, index, 0, visible);

@@ -84,7 +84,7 @@ class Completion {
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
   const AnswerContext& context() const { return context_; }
-  const ProfileTraits& profile() const { return traits_of(context_.profile); }
+  const ProfileTraits& traits() const { return traits_of(context_.profile); }
   const std::string& model() const { return model_; }
   bool include_usage() const { return include_usage_; }
   bool logprobs() const { return logprobs_; }

@@ -19,7 +19,7 @@ std::string_view role_delta(const CompletionChoice& choice, const RoleDelta& rol
 
 CompletionEvents::CompletionEvents(const Completion& completion)
     : completion_(completion), positions_(completion.choices().size()) {
-  const ProfileTraits& profile = completion_.profile();
+  const ProfileTraits& profile = completion_.traits();
   usage_on_finish_ = completion_.include_usage() && profile.usage_on_finish;
   usage_due_ = completion_.include_usage() && !usage_on_finish_;
   has_extra_ = completion_.has_extra();
@@ -108,7 +108,7 @@ bool CompletionEvents::write_delta(std::size_t index, StreamEvent& event) {
   if (position == 0) {
     begin(index, event);
     event.token = false;
-    event.data += completions::role_delta(choice, completion_.profile().role_delta);
+    event.data += completions::role_delta(choice, completion_.traits().role_delta);
     event.data += rest_;
     return true;
   }
@@ -186,7 +186,7 @@ void CompletionEvents::end_with_logprobs(std::size_t index, std::size_t before, 
 
 void CompletionEvents::write_finish(std::size_t index, StreamEvent& event) {
   begin(index, event);
-  event.data += completion_.profile().finish_delta;
+  event.data += completion_.traits().finish_delta;
   if (completions::has_logprobs_key(completion_)) event.data += R"(,"logprobs":null)";
   end_with_finish_reason(index, index + 1 == positions_.size(), event);
 }

@@ -27,7 +27,7 @@ void append_string(std::string& out, std::string_view name, std::string_view val
 }
 
 void append_system_fingerprint(std::string& out, const Completion& completion) {
-  const SystemFingerprint kind = completion.profile().system_fingerprint;
+  const SystemFingerprint kind = completion.traits().system_fingerprint;
   if (kind == SystemFingerprint::absent) return;
   append_name(out, "system_fingerprint");
   if (kind == SystemFingerprint::null) {
@@ -60,7 +60,7 @@ void append_usage(std::string& out, const Completion& completion) {
   append_integer(out, "completion_tokens", usage.completion_tokens);
   append_integer(out, "total_tokens", usage.total_tokens);
   const std::int64_t cached = usage.cached_tokens.value_or(0);
-  if (usage.cached_tokens || completion.profile().cached_tokens_key) {
+  if (usage.cached_tokens || completion.traits().cached_tokens_key) {
     append_name(out, "prompt_tokens_details");
     out += '{';
     append_integer(out, "cached_tokens", cached);
@@ -72,7 +72,7 @@ void append_usage(std::string& out, const Completion& completion) {
     append_integer(out, "reasoning_tokens", *usage.reasoning_tokens);
     out += '}';
   }
-  if (completion.profile().prompt_cache_tokens) {
+  if (completion.traits().prompt_cache_tokens) {
     append_integer(out, "prompt_cache_hit_tokens", cached);
     append_integer(out, "prompt_cache_miss_tokens", std::max<std::int64_t>(usage.prompt_tokens - cached, 0));
   }
@@ -174,7 +174,7 @@ void append_logprobs(std::string& out, const Completion& completion, std::size_t
   const std::size_t border = completion.choices()[index].text.size();
   out += R"(,"logprobs":{"content":)";
   append_logprobs_list(out, completion, index, first, std::min(last, border));
-  if (completion.profile().refusal_key) {
+  if (completion.traits().refusal_key) {
     append_name(out, "refusal");
     append_logprobs_list(out, completion, index, std::max(first, border), last);
   }
@@ -182,7 +182,7 @@ void append_logprobs(std::string& out, const Completion& completion, std::size_t
 }
 
 bool has_logprobs_key(const Completion& completion) {
-  return completion.logprobs() || completion.profile().logprobs_key;
+  return completion.logprobs() || completion.traits().logprobs_key;
 }
 
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile) {

@@ -28,6 +28,10 @@ std::string time_of_day(const CivilTime& time) {
   return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
 }
 
+std::int64_t unix_seconds(TimePoint moment) {
+  return std::chrono::duration_cast<std::chrono::seconds>(moment.time_since_epoch()).count();
+}
+
 CivilTime civil_time(TimePoint moment) {
   const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
   const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;

@@ -22,6 +22,8 @@ struct CivilTime {
   std::int64_t second;
 };
 
+/// Whole seconds since the Unix epoch, a fraction dropped.
+std::int64_t unix_seconds(TimePoint moment);
 /// The second in which the moment lies.
 CivilTime civil_time(TimePoint moment);
 /// The reverse; the weekday is not read. The year is from 1970 to 2200.

@@ -39,7 +39,7 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
     const std::lock_guard<std::mutex> lock(mutex_);
     in_progress.rules = rules_;
   }
-  std::vector<const std::shared_ptr<const Rule>*> matching;
+  std::vector<Matching> matching;
   for (const auto& rule : *in_progress.rules) {
     in_progress.rule = rule.get();
     bool matches = true;
@@ -49,25 +49,26 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
       matches = detail::decide(matcher, call, function_results);
       if (!matches) break;
     }
-    if (matches) matching.push_back(&rule);
+    if (matches) matching.push_back({&rule, 0});
+  }
+  {
+    // Counted together: of equal requests that come at one time, one is the third for every rule, and no other is.
+    const std::lock_guard<std::mutex> lock(counting_);
+    for (Matching& one : matching) one.occurrence = (*one.rule)->occurrences.next(request);
   }
   std::vector<Hit> hits;
-  bool failed = false;
-  // Of requests that are the same and come at one time, each is the same occurrence for all rules.
-  const std::lock_guard<std::mutex> together(striking_);
-  for (const auto* rule : matching) {
-    std::optional<Hit> hit = strike(*rule, request);
-    if (!hit || failed) continue;
-    failed = hit->plan().failure.has_value();
+  for (const Matching& one : matching) {
+    std::optional<Hit> hit = strike(*one.rule, request, one.occurrence);
+    if (!hit) continue;
     hits.push_back(std::move(*hit));
+    if (hits.back().plan().failure) break;
   }
   return hits;
 }
 
-std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule,
-                                                  std::uint64_t request) const {
+std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request,
+                                                  std::uint64_t occurrence) const {
   const ChaosPlan& plan = Access::data(rule->chaos);
-  const std::uint64_t occurrence = rule->occurrences.next(request);
   Random random(fingerprint(
       "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence),
       request));

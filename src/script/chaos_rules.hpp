@@ -69,11 +69,17 @@ class ChaosRules {
   std::vector<Hit> decide(const ChatCall& call, std::uint64_t request, MatcherInProgress& in_progress) const;
 
  private:
-  std::optional<Hit> strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request) const;
+  /// A rule that matches a request, and how often it has matched such a one by now.
+  struct Matching {
+    const std::shared_ptr<const Rule>* rule;
+    std::uint64_t occurrence;
+  };
+  std::optional<Hit> strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request,
+                            std::uint64_t occurrence) const;
 
   std::uint64_t seed_;
   mutable std::mutex mutex_;
-  mutable std::mutex striking_;  // held while the rules count a request
+  mutable std::mutex counting_;  // held while all rules count one request
   // Replaced whole, never changed: a request keeps the one it began with.
   std::shared_ptr<const Rules> rules_ = std::make_shared<Rules>();
   std::atomic<std::size_t> count_{0};

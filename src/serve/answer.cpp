@@ -5,7 +5,7 @@
 namespace mock_gateway {
 namespace detail {
 
-void Answer::send(const Failure& failure, Profile profile, TimePoint now) {
+void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
   status = failure.status();
   error_code = failure.code();
   content_type = failure.raw_body() ? failure.content_type() : "application/json";
@@ -18,7 +18,7 @@ void Answer::fail(const Failure& failure, Decision::Kind kind, Profile profile, 
   decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
   const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
   refusal = documented ? failure.message() : std::string();
-  send(failure, profile, now);
+  become(failure, profile, now);
 }
 
 }  // namespace detail

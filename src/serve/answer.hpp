@@ -58,8 +58,8 @@ struct Answer {
   DeliveryPlan delivery;
 
   /// Status, headers and body become those of a failure at that time. The rest stays.
-  void send(const Failure& failure, Profile profile, TimePoint now);
-  /// Becomes a failure that is decided as `kind`. What a reply gave to it is dropped, the stub stays.
+  void become(const Failure& failure, Profile profile, TimePoint now);
+  /// The same, decided as `kind`. What a reply gave to the answer is dropped, the stub stays.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 

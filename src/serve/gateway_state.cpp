@@ -1,8 +1,8 @@
 #include "gateway_state.hpp"
 
-#include <chrono>
 #include <utility>
 
+#include "../core/calendar.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway {
@@ -21,7 +21,7 @@ GatewayState::GatewayState(ServeSettings its_settings, Clock its_clock, std::sha
       chaos(std::move(its_chaos)),
       operations(settings.acceptance.model_by_id()),
       tokens(guarded_tokenizer(settings.tokenizer)),
-      started(unix_seconds(clock.now())) {}
+      started(calendar::unix_seconds(clock.now())) {}
 
 void GatewayState::reset() {
   script->reset();
@@ -41,10 +41,6 @@ const wire::Model* GatewayState::find_model(const std::string& id) const {
   for (const wire::Model& model : settings.models)
     if (model.id == id) return &model;
   return nullptr;
-}
-
-std::int64_t unix_seconds(TimePoint time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
 }  // namespace detail

@@ -72,7 +72,5 @@ struct GatewayState {
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
 
-std::int64_t unix_seconds(TimePoint time);
-
 }  // namespace detail
 }  // namespace mock_gateway

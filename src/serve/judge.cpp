@@ -143,7 +143,7 @@ void mounted(Judgement& judgement) {
   Answer& answer = judgement.answer;
   answer.decision = {Decision::Kind::handler, name};
   if (reply->failure()) {
-    answer.send(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
+    answer.become(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
     return;
   }
   answer.status = reply->status();

@@ -20,6 +20,15 @@ namespace detail {
 
 /// One request under judgement: what is known of it, and the answer that is made.
 struct Judgement {
+  Judgement(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
+            const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline)
+      : gateway(its_gateway),
+        connection(its_connection),
+        incoming(its_incoming),
+        request(its_request),
+        presented(its_presented),
+        timeline(its_timeline) {}
+
   GatewayState& gateway;
   Connection& connection;
   const IncomingRequest& incoming;  // without the request itself
@@ -27,16 +36,16 @@ struct Judgement {
   const KeyStore::Presented& presented;
   Timeline& timeline;
 
-  Answer answer{};
-  Route route{};
-  /// Once the body is a valid chat request.
-  std::optional<ChatRequest> chat{};
-  /// Of what a chat request asks for, with the gateway's seed.
+  Answer answer;
+  Route route;
+  /// Set once the body is a valid chat request.
+  std::optional<ChatRequest> chat;
+  /// Tells apart what chat requests ask for, and gateways of different seeds.
   std::uint64_t fingerprint = 0;
-  /// There were rules of chaos that could strike it.
+  /// Whether there were rules of chaos that could strike it.
   bool under_chaos = false;
   /// What verify() has to report of it.
-  std::vector<RecordedProblem> problems{};
+  std::vector<RecordedProblem> problems;
 
   // Each of these answers, and returns true, as a check does that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);

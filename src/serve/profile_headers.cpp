@@ -17,9 +17,7 @@ namespace profile_headers {
 std::string reset_time(Duration left) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
-  if (milliseconds < 60'000) {
-    return text::decimal(milliseconds, 1000) + "s";
-  }
+  if (milliseconds < 60'000) return text::decimal(milliseconds, 1000) + "s";
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
   const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
   return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";

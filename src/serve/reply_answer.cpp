@@ -11,6 +11,7 @@
 #include "../answer/completion.hpp"
 #include "../answer/completion_events.hpp"
 #include "../core/access.hpp"
+#include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
@@ -66,7 +67,7 @@ AnswerContext context_of(Judgement& judgement) {
   context.profile = judgement.gateway.settings.profile;
   const std::uint64_t occurrence = judgement.gateway.occurrences.next(judgement.fingerprint);
   context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), judgement.fingerprint)).alphanumeric(24);
-  context.created = unix_seconds(judgement.timeline.now());
+  context.created = calendar::unix_seconds(judgement.timeline.now());
   context.seed = judgement.fingerprint;
   return context;
 }
@@ -103,7 +104,7 @@ void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>&
   const ReplyData& reply = Access::data(*delivery.reply);
   delivery.interim += reply.early_hints;
   if (reply.failure) {
-    answer.send(*reply.failure, settings.profile, judgement.timeline.now());
+    answer.become(*reply.failure, settings.profile, judgement.timeline.now());
     delivery.pace = reply_answer::schedule(judgement, reply.pace);
     return;
   }

@@ -100,7 +100,7 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
   record->epoch = epoch;
   record->position = position;
   record_request(*record, connection, incoming, presented);
-  Judgement judgement{gateway_, connection, incoming, record->request, presented, timeline};
+  Judgement judgement(gateway_, connection, incoming, record->request, presented, timeline);
   judge(judgement);
   record_answer(*record, judgement);
   Answer& answer = judgement.answer;

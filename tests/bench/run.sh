@@ -15,7 +15,8 @@ case ${1:-} in
 esac
 
 cmake --preset bench >/dev/null
-cmake --build --preset bench -j 2 >/dev/null
+# Ninja tells of errors on its standard output.
+built=$(cmake --build --preset bench -j 2) || { printf '%s\n' "$built" >&2; exit 1; }
 echo "$(uname -sr), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg 2>/dev/null || echo unknown)"
 
 missed=

@@ -15,17 +15,20 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/internals.hpp"
+#include "support/outlet.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace progress_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using test_support::has_part;
 using test_support::Http;
 using test_support::RawConnection;
 
 /// Where a delivery goes, and what is told of it at each write.
-class Watching final : public detail::Outlet {
+class Watching final : public test_support::WritesOnly {
  public:
   struct Write {
     std::string bytes;
@@ -44,13 +47,6 @@ class Watching final : public detail::Outlet {
     if (writes.size() == fails_at_) return std::nullopt;
     return bytes.size();
   }
-  bool wait_until_writable() override { return false; }
-  bool drain() override { return true; }
-  bool wait(detail::Pending&, OnClientClosed) override { return true; }
-  void end(Ending) override {}
-  void end_sending() override {}
-  std::shared_ptr<detail::Wake> waker() override { return nullptr; }
-  void guard_expired() override {}
 
   std::vector<Write> writes;
 
@@ -66,8 +62,6 @@ SseDialect with_data_after_done() {
   const SseDialect dialect = SseDialect().after_done("{}");
   return dialect;
 }
-
-bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& progress) {
   detail::Timeline timeline(detail::Access::state(InstantClock{}), nullptr);

@@ -9,23 +9,17 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace failure_text_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::chat_body;
+using test_support::has_part;
 using test_support::Http;
+using test_support::printed;
 using test_support::RawConnection;
-
-inline bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-template <class T>
-std::string printed(const T& value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
 
 using Notes = std::vector<std::string>;
 

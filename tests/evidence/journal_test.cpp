@@ -34,18 +34,11 @@ using test_support::chat_body;
 using test_support::chat_path;
 using test_support::error_of;
 using test_support::eventually;
+using test_support::has_part;
 using test_support::Http;
+using test_support::printed;
 using test_support::RawConnection;
 using test_support::Response;
-
-inline bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-template <class T>
-std::string printed(const T& value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
 
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {

@@ -16,6 +16,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace printable_test {
 
@@ -24,17 +25,10 @@ using namespace std::chrono_literals;
 using test_support::chat_body;
 using test_support::chat_path;
 using test_support::eventually;
+using test_support::has_part;
 using test_support::Http;
+using test_support::printed;
 using test_support::RawConnection;
-
-inline bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-template <class T>
-std::string printed(const T& value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
 
 /// What disrupts a line, each with a name that a failed check shows.
 inline const std::vector<std::pair<std::string, std::string>>& disruptive() {

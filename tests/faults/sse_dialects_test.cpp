@@ -16,6 +16,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/internals.hpp"
+#include "support/outlet.hpp"
 #include "support/printing.hpp"
 #include "support/whole_reply.hpp"
 
@@ -349,19 +350,12 @@ TEST_CASE("a stream in gzip is cut where its text is") {
 // --- Writes ----------------------------------------------------------------------------------------------------------
 
 /// Where a delivery goes when only its writes matter.
-class Writing final : public detail::Outlet {
+class Writing final : public test_support::WritesOnly {
  public:
   std::optional<std::size_t> write_some(std::string_view bytes) override {
     writes.emplace_back(bytes);
     return bytes.size();
   }
-  bool wait_until_writable() override { return false; }
-  bool drain() override { return true; }
-  bool wait(detail::Pending&, OnClientClosed) override { return true; }
-  void end(Ending) override {}
-  void end_sending() override {}
-  std::shared_ptr<detail::Wake> waker() override { return nullptr; }
-  void guard_expired() override {}
 
   std::vector<std::string> writes;
 };

@@ -15,6 +15,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 #include "support/timing.hpp"
 #include "support/verification.hpp"
 
@@ -22,13 +23,12 @@ namespace reset_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using test_support::has_part;
 using test_support::Http;
 using test_support::kinds;
 using test_support::RawConnection;
 using test_support::Response;
 using Kind = Problem::Kind;
-
-bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // --- The journal -----------------------------------------------------------------------------------------------------
 

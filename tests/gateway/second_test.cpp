@@ -12,6 +12,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 #include "support/verification.hpp"
 
 namespace second_test {
@@ -20,13 +21,12 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::chat_body;
 using test_support::End;
+using test_support::has_part;
 using test_support::Http;
 using test_support::kinds;
 using test_support::RawConnection;
 using test_support::Response;
 using Kind = Problem::Kind;
-
-bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // --- Of a request ----------------------------------------------------------------------------------------------------
 

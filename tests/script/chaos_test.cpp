@@ -144,7 +144,32 @@ TEST_CASE("the same requests are struck by the same, with one client or with eig
   CHECK(struck_by(2, asked, 8) != in_order);
 }
 
-TEST_CASE("every and first count the comings of each request for itself") {
+TEST_CASE("equal requests that come at one time are each the same occurrence for every rule") {
+  Gateway gateway(lenient());
+  constexpr std::size_t rules = 12;
+  for (std::size_t rule = 0; rule < rules; ++rule) gateway.chaos(Chaos(Pace().first_token_after(1us)).nth(2));
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 8; ++client) {
+    clients.emplace_back([&] {
+      const Http http = robust(gateway);
+      for (int request = 0; request < 250; ++request) http.chat();
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  std::size_t struck_by_all = 0;
+  std::size_t struck_by_some = 0;
+  for (const Exchange& exchange : gateway.journal().all()) {
+    const std::size_t strikes = exchange.chaos().size();
+    if (strikes == rules) ++struck_by_all;
+    if (strikes != 0 && strikes != rules) ++struck_by_some;
+  }
+  REQUIRE(gateway.journal().count() == 2000);
+  CHECK(struck_by_all == 1000);
+  CHECK(struck_by_some == 0);
+}
+
+TEST_CASE("nth and first count the occurrences of each request for itself") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
   gateway.chaos(Chaos(server_error()).nth(3));

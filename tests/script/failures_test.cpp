@@ -13,16 +13,16 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace failures_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::chat_path;
+using test_support::has_part;
 using test_support::Http;
 using test_support::Response;
-
-inline bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("each named failure has its status, its reason phrase and its code") {
   struct Row {

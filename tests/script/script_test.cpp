@@ -18,15 +18,15 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/text.hpp"
 
 namespace script_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using test_support::has_part;
 using test_support::Http;
 using test_support::Response;
-
-inline bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 inline Json user(const std::string& text) { return {{"role", "user"}, {"content", text}}; }
 

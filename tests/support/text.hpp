@@ -3,6 +3,7 @@
 // Small helpers on texts and on what is thrown.
 
 #include <cstddef>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,17 @@
 namespace test_support {
 
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// As contains(), for files in which that name is a matcher.
+inline bool has_part(std::string_view text, std::string_view part) { return contains(text, part); }
+
+/// What a value writes to a stream.
+template <class T>
+std::string printed(const T& value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
 
 inline std::string repeated(std::string_view text, std::size_t times) {
   std::string result;
