@@ -48,6 +48,7 @@
 #include "core/error.hpp"
 #include "gateway/sweep.hpp"
 #include "gateway/catalogue.hpp"
+#include "document/script_document.hpp"
 // clang-format on
 
 // The assembled header has these behind guards of their own, so that they may be asked for after a first include.
