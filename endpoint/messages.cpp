@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 #include "library.hpp"
 
@@ -18,10 +19,22 @@ std::string without_prefix(std::string message) {
 }
 
 std::string printable(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (plain) return text;
-  const std::string quoted = Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
-  return quoted.substr(1, quoted.size() - 2);
+  const std::string_view view = text;
+  bool disruptive = false;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(view[i]);
+    const auto next = [&](std::size_t offset) {
+      return i + offset < view.size() ? static_cast<unsigned char>(view[i + offset]) : 0u;
+    };
+    disruptive = disruptive || byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next(1) < 0xa0) ||
+                 // Spaces without width, line separators, the direction of writing: U+200B to U+202E, U+2060 on.
+                 (byte == 0xe2 && next(1) == 0x80 &&
+                  ((next(2) >= 0x8b && next(2) <= 0x8f) || (next(2) >= 0xa8 && next(2) <= 0xae))) ||
+                 (byte == 0xe2 && next(1) == 0x81 && next(2) >= 0xa0 && next(2) <= 0xaf) ||
+                 (byte == 0xef && next(1) == 0xbb && next(2) == 0xbf);
+  }
+  const std::string quoted = Json(text).dump(-1, ' ', disruptive, Json::error_handler_t::replace);
+  return disruptive ? quoted.substr(1, quoted.size() - 2) : Json::parse(quoted).get<std::string>();
 }
 
 void complain(std::string text) {

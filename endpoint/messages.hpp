@@ -19,7 +19,8 @@ struct BadValue : std::runtime_error {
 /// A message of the library, which begins with its name, without that.
 std::string without_prefix(std::string message);
 
-/// The text, or where it holds more than printable ASCII, what JSON makes of it: no character that steers a terminal.
+/// The text as UTF-8. Where it holds a character that steers a terminal or turns the line around, it is escaped as JSON
+/// in ASCII.
 std::string printable(const std::string& text);
 
 /// One line on stderr, "mock-gateway: …". Line ends inside the text become spaces.

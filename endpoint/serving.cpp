@@ -76,13 +76,15 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
 
 void Serving::tell_what_it_serves(const Flags& flags) const {
   if (!document_ || flags.quiet) return;
-  std::vector<std::string> parts{listed(flags.scripts, "script")};
   std::vector<std::string> names;
+  for (const std::string& path : flags.scripts) names.push_back(printable(path));
+  std::vector<std::string> parts{listed(names, "script")};
+  names.clear();
   for (const Stub& stub : script_->stubs()) names.push_back(stub.title());
   parts.push_back(listed(names, "stub"));
   names.clear();
   for (const ApiKey& key : gateway_->keys().list())
-    names.push_back((key.description.empty() ? key.id : key.description) +
+    names.push_back(printable(key.description.empty() ? key.id : key.description) +
                     (key.state == KeyState::enabled ? "" : " (" + to_string(key.state) + ")"));
   parts.push_back(listed(names, "key"));
   std::string line;
