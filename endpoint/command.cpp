@@ -68,19 +68,19 @@ std::string members(pid_t group) {
   std::string list;
 #ifdef __linux__
   std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
-    const std::string pid = entry.path().filename().string();
+  for (std::filesystem::directory_iterator entry("/proc", none), end; entry != end; entry.increment(none)) {
+    const std::string pid = entry->path().filename().string();
     if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry.path() / "stat");
+    std::ifstream file(entry->path() / "stat");
     std::string stat;
     std::getline(file, stat);
     // "4711 (sleep) S parent group …": the name may hold anything.
     const std::size_t opened = stat.find('(');
     const std::size_t closed = stat.rfind(')');
     if (opened == std::string::npos || closed == std::string::npos || closed + 4 > stat.size()) continue;
-    char* end = nullptr;
-    std::strtol(stat.c_str() + closed + 4, &end, 10);
-    if (std::strtol(end, nullptr, 10) != group || stat[closed + 2] == 'Z') continue;
+    char* after_parent = nullptr;
+    std::strtol(stat.c_str() + closed + 4, &after_parent, 10);
+    if (std::strtol(after_parent, nullptr, 10) != group || stat[closed + 2] == 'Z') continue;
     const std::string name = stat.substr(opened + 1, closed - opened - 1);
     list += (list.empty() ? " " : ", ") + pid + " (" + printable(name) + ")";
   }
