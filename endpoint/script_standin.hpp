@@ -56,25 +56,24 @@ class ScriptDocument {
 
 inline Json script_schema() { return Json::object(); }
 
-inline Json to_json(const Problem& problem) { return {{"kind", to_string(problem.kind)}, {"text", problem.text}}; }
-inline Json to_json(const Finding& finding) {
+inline Json as_json(const Problem& problem) { return {{"kind", to_string(problem.kind)}, {"text", problem.text}}; }
+inline Json as_json(const Finding& finding) {
   return {{"code", finding.code}, {"severity", to_string(finding.severity)}, {"message", finding.message}};
 }
-inline Json to_json(const Verification& verification) {
+inline Json as_json(const Verification& verification) {
   Json problems = Json::array();
-  for (const Problem& problem : verification.problems()) problems.push_back(to_json(problem));
+  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   return {{"problems", problems}, {"notes", verification.notes()}};
 }
-inline Json to_json(const Review& review) {
+inline Json as_json(const Review& review) {
   Json findings = Json::array();
-  for (const Finding& finding : review.findings()) findings.push_back(to_json(finding));
+  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
   return {{"findings", findings}, {"judged", review.judged()}, {"evicted", review.evicted()}, {"open", review.open()}};
 }
-inline Json to_json(const Exchange& exchange) { return {{"id", exchange.id()}, {"summary", exchange.summary()}}; }
+inline Json as_json(const Exchange& exchange) { return {{"id", exchange.id()}, {"summary", exchange.summary()}}; }
 
-namespace endpoint {
-
-inline int import_file(const std::string& path, std::ostream&) { throw GatewayError(path + " cannot be imported yet"); }
-
-}  // namespace endpoint
 }  // namespace mock_gateway
+
+inline int import_file(const std::string& path, std::ostream&) {
+  throw mock_gateway::GatewayError(path + " cannot be imported yet");
+}

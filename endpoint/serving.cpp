@@ -39,7 +39,7 @@ Json named_exchanges(const Journal& journal, const Results& results) {
   Json exchanges = Json::array();
   for (const Exchange& exchange : journal.all()) {
     if (exchanges.size() >= most) break;
-    if (ids.count(exchange.id()) != 0) exchanges.push_back(to_json(exchange));
+    if (ids.count(exchange.id()) != 0) exchanges.push_back(as_json(exchange));
   }
   return exchanges;
 }
@@ -113,8 +113,8 @@ Results Serving::judge(const Flags& flags, bool evidence) const {
       if (stub.is_verified()) results.stubs.push_back({stub.title(), stub.where()});
   }
   if (evidence) {
-    results.verification = to_json(verification);
-    results.review = to_json(review);
+    results.verification = as_json(verification);
+    results.review = as_json(review);
     results.exchanges = named_exchanges(gateway_->journal(), results);
   }
   return results;
