@@ -49,8 +49,10 @@ class ScriptDocument {
   Options options(Options base = Options()) const { return base; }
   LoadedScript mount(Gateway&) const { return {}; }
   const std::vector<ScriptProblem>& warnings() const { return warnings_; }
+  const std::vector<std::string>& files() const { return files_; }
 
  private:
+  std::vector<std::string> files_;
   std::vector<ScriptProblem> warnings_;
 };
 

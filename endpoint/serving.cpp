@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cstdint>
+#include <fstream>
 #include <iostream>
 #include <set>
 #include <utility>
@@ -28,6 +29,34 @@ std::string listed(const std::vector<std::string>& names, const std::string& nou
   std::string text = counted(names.size(), noun) + ": ";
   for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
   return text + (names.size() > most ? ", …" : "");
+}
+
+/// "2 failures"; nothing for none.
+std::string number_of(std::size_t count, const std::string& noun) { return count == 0 ? "" : counted(count, noun); }
+
+/// What scripts hold beside stubs and keys, as far as a line can tell it.
+struct Sections {
+  std::vector<std::string> operations;
+  std::size_t failures = 0;
+  std::size_t chaos = 0;
+  std::size_t connections = 0;
+};
+
+/// Of files that were read without a problem before. One that has vanished meanwhile counts for nothing.
+Sections sections_of(const std::vector<std::string>& files) {
+  Sections sections;
+  for (const std::string& path : files) {
+    std::ifstream file(path, std::ios::binary);
+    const Json document = Json::parse(file, nullptr, false, true);  // comments are allowed
+    if (!document.is_object()) continue;
+    const auto entries = [&document](const char* section) { return document.value(section, Json::array()); };
+    for (const Json& one : entries("operations"))
+      sections.operations.push_back(printable(one.value("method", "") + " " + one.value("path", "")));
+    sections.failures += entries("failures").size();
+    sections.chaos += entries("chaos").size();
+    sections.connections += entries("connections").size();
+  }
+  return sections;
 }
 
 /// The exchanges that problems and findings name, oldest first, up to a number that a report can hold.
@@ -76,19 +105,20 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
 
 void Serving::tell_what_it_serves(const Flags& flags) const {
   if (!document_ || flags.quiet) return;
-  std::vector<std::string> names;
-  for (const std::string& path : flags.scripts) names.push_back(printable(path));
-  std::vector<std::string> parts{listed(names, "script")};
-  names.clear();
-  for (const Stub& stub : script_->stubs()) names.push_back(stub.title());
-  parts.push_back(listed(names, "stub"));
-  names.clear();
+  std::vector<std::string> files;
+  for (const std::string& file : document_->files()) files.push_back(printable(file));
+  std::vector<std::string> stubs;
+  for (const Stub& stub : script_->stubs()) stubs.push_back(stub.title());
+  std::vector<std::string> keys;
   for (const ApiKey& key : gateway_->keys().list())
-    names.push_back(printable(key.description.empty() ? key.id : key.description) +
-                    (key.state == KeyState::enabled ? "" : " (" + to_string(key.state) + ")"));
-  parts.push_back(listed(names, "key"));
+    keys.push_back(printable(key.description.empty() ? key.id : key.description) +
+                   (key.state == KeyState::enabled ? "" : " (" + to_string(key.state) + ")"));
+  const Sections sections = sections_of(document_->files());
   std::string line;
-  for (const std::string& part : parts)
+  for (const std::string& part :
+       {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"), listed(sections.operations, "operation"),
+        number_of(sections.failures, "failure"), number_of(sections.chaos, "chaos rule"),
+        number_of(sections.connections, "connection fault")})
     if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
   complain("serves " + line);
 }

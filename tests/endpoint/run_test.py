@@ -436,10 +436,12 @@ class Scripts(unittest.TestCase):
 
     def test_what_it_serves_is_said(self):
         path = self.write(keys=[{"name": "billing"}, {"name": "old", "state": "disabled"}],
-                          stubs=[{"name": "weather", "reply": "Sun."}])
+                          stubs=[{"name": "weather", "reply": "Sun."}],
+                          operations=[{"method": "POST", "path": "/v1/images/generations", "reply": {"status": 200, "json": {}}}],
+                          failures=[{"failure": 503, "for": {"operation": "list_models"}}])
         done = execute("run", "--script", path, "--", *python("chat()"))
         line = next(line for line in done.stderr.splitlines() if "serves" in line)
-        for part in path, "weather", "billing", "old (disabled)":
+        for part in (path, "weather", "billing", "old (disabled)", "1 operation: POST /v1/images/generations", "1 failure"):
             self.assertIn(part, line)
 
     def test_a_bad_script_is_told_with_its_line(self):
