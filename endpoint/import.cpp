@@ -2,9 +2,9 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <cstdio>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,8 +22,7 @@ namespace {
 constexpr const char* understood =
     "what import understands is the body of a stream (\"data: …\", \"event: …\", a comment), the output of curl -i or "
     "curl -iN (\"HTTP/1.1 200 OK\" and all that follows, without -v), a HAR file as browsers and proxies save it, and "
-    "a "
-    "JSON body";
+    "a JSON body";
 
 /// Where a byte of the text stands, for people.
 std::string place_in(std::string_view text, std::size_t offset) {
@@ -49,14 +48,15 @@ std::string why_no_json(std::string_view bytes) {
   return "it holds a number that no JSON reader can take";
 }
 
-Imported import_stream(std::string_view bytes, const KeyMask& mask, Notes& notes) {
-  Imported imported;
-  imported.kind = "the body of a stream; neither status nor headers are in the file, so it is served with 200";
+/// A body without its head, for which one stub answers everything.
+Imported import_body(const std::string& what, std::string_view bytes, const KeyMask& mask, Notes& notes) {
   Recording recording;
   recording.body = std::string(bytes);
   recording.has_head = false;
   Json stub = Json::object();
   stub["reply"] = chat_reply(std::move(recording), mask, notes);
+  Imported imported;
+  imported.kind = what + "; neither status nor headers are in the file, so it is served with 200";
   imported.parts["stubs"] = Json::array({stub});
   return imported;
 }
@@ -69,19 +69,11 @@ Imported import_json(std::string_view bytes, const Json& file, const KeyMask& ma
         "this looks like the body of a request (it has \"messages\" and no \"choices\"); import reads what was "
         "answered");
   }
-  Imported imported;
-  imported.kind = "a JSON body; neither status nor headers are in the file, so it is served with 200";
   if (file.is_object() && file.contains("error")) {
     notes.lines.push_back(
         "the body is an error, whose status was surely another: write it into raw_reply, or record it with curl -i");
   }
-  Recording recording;
-  recording.body = std::string(bytes);
-  recording.has_head = false;
-  Json stub = Json::object();
-  stub["reply"] = chat_reply(std::move(recording), mask, notes);
-  imported.parts["stubs"] = Json::array({stub});
-  return imported;
+  return import_body("a JSON body", bytes, mask, notes);
 }
 
 /// Recognised by its content.
@@ -89,7 +81,7 @@ Imported import_any(std::string_view bytes, KeyMask& mask, Notes& notes) {
   const std::size_t begin = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (begin == std::string_view::npos) throw ImportError("the file is empty; " + std::string(understood));
   if (looks_like_curl(bytes.substr(begin))) return import_curl(bytes.substr(begin), mask, notes);
-  if (looks_like_stream(bytes)) return import_stream(bytes, mask, notes);
+  if (looks_like_stream(bytes)) return import_body("the body of a stream", bytes, mask, notes);
   const char first = bytes[begin];
   if (first != '{' && first != '[')
     throw ImportError("it is none of the kinds that are known; " + std::string(understood));
@@ -200,18 +192,28 @@ std::string harmless(std::string_view json) {
   return out;
 }
 
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
 std::string read_all(const std::string& path) {
-  const auto read = [](std::istream& in) {
-    return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  // Streams of C++ do not say why a folder cannot be read.
+  const auto fail = [&path](int problem) {
+    throw ImportError("import: cannot read " + path + ": " + std::generic_category().message(problem));
   };
-  if (path == "-") return read(std::cin);
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes = file ? read(file) : "";
-  // A folder can be opened, and says when it is read that it is none to be read.
-  if (!file || file.bad() || errno == EISDIR) {
-    const int problem = errno == 0 ? EIO : errno;
-    throw ImportError("cannot read " + path + ": " + std::generic_category().message(problem));
+  std::unique_ptr<std::FILE, FileCloser> opened;
+  std::FILE* file = stdin;
+  if (path != "-") {
+    opened.reset(std::fopen(path.c_str(), "rb"));
+    file = opened.get();
+  }
+  if (file == nullptr) fail(errno);
+  std::string bytes;
+  char block[65536];
+  for (std::size_t count = 1; count > 0;) {
+    count = std::fread(block, 1, sizeof block, file);
+    if (count == 0 && std::ferror(file) != 0) fail(errno);
+    bytes.append(block, count);
   }
   return bytes;
 }
@@ -221,10 +223,10 @@ std::string read_all(const std::string& path) {
 
 Json import_script(std::string_view bytes, const std::string& name) {
   using namespace importing;
+  KeyMask mask;
+  Notes notes;
   try {
-    KeyMask mask;
-    Notes notes;
-    Imported imported = import_any(bytes, mask, notes);
+    const Imported imported = import_any(bytes, mask, notes);
     Json script = Json::object();
     script["mock_gateway"] = 1;
     script["comment"] = comment_of(name, imported, notes);
@@ -232,7 +234,9 @@ Json import_script(std::string_view bytes, const std::string& name) {
     mask_strings(script, mask);
     return script;
   } catch (const ImportError& problem) {
-    throw ImportError("import: " + name + ": " + problem.what());
+    std::string message = "import: " + name + ": " + problem.what();
+    mask.mask(message);
+    throw ImportError(message);
   }
 }
 

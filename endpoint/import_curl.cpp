@@ -124,7 +124,7 @@ void cut_trailers(Recording& recording) {
       const std::string name(trim(std::string_view(names).substr(begin, comma - begin)));
       begin = comma + 1;
       if (name.empty() || found != std::string::npos) continue;
-      const std::size_t place = lower_ascii(body.substr(from, end - from)).find(name + ":");
+      const std::size_t place = lower_ascii(body.substr(from, end - from)).rfind(name + ":");
       if (place != std::string::npos) found = from + place;
     }
     if (found == std::string::npos) break;

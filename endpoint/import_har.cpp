@@ -1,7 +1,7 @@
 #include <algorithm>  // any_of, find, find_if, mismatch, stable_sort
 #include <cmath>      // llround
 #include <cstddef>
-#include <iterator>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -165,6 +165,23 @@ Json conditions(const Json& body, const KeyMask& mask) {
   return when;
 }
 
+/// Whether the gateway, unless told otherwise, refuses such a request before any stub sees it.
+bool may_be_refused(const Json& body) {
+  const auto is_any_of = [](const std::string& text, std::initializer_list<const char*> known) {
+    return std::find(known.begin(), known.end(), text) != known.end();
+  };
+  for (const Json& message : member(body, "messages")) {
+    if (!is_any_of(text_of(message, "role"), {"system", "user", "assistant", "tool"})) return true;
+    const Json& content = member(message, "content");
+    if (!content.is_array()) continue;
+    for (const Json& part : content)
+      if (text_of(part, "type") != "text") return true;
+  }
+  for (const Json& tool : member(body, "tools"))
+    if (text_of(tool, "type") != "function") return true;
+  return false;
+}
+
 /// Whether the gateway answers such a request without being told.
 bool is_served_already(const std::string& method, const std::string& path) {
   const std::string models = "/v1/models";
@@ -191,10 +208,9 @@ class HarImport {
       if (entry.number <= 5) seen += (seen.empty() ? "" : ", ") + entry.title();
     }
     if (bases_.empty()) {
-      mask_.mask(seen);
       throw ImportError("this HAR file has no POST to …" + std::string(chat_end) + " among its " +
-                        std::to_string(all.size()) + " entries" + (seen.empty() ? "" : ": " + seen) +
-                        "; record while the client asks for a chat completion");
+                        std::to_string(all.size()) + (all.size() == 1 ? " entry" : " entries") +
+                        (seen.empty() ? "" : ": " + seen) + "; record while the client asks for a chat completion");
     }
     for (const Entry& entry : all) {
       try {
@@ -221,7 +237,10 @@ class HarImport {
     if (!body.is_object()) {
       notes_.lines.push_back(entry.title() + " has no JSON as its request, so that its stub answers every request");
     }
-    Json reply = chat_reply(recording_of(entry), mask_, notes_);
+    Recording recording = recording_of(entry);
+    // What the recorded service refused, the gateway would refuse in words of its own.
+    is_lenient_ = is_lenient_ || recording.status == 400 || recording.status == 422 || may_be_refused(body);
+    Json reply = chat_reply(std::move(recording), mask_, notes_);
     const Json& wait = member(member(entry.json, "timings"), "wait");
     // In milliseconds; -1 when it was not measured. A day and more is a mistake of who wrote the file.
     constexpr double longest = 86'400'000;
@@ -280,6 +299,10 @@ class HarImport {
     Imported imported;
     imported.kind = "a HAR file of " + std::to_string(entries) + (entries == 1 ? " entry" : " entries");
     if (!models_.empty()) imported.parts["gateway"]["models"] = models_;
+    if (is_lenient_) {
+      imported.parts["gateway"]["acceptance"] = "lenient";
+      notes_.lines.push_back("the acceptance is lenient, so that requests reach their stubs that the default refuses");
+    }
     imported.parts["stubs"] = Json::array();
     for (Stub& stub : stubs_) {
       Json json = Json::object();
@@ -298,6 +321,7 @@ class HarImport {
   Notes& notes_;
   std::set<std::pair<std::string, std::string>> bases_;  // host, and path before /chat/completions
   std::vector<std::string> models_;
+  bool is_lenient_ = false;
   std::vector<Stub> stubs_;
   std::vector<Json> operations_;
 };

@@ -32,7 +32,7 @@ bool begins_word(std::string_view text, std::size_t at) {
 /// Whether a word begins here that may be a key of the issuer with this beginning.
 bool may_begin_key(std::string_view text, std::size_t at, std::string_view beginning) {
   // The beginnings of the others also stand in names of functions and, by chance, in base64.
-  const bool goes_on = beginning != "sk-" && at > 0 && holds("+/=-_", text[at - 1]);
+  const bool goes_on = beginning != "sk-" && at > 0 && holds("+/-_", text[at - 1]);
   return !goes_on && begins_word(text, at);
 }
 
