@@ -243,14 +243,16 @@ class WhatItPrints(unittest.TestCase):
         self.assertEqual(usage.returncode, 0)
         for flag in ["--host", "--port", "--port-file", "--model", "--key", "--fail", "--limit", "--seed", "--profile",
                      "--acceptance", "--strict", "--reply", "--first-token-ms", "--gap-ms", "--scenario", "--list-scenarios", "--json",
-                     "--version"]:
+                     "--version", "--script", "--quiet", "--report", "--fail-on", "--without-finding"]:
             self.assertIn(flag, usage.stdout)
 
     def test_the_catalogue_as_a_table_and_as_json(self):
         listed = run("--list-scenarios")
         self.assertEqual((listed.returncode, listed.stderr), (0, ""))
         lines = listed.stdout.splitlines()
+        self.assertEqual(run("scenarios").stdout, listed.stdout)
         described = run("--list-scenarios", "--json")
+        self.assertEqual(run("scenarios", "--json").stdout, described.stdout)
         self.assertEqual((described.returncode, described.stderr), (0, ""))
         scenarios = json.loads(described.stdout)
         self.assertEqual(len(lines), len(scenarios))
@@ -535,10 +537,11 @@ class HowItEnds(unittest.TestCase):
                 ["--key", "sk-"], ["--key", ""], ["--key", "=disabled"], ["--key"],
                 ["--fail", ""], ["--fail", "abc"], ["--fail", "200"], ["--fail", "600"], ["--fail", "429:"],
                 ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
+                ["--fail", "429@"],
                 ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "x/60s"],
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
-                ["--first-token-ms", "5"], ["--gap-ms", "5"], ["--gap-ms", "-5", "--reply", "x"],
+                ["--first-token-ms", "x"], ["--gap-ms", "-5"], ["--gap-ms", "3600001"],
                 ["--scenario", "early-hints", "--reply", "x"], ["--scenario", ""], ["--scenario"], ["--json"],
                 ["--strict=maybe"], ["--unknown"], ["stray"], ["--acceptance", "openai"], ["--acceptance"],
                 ["--acceptance", "strict", "--strict"], ["--acceptance", "lenient", "--strict"]]:

@@ -119,6 +119,11 @@ class Session(unittest.TestCase):
     def test_5_the_page_names_each_flag_and_no_other(self):
         rows = "\n".join(line for line in FLAGS.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
         help_text = self.run_and_check(["mock-gateway", "--help"])
+        listed = re.split(r"^subcommands:\n", help_text, flags=re.IGNORECASE | re.MULTILINE)[1]
+        subcommands = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
+        table = FLAGS.read_text(encoding="utf-8").split("\n| subcommand | |\n")[1].split("\n\n")[0]
+        self.assertEqual(sorted(subcommands), sorted(re.findall(r"^\| `([a-z]+)[ `]", table, re.MULTILINE)))
+        help_text += "".join(self.run_and_check(["mock-gateway", name, "--help"]) for name in subcommands)
         flag = r"(?<![\w-])--[a-z][a-z-]*"
         self.assertEqual(sorted(set(re.findall(flag, rows))), sorted(set(re.findall(flag, help_text))))
 

@@ -1,0 +1,278 @@
+#include "command.hpp"
+
+#include <spawn.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#ifdef __linux__
+#include <filesystem>
+#endif
+
+#include "messages.hpp"
+
+extern char** environ;
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between the second signal, or SIGTERM for those left behind, and SIGKILL.
+constexpr std::chrono::milliseconds grace = 5s;
+/// What the last processes of a group have to end by themselves once the command has.
+constexpr std::chrono::milliseconds time_to_follow = 200ms;
+
+constexpr std::array passed_signals = {SIGINT, SIGTERM, SIGHUP};
+std::array<volatile std::sig_atomic_t, passed_signals.size()> arrived{};
+
+extern "C" void note_signal(int signal) {
+  for (std::size_t i = 0; i < passed_signals.size(); ++i)
+    if (passed_signals[i] == signal) arrived[i] = arrived[i] + 1;
+}
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+std::string value_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value ? value : "";
+}
+
+/// A list of hosts without a proxy, with these added.
+std::string with_hosts(const std::string& list, const std::vector<std::string>& hosts) {
+  if (list == "*") return list;  // all of them already
+  std::string longer = list;
+  for (const std::string& host : hosts) {
+    if (("," + longer + ",").find("," + host + ",") == std::string::npos) longer += (longer.empty() ? "" : ",") + host;
+  }
+  return longer;
+}
+
+/// " 4711 (sleep)" for each process of the group, where the system tells.
+std::string members(pid_t group) {
+  std::string list;
+#ifdef __linux__
+  std::error_code none;
+  for (std::filesystem::directory_iterator entry("/proc", none), end; entry != end; entry.increment(none)) {
+    const std::string pid = entry->path().filename().string();
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry->path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    // "4711 (sleep) S parent group …": the name may hold anything.
+    const std::size_t opened = stat.find('(');
+    const std::size_t closed = stat.rfind(')');
+    if (opened == std::string::npos || closed == std::string::npos || closed + 4 > stat.size()) continue;
+    char* after_parent = nullptr;
+    std::strtol(stat.c_str() + closed + 4, &after_parent, 10);
+    if (std::strtol(after_parent, nullptr, 10) != group || stat[closed + 2] == 'Z') continue;
+    const std::string name = stat.substr(opened + 1, closed - opened - 1);
+    list += (list.empty() ? " " : ", ") + pid + " (" + printable(name) + ")";
+  }
+#else
+  static_cast<void>(group);
+#endif
+  return list;
+}
+
+/// A null-terminated array of the strings, which must live as long.
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> all;
+  for (std::string& string : strings) all.push_back(string.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> client_environment(const std::string& base_url, const std::string& host,
+                                            const std::string& api_key, const std::string& info_file) {
+  std::vector<std::string> hosts{"127.0.0.1", "localhost"};
+  // 0.0.0.0 is reached by the address above.
+  if (host != "0.0.0.0") hosts.push_back(host);
+  // Clients read either name, and some prefer one: where only one is set, both go on from it.
+  const std::string upper = value_of("NO_PROXY");
+  const std::string lower = value_of("no_proxy");
+  const std::vector<std::string> ours{"OPENAI_BASE_URL=" + base_url,
+                                      "OPENAI_API_BASE=" + base_url,
+                                      "OPENAI_API_KEY=" + api_key,
+                                      "MOCK_GATEWAY_INFO=" + info_file,
+                                      "NO_PROXY=" + with_hosts(upper.empty() ? lower : upper, hosts),
+                                      "no_proxy=" + with_hosts(lower.empty() ? upper : lower, hosts)};
+  std::vector<std::string> all;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string_view theirs = *variable;
+    const bool replaced = std::any_of(ours.begin(), ours.end(), [theirs](const std::string& own) {
+      const std::size_t name = own.find('=') + 1;
+      return theirs.substr(0, name) == std::string_view(own).substr(0, name);
+    });
+    if (!replaced) all.emplace_back(theirs);
+  }
+  all.insert(all.end(), ours.begin(), ours.end());
+  return all;
+}
+
+SignalsForCommand::SignalsForCommand() {
+  sigset_t kept;
+  sigemptyset(&kept);
+  sigemptyset(&changed_);
+  for (const int signal : passed_signals) sigaddset(&kept, signal);
+  sigaddset(&kept, SIGCHLD);
+  // Else a terminal that this program has handed over would stop it when it writes, or takes the terminal back.
+  sigaddset(&kept, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &kept, &before_);
+  while_waiting_ = before_;
+  sigdelset(&while_waiting_, SIGCHLD);
+  sigaddset(&while_waiting_, SIGTTOU);
+  for (const int signal : passed_signals) sigdelset(&while_waiting_, signal);
+
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : passed_signals)
+    if (!is_ignored(signal)) ::sigaction(signal, &action, nullptr);  // else nohup has seen to it
+  ::sigaction(SIGCHLD, &action, nullptr);
+  if (!is_ignored(SIGPIPE)) {
+    std::signal(SIGPIPE, SIG_IGN);  // whoever read what it prints may be gone
+    sigaddset(&changed_, SIGPIPE);
+  }
+}
+
+void SignalsForCommand::wait(std::optional<std::chrono::milliseconds> at_most) const {
+  timespec time{};
+  if (at_most) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*at_most);
+    time.tv_sec = static_cast<time_t>(seconds.count());
+    time.tv_nsec = static_cast<long>(std::chrono::nanoseconds(*at_most - seconds).count());
+  }
+  ::pselect(0, nullptr, nullptr, nullptr, at_most ? &time : nullptr, &while_waiting_);
+}
+
+Command::Command(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                 const SignalsForCommand& signals)
+    : signals_(signals), name_(printable(words.front())) {
+#ifdef PR_SET_CHILD_SUBREAPER
+  // Where nobody takes in the processes that it leaves behind, ended ones would seem to live.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
+  std::vector<std::string> own_words = words;
+  std::vector<std::string> own_environment = environment;
+  const std::vector<char*> arguments = pointers(own_words);
+  const std::vector<char*> variables = pointers(own_environment);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setsigmask(&attributes, &signals.mask_before());
+  ::posix_spawnattr_setsigdefault(&attributes, &signals.changed());
+  const int problem =
+      ::posix_spawnp(&group_, arguments.front(), nullptr, &attributes, arguments.data(), variables.data());
+  ::posix_spawnattr_destroy(&attributes);
+  if (problem != 0) throw BadValue("cannot start " + name_ + ": " + std::generic_category().message(problem));
+  // A command that reads a terminal needs it: a process of another group would be stopped.
+  has_terminal_ = ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+  if (has_terminal_) {
+    ::tcsetpgrp(STDIN_FILENO, group_);
+    ::kill(-group_, SIGCONT);  // it may have read too early
+  }
+}
+
+int Command::wait() {
+  for (;;) {
+    pass_signals_on();
+    int status = 0;
+    const pid_t ended = ::waitpid(group_, &status, WNOHANG | WUNTRACED);
+    if (ended == group_ && WIFSTOPPED(status)) {
+      if (has_terminal_) stop_with_it();
+      continue;
+    }
+    if (ended == group_ || (ended < 0 && errno != EINTR)) {
+      status_ = status;
+      break;
+    }
+    std::optional<std::chrono::milliseconds> at_most;
+    if (deadline_) {
+      const auto left = *deadline_ - std::chrono::steady_clock::now();
+      at_most = std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0));
+    }
+    signals_.wait(at_most);
+  }
+  if (has_terminal_) ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
+  end_those_left_behind();
+  return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
+}
+
+std::string Command::how_it_ended() const {
+  if (!WIFSIGNALED(status_)) return name_ + " exited with " + std::to_string(WEXITSTATUS(status_));
+  const int signal = WTERMSIG(status_);
+  return name_ + " was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+}
+
+void Command::pass_signals_on() {
+  for (std::size_t i = 0; i < passed_signals.size(); ++i) {
+    // Only this thread ever has them unblocked, and not here.
+    for (; arrived[i] > 0; arrived[i] = arrived[i] - 1) {
+      ::kill(-group_, passed_signals[i]);
+      ::kill(-group_, SIGCONT);  // a stopped process would not hear it
+      ++passed_on_;
+      if (passed_on_ == 2) deadline_ = std::chrono::steady_clock::now() + grace;
+      if (passed_on_ == 3) deadline_ = std::chrono::steady_clock::now();
+    }
+  }
+  if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return;
+  complain(name_ + " did not end; it gets SIGKILL");
+  ::kill(-group_, SIGKILL);
+  deadline_.reset();
+}
+
+void Command::stop_with_it() {
+  ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
+  ::raise(SIGSTOP);
+  // Somebody let this program go on: in the foreground, if it has the terminal now.
+  if (::tcgetpgrp(STDIN_FILENO) == ::getpgrp()) ::tcsetpgrp(STDIN_FILENO, group_);
+  ::kill(-group_, SIGCONT);
+}
+
+void Command::end_those_left_behind() {
+  if (is_gone_within(time_to_follow)) return;
+  complain(name_ + " left processes behind, which get SIGTERM:" + members(group_));
+  ::kill(-group_, SIGTERM);
+  ::kill(-group_, SIGCONT);
+  if (is_gone_within(grace)) return;
+  complain("processes that " + name_ + " left behind did not end; they get SIGKILL:" + members(group_));
+  ::kill(-group_, SIGKILL);
+  is_gone_within(grace);
+}
+
+bool Command::is_anyone_left() const {
+  while (::waitpid(-group_, nullptr, WNOHANG) > 0) {
+  }
+  return ::kill(-group_, 0) == 0 || errno == EPERM;
+}
+
+bool Command::is_gone_within(std::chrono::milliseconds time) const {
+  const auto deadline = std::chrono::steady_clock::now() + time;
+  while (is_anyone_left()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    signals_.wait(10ms);
+  }
+  return true;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

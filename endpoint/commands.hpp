@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "flags.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+// The subcommands. Each returns the program's exit code.
+
+/// Serves until SIGINT or SIGTERM, of which all threads but this one know nothing.
+int serve(const Flags& flags);
+/// Serves while the command runs, and judges it.
+int run(const Flags& flags, const std::vector<std::string>& command);
+/// Says whether scripts can be served. `format`: "text" or "json".
+int validate(const std::vector<std::string>& paths, const std::string& format);
+/// Prints a line for each scenario, or all that each says of itself.
+int list_scenarios(bool as_json);
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,251 @@
+#include "flags.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "messages.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// All of the text as a whole number of at least 1.
+std::optional<std::size_t> positive(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size() || number == 0) return std::nullopt;
+  return number;
+}
+
+std::optional<Duration> window_from(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = positive(text.substr(0, digits));
+  const std::string_view unit = text.substr(digits);
+  if (!number || *number > 1'000'000) return std::nullopt;
+  const auto count = static_cast<std::int64_t>(*number);
+  if (unit == "ms") return std::chrono::milliseconds(count);
+  if (unit.empty() || unit == "s") return std::chrono::seconds(count);
+  if (unit == "m") return std::chrono::minutes(count);
+  if (unit == "h") return std::chrono::hours(count);
+  return std::nullopt;
+}
+
+Failure failure_with(int status) {
+  for (const Failure& known :
+       {bad_request(), unauthorized(), forbidden(), not_found(), request_timeout(), conflict(), rate_limited(1s),
+        server_error(), bad_gateway(), service_unavailable(), gateway_timeout(), overloaded()}) {
+    if (known.status() == status) return known;
+  }
+  return failure(status, "forced_failure", "this failure was forced");
+}
+
+/// "/v1/models", "POST /v1/images/generations".
+Operation operation_from(const std::string& spec, const std::string& text) {
+  const auto [method, path] = split(text, ' ');
+  if (path) return operation(method, *path);
+  for (const Operation& known : {chat_completions(), list_models()})
+    if (known.path == text) return known;
+  throw BadValue("--fail: say with which method, such as '503@POST " + text + "': " + spec);
+}
+
+FailureScope key_scope(const Gateway& gateway, const std::string& spec, const std::string& name) {
+  std::string known;
+  std::string found;
+  for (const ApiKey& key : gateway.keys().list()) {
+    if (key.description != name && key.id != name) {
+      known += (known.empty() ? "" : ", ") + (key.description.empty() ? key.id : key.description);
+      continue;
+    }
+    if (!found.empty()) throw BadValue("--fail: several keys have this name: " + spec);
+    found = key.id;
+  }
+  if (found.empty()) throw BadValue("--fail: no key has this name (others are " + known + "): " + spec);
+  return for_key(found);
+}
+
+FailureScope failure_scope(const Gateway& gateway, const std::string& spec, const std::string& text) {
+  const auto [what, name] = split(text, '=');
+  if (what == "key" && name && !name->empty()) return key_scope(gateway, spec, *name);
+  if (what == "model" && name && !name->empty()) return for_model(*name);
+  if (text.find('/') != std::string::npos) return operation_from(spec, text);
+  throw BadValue("--fail: behind @ stands a path, key=NAME or model=ID: " + spec);
+}
+
+void force(Gateway& gateway, const std::string& spec) {
+  const auto [what, where] = split(spec, '@');
+  const auto [status_text, times_text] = split(what, ':');
+  const auto status = positive(status_text);
+  const bool always = times_text == "*";
+  const auto times = times_text && !always ? positive(*times_text) : std::optional<std::size_t>(1);
+  if (!status || *status < 400 || *status > 599 || !times) {
+    throw BadValue("--fail: not STATUS, STATUS:TIMES or STATUS:*, with a status from 400 to 599: " + spec);
+  }
+  const FailureScope scope = where ? failure_scope(gateway, spec, *where) : FailureScope();
+  const Failure failure = failure_with(static_cast<int>(*status));
+  if (always) {
+    gateway.fail_always(failure, scope);
+  } else {
+    gateway.fail_next(failure, *times, scope);
+  }
+}
+
+Options with_keys(Options options, const std::vector<std::string>& keys) {
+  bool has_default = false;
+  for (const std::string& spec : keys) {
+    // A key may hold '=' itself.
+    constexpr std::string_view suffix = "=disabled";
+    const std::size_t rest = spec.size() - std::min(spec.size(), suffix.size());
+    const bool disabled = spec.substr(rest) == suffix;
+    const std::string secret = disabled ? spec.substr(0, rest) : spec;
+    // The message does not repeat the value, which may be a key elsewhere.
+    if (secret.empty() || secret == "sk-") throw BadValue("--key: a key is not empty, and more than sk-");
+    if (!disabled && !has_default) {
+      options = options.api_key(secret);
+      has_default = true;
+    } else {
+      options = options.key("--key", KeyOptions{}.secret(secret).disabled(disabled));
+    }
+  }
+  return options;
+}
+
+Options with_limit(const Options& options, const std::string& spec) {
+  const auto [requests_text, window_text] = split(spec, '/');
+  const auto requests = positive(requests_text);
+  const auto window = window_from(window_text.value_or(""));
+  if (!requests || !window) throw BadValue("--limit: not REQUESTS/WINDOW, such as 60/1m: " + spec);
+  return options.limit(*requests, *window);
+}
+
+}  // namespace
+
+std::pair<std::string, std::optional<std::string>> split(const std::string& text, char mark) {
+  const std::size_t place = text.find(mark);
+  if (place == std::string::npos) return {text, std::nullopt};
+  return {text.substr(0, place), text.substr(place + 1)};
+}
+
+// One call per flag; apart they would be no shorter.
+void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
+  const auto option = [&app](const std::string& name, auto& value, const char* type, const std::string& description) {
+    return app.add_option(name, value, description)->type_name(type)->allow_extra_args(false);
+  };
+  const CLI::Range milliseconds(0, 3'600'000);
+  option("--script", flags.scripts, "FILE",
+         "serve what this script says, or all *.json and *.jsonc of a folder; repeatable. Flags win over its settings");
+  option("--host", flags.host, "ADDRESS", "where to listen (127.0.0.1); beyond loopback the network can reach it");
+  option("--port", flags.port, "PORT", "port to listen on (" + default_port + "); 0 takes a free one")
+      ->check(CLI::Range(0, 65535));
+  option("--port-file", flags.port_file, "FILE", "write the port to this file once ready; removed at the end");
+  option("--model", flags.models, "ID[=OWNER]", "serve this model (mock-model); repeatable");
+  option("--key", flags.keys, "KEY[=disabled]",
+         "accept this key; repeatable. The first that is enabled is the one printed, without any the seed makes one");
+  option("--fail", flags.failures, "STATUS[:TIMES][@SCOPE]",
+         "answer the next requests with a failure: 429, 429:2 for two of them, 503:* for all; only those of a path, a "
+         "key or a model with 503@/v1/models, '503@POST /v1/embeddings', 403@key=NAME, 503@model=ID; repeatable");
+  option("--limit", flags.limit, "REQUESTS/WINDOW", "for all keys together: 60/1m, 2/500ms, 10/60s");
+  option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+  option("--profile", flags.profile, "NAME", "whose shapes replies have, and what it takes (documented)")
+      ->check(CLI::IsMember(profile_names()));
+  CLI::Option* acceptance =
+      option("--acceptance", flags.acceptance, "NAME",
+             "what requests may hold: strict (only what the documentation lists), default (what common SDKs send) or "
+             "lenient (any JSON with model and messages); unless set, what the profile's service takes")
+          ->check(CLI::IsMember({"strict", "default", "lenient"}));
+  app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
+  CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
+  option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token of every reply")->check(milliseconds);
+  option("--gap-ms", flags.gap_ms, "MS", "time between the tokens of every reply")->check(milliseconds);
+  option("--scenario", flags.scenario, "NAME", "answer every chat as this scenario of the catalogue does")
+      ->excludes(reply);
+  app.add_flag("--quiet", flags.quiet, "no line on stderr per request");
+  option(
+      "--report", flags.reports, "FORMAT[:FILE]",
+      "at the end, tell what was wrong: text, json, json:FILE, junit:FILE or github (annotations); to stderr without "
+      "FILE, to stdout with - as FILE; repeatable");
+  option("--fail-on", flags.fail_on, "WHAT",
+         "what makes the exit code 1: error (problems, and findings of severity error; the default), warning (any "
+         "finding too), unmatched (only requests that no stub answered) or never; all but never: no request at all")
+      ->check(CLI::IsMember({"error", "warning", "unmatched", "never"}));
+  option("--without-finding", flags.without_findings, "CODE", "leave findings of this code out; repeatable");
+}
+
+Options with_flags(Options options, const Flags& flags) {
+  if (flags.host) options = options.host(*flags.host);
+  if (flags.port) options = options.port(*flags.port);
+  if (flags.seed) options = options.seed(*flags.seed);
+  if (flags.profile) options = options.profile(profile_named(*flags.profile));
+  const std::string acceptance = flags.strict ? "strict" : flags.acceptance.value_or("");
+  if (acceptance == "strict") options = options.acceptance(Acceptance::strict());
+  if (acceptance == "default") options = options.acceptance(Acceptance());
+  if (acceptance == "lenient") options = options.acceptance(Acceptance::lenient());
+  for (const std::string& spec : flags.models) {
+    const auto [id, owner] = split(spec, '=');
+    if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);
+    options = owner ? options.model(id, *owner) : options.model(id);
+  }
+  options = with_keys(std::move(options), flags.keys);
+  if (flags.limit) options = with_limit(options, *flags.limit);
+  if (flags.first_token_ms || flags.gap_ms) {
+    Pace pace;
+    if (flags.first_token_ms) pace = pace.first_token_after(std::chrono::milliseconds(*flags.first_token_ms));
+    if (flags.gap_ms) pace = pace.every(std::chrono::milliseconds(*flags.gap_ms));
+    options = options.pace(pace);
+  }
+  for (const std::string& code : flags.without_findings) options = options.without_finding(code);
+  return options;
+}
+
+std::optional<Scenario> scenario_from(const Flags& flags) {
+  if (!flags.scenario) return std::nullopt;
+  try {
+    return scenario(*flags.scenario);
+  } catch (const GatewayError& problem) {
+    throw BadValue("--scenario: " + without_prefix(problem.what()));
+  }
+}
+
+void force_failures(Gateway& gateway, const Flags& flags) {
+  for (const std::string& spec : flags.failures) force(gateway, spec);
+}
+
+std::vector<ReportTarget> report_targets(const Flags& flags) {
+  using Format = ReportTarget::Format;
+  std::vector<ReportTarget> targets;
+  for (const std::string& spec : flags.reports) {
+    const auto [format, file] = split(spec, ':');
+    if (format == "text" && !file) {
+      targets.push_back({Format::text, {}});
+    } else if (format == "github" && !file) {
+      targets.push_back({Format::github, {}});
+    } else if (format == "json" && file != "") {
+      targets.push_back({Format::json, file.value_or("")});
+    } else if (format == "junit" && file && *file != "") {
+      targets.push_back({Format::junit, *file});
+    } else {
+      throw BadValue("--report: not text, json, json:FILE, junit:FILE or github: " + spec);
+    }
+  }
+  if (targets.empty()) targets.push_back({Format::text, {}});
+  return targets;
+}
+
+FailOn fail_on_from(const Flags& flags) {
+  if (flags.fail_on == "warning") return FailOn::warning;
+  if (flags.fail_on == "unmatched") return FailOn::unmatched;
+  if (flags.fail_on == "never") return FailOn::never;
+  return FailOn::error;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "library.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// What counts as found: decides the exit code, and what reports call a failure.
+enum class FailOn {
+  /// Problems of verify(), and findings of severity error.
+  error,
+  /// Problems of verify(), and all findings.
+  warning,
+  /// Requests that no stub answered, and nothing else.
+  unmatched,
+  /// Nothing.
+  never,
+};
+
+/// Where a report goes, and in which form.
+struct ReportTarget {
+  enum class Format { text, json, junit, github };
+  Format format;
+  /// Empty: stderr. "-": stdout.
+  std::string file;
+};
+
+/// The flags of `serve` and `run` as they were given. What was not given is empty, so that a script may decide it.
+struct Flags {
+  std::vector<std::string> scripts;
+  std::optional<std::string> host;
+  std::optional<int> port;
+  std::string port_file;
+  std::vector<std::string> models;
+  std::vector<std::string> keys;
+  std::vector<std::string> failures;
+  std::optional<std::string> limit;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> profile;
+  std::optional<std::string> acceptance;
+  bool strict = false;
+  std::optional<std::string> reply;
+  std::optional<std::string> scenario;
+  std::optional<int> first_token_ms;
+  std::optional<int> gap_ms;
+  bool quiet = false;
+  std::vector<std::string> reports;
+  std::optional<std::string> fail_on;
+  std::vector<std::string> without_findings;
+
+  /// Whether what was found is to be told at the end.
+  bool wants_judgement() const { return !reports.empty() || fail_on; }
+};
+
+/// Adds the flags that `serve` and `run` share. `default_port` is told in the help.
+void add_flags(CLI::App& app, Flags& flags, const std::string& default_port);
+
+/// The options, changed by each flag that was given. Throws BadValue.
+Options with_flags(Options options, const Flags& flags);
+/// Throws BadValue when there is no such scenario.
+std::optional<Scenario> scenario_from(const Flags& flags);
+/// Forces what --fail asks for. Throws BadValue.
+void force_failures(Gateway& gateway, const Flags& flags);
+
+/// A text report when none is asked for. Throws BadValue.
+std::vector<ReportTarget> report_targets(const Flags& flags);
+FailOn fail_on_from(const Flags& flags);
+
+/// What stands before and after the first `mark`; nothing after when there is none.
+std::pair<std::string, std::optional<std::string>> split(const std::string& text, char mark);
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,6 @@
+#pragma once
+
+// What the program uses of the library, in one place.
+
+#include "mock_gateway.hpp"
+#include "script_standin.hpp"

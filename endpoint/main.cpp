@@ -1,0 +1,129 @@
+// The gateway as a local endpoint, installed as mock-gateway: for curl, a debugger, and clients in other languages.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "flags.hpp"
+#include "library.hpp"
+#include "messages.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// The command line and what it said.
+class CommandLine {
+ public:
+  CommandLine();
+
+  /// Does what the words ask for. Returns the program's exit code.
+  int execute(std::vector<std::string> words);
+
+ private:
+  void parse(std::vector<std::string> words);
+  int chosen();
+
+  Flags flags_;
+  std::vector<std::string> command_;  // behind "--"
+  bool has_command_ = false;
+  bool list_scenarios_ = false;
+  bool json_ = false;
+  std::vector<std::string> scripts_;
+  std::string format_ = "text";
+  std::string recording_;
+
+  CLI::App app_{"A local test double of an OpenAI-compatible model gateway.", "mock-gateway"};
+  CLI::App* run_;
+  CLI::App* validate_;
+  CLI::App* schema_;
+  CLI::App* import_;
+  CLI::App* scenarios_;
+};
+
+CommandLine::CommandLine() {
+  app_.set_version_flag("--version", std::string("mock-gateway ") + MOCK_GATEWAY_VERSION);
+  add_flags(app_, flags_, "8080");
+  CLI::Option* list = app_.add_flag("--list-scenarios", list_scenarios_, "print the catalogue of scenarios");
+  app_.add_flag("--json", json_, "with --list-scenarios: all that is known of each, as JSON")->needs(list);
+  app_.require_subcommand(0, 1);
+
+  CLI::App* serve = app_.add_subcommand("serve", "serve until Ctrl-C or SIGTERM; what happens without a subcommand");
+  add_flags(*serve, flags_, "8080");
+  run_ = app_.add_subcommand(
+      "run", "run [flags] -- CMD…: serve while CMD runs, with the address in OPENAI_BASE_URL, and judge it");
+  add_flags(*run_, flags_, "a free one");
+  validate_ = app_.add_subcommand("validate", "say whether scripts can be served");
+  validate_->add_option("FILE", scripts_, "scripts, and folders of them")->required();
+  validate_->add_option("--format", format_, "text (problems on stderr) or json (on stdout)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json"}));
+  schema_ = app_.add_subcommand("schema", "print the JSON Schema of scripts");
+  import_ =
+      app_.add_subcommand("import", "print the script that repeats a recording: the output of curl -i, a HAR file");
+  import_->add_option("FILE", recording_, "the recording")->required();
+  scenarios_ = app_.add_subcommand("scenarios", "print the catalogue of scenarios");
+  scenarios_->add_flag("--json", json_, "all that is known of each, as JSON");
+}
+
+int CommandLine::execute(std::vector<std::string> words) {
+  try {
+    parse(std::move(words));
+    return chosen();
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() == 0) return app_.exit(problem);  // --help and --version
+    std::string text = problem.what();
+    if (run_->parsed() && !has_command_) text += "; CMD stands behind --, as in mock-gateway run -- pytest";
+    complain(text);
+  } catch (const ScriptError& error) {
+    for (const ScriptProblem& problem : error.problems()) std::cerr << problem.to_string() << std::endl;
+  } catch (const std::exception& problem) {
+    complain(problem.what());
+  }
+  return exit_unusable;
+}
+
+void CommandLine::parse(std::vector<std::string> words) {
+  // By hand, so that no flag and no "--" of the command is taken for one of ours.
+  const auto mark = std::find(words.begin(), words.end(), "--");
+  if (mark != words.end()) {
+    has_command_ = true;
+    command_.assign(mark + 1, words.end());
+    words.erase(mark, words.end());
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  app_.parse(std::move(words));
+  for (const CLI::App* subcommand : app_.get_subcommands()) {
+    for (const CLI::Option* option : app_.get_options())
+      if (option->count() > 0)
+        throw BadValue(option->get_name() + " stands before " + subcommand->get_name() +
+                       ": flags stand behind the subcommand");
+  }
+  if (has_command_ && !run_->parsed()) throw BadValue("-- and a command stand behind run only");
+  if (run_->parsed() && command_.empty()) throw BadValue("run: say what to run, as in mock-gateway run -- pytest");
+}
+
+int CommandLine::chosen() {
+  if (run_->parsed()) return run(flags_, command_);
+  if (validate_->parsed()) return validate(scripts_, format_);
+  if (import_->parsed()) return import_file(recording_, std::cout);
+  if (list_scenarios_ || scenarios_->parsed()) return list_scenarios(json_);
+  if (schema_->parsed()) {
+    std::cout << script_schema().dump(2) << std::endl;
+    return 0;
+  }
+  return serve(flags_);
+}
+
+}  // namespace
+}  // namespace endpoint
+}  // namespace mock_gateway
+
+int main(int count, char** arguments) {
+  const std::vector<std::string> words(arguments + 1, arguments + count);
+  return mock_gateway::endpoint::CommandLine().execute(words);
+}

@@ -1,0 +1,145 @@
+#include "report.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "messages.hpp"
+#include "published_file.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// As GitHub's toolkit escapes the message of a workflow command, and with `property` a property of one.
+std::string escaped_for_github(const std::string& text, bool property) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '%')
+      escaped += "%25";
+    else if (c == '\r')
+      escaped += "%0D";
+    else if (c == '\n')
+      escaped += "%0A";
+    else if (property && c == ':')
+      escaped += "%3A";
+    else if (property && c == ',')
+      escaped += "%2C";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+std::string annotation(const char* command, const SourceLocation& where, const std::string& title,
+                       const std::string& message) {
+  std::string line = std::string("::") + command + " ";
+  if (is_in_script(where))
+    line += "file=" + escaped_for_github(where.file, true) + ",line=" + std::to_string(where.line) + ",";
+  return line + "title=" + escaped_for_github(title, true) + "::" + escaped_for_github(message, false) + "\n";
+}
+
+std::string rendered(const ReportTarget& target, const Results& results) {
+  switch (target.format) {
+    case ReportTarget::Format::text: return report_text(results);
+    case ReportTarget::Format::json: return report_json(results);
+    case ReportTarget::Format::junit: return report_junit(results);
+    case ReportTarget::Format::github: return report_github(results);
+  }
+  return {};
+}
+
+const char* name_of(FailOn fail_on) {
+  switch (fail_on) {
+    case FailOn::error: return "error";
+    case FailOn::warning: return "warning";
+    case FailOn::unmatched: return "unmatched";
+    case FailOn::never: return "never";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string report_text(const Results& results) {
+  std::string text = "verify: " + results.verification_text + "\nreview: " + results.review_text + "\n";
+  // The review's text has the numbers of what was evicted and is open.
+  if (!results.reached) text += remarks(results).front() + "\n";
+  for (const std::string& error : results.reload_errors) text += "not loaded again: " + error + "\n";
+  return text;
+}
+
+std::string report_json(const Results& results) {
+  const Json report{{"version", MOCK_GATEWAY_VERSION},
+                    {"failed", found(results)},
+                    {"fail_on", name_of(results.fail_on)},
+                    {"conclusion", conclusion(results)},
+                    {"command", results.command.empty() ? Json(nullptr) : Json(results.command)},
+                    {"judged", results.judged},
+                    {"evicted", results.evicted},
+                    {"open", results.open},
+                    {"remarks", remarks(results)},
+                    {"reload_errors", results.reload_errors},
+                    {"without_findings", results.left_out},
+                    {"verify", results.verification},
+                    {"review", results.review},
+                    {"exchanges", results.exchanges}};
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string report_github(const Results& results) {
+  std::string lines;
+  for (const Problem& problem : results.problems) {
+    lines += annotation(counts(results, problem) ? "error" : "warning", problem.where, to_string(problem.kind),
+                        problem.text);
+  }
+  for (const Finding& finding : results.findings) {
+    std::string message = finding.message;
+    for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
+      message += (i == 0 ? " (exchange " : ", ") + std::to_string(finding.exchanges[i]) +
+                 (i + 1 == finding.exchanges.size() ? ")" : "");
+    lines += annotation(counts(results, finding) ? "error" : "warning", {}, finding.code, message);
+  }
+  bool is_first = true;
+  for (const std::string& remark : remarks(results)) {
+    // That no client came is the first of them.
+    lines += annotation(is_first && missed(results) ? "error" : "warning", {}, "mock-gateway", remark);
+    is_first = false;
+  }
+  for (const std::string& note : results.notes) lines += annotation("notice", {}, "mock-gateway", note);
+  return lines + annotation("notice", {}, "mock-gateway", conclusion(results));
+}
+
+void require_writable(const std::vector<ReportTarget>& targets) {
+  for (const ReportTarget& target : targets)
+    if (!target.file.empty() && target.file != "-") require_publishable("--report", target.file);
+}
+
+void write_reports(const std::vector<ReportTarget>& targets, const Results& results) {
+  std::optional<BadValue> failed;
+  for (const ReportTarget& target : targets) {
+    const std::string text = rendered(target, results);
+    if (target.file.empty()) {
+      std::cerr << text << std::flush;
+    } else if (target.file == "-") {
+      std::cout << text << std::flush;
+    } else {
+      try {
+        publish("--report", target.file, text);
+      } catch (const BadValue& problem) {
+        failed = problem;
+      }
+    }
+  }
+  std::cerr << "mock-gateway: " << coloured(found(results) ? Colour::red : Colour::green, conclusion(results))
+            << std::endl;
+  if (failed) throw *failed;
+}
+
+bool want_evidence(const std::vector<ReportTarget>& targets) {
+  return std::any_of(targets.begin(), targets.end(),
+                     [](const ReportTarget& target) { return target.format == ReportTarget::Format::json; });
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,81 @@
+#include "results.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+template <class Items>
+std::size_t number_that_counts(const Results& results, const Items& items) {
+  return static_cast<std::size_t>(
+      std::count_if(items.begin(), items.end(), [&results](const auto& item) { return counts(results, item); }));
+}
+
+}  // namespace
+
+bool counts(const Results& results, const Problem& problem) {
+  switch (results.fail_on) {
+    case FailOn::error:
+    case FailOn::warning: return true;
+    case FailOn::unmatched: return problem.kind == Problem::Kind::unmatched;
+    case FailOn::never: break;
+  }
+  return false;
+}
+
+bool counts(const Results& results, const Finding& finding) {
+  if (results.fail_on == FailOn::warning) return true;
+  return results.fail_on == FailOn::error && finding.severity == Severity::error;
+}
+
+bool missed(const Results& results) { return !results.reached && results.fail_on != FailOn::never; }
+
+bool found(const Results& results) {
+  return missed(results) || number_that_counts(results, results.problems) > 0 ||
+         number_that_counts(results, results.findings) > 0;
+}
+
+std::string conclusion(const Results& results) {
+  const std::size_t problems = number_that_counts(results, results.problems);
+  const std::size_t findings = number_that_counts(results, results.findings);
+  const std::size_t others = results.problems.size() + results.findings.size() - problems - findings;
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (problems > 0) add(counted(problems, "problem"));
+  if (findings > 0) add(counted(findings, "finding"));
+  if (others > 0) add(std::to_string(others) + " that --fail-on does not count");
+  add(counted(results.judged, "request") + " judged");
+  if (!results.command.empty()) add(results.command);
+  return (found(results) ? "failed: " : "passed: ") + text;
+}
+
+std::vector<std::string> remarks(const Results& results) {
+  std::vector<std::string> lines;
+  if (!results.reached) {
+    lines.push_back(
+        "judged 0 requests: no client reached the gateway; its address is in OPENAI_BASE_URL, and a suite that is to "
+        "make no request passes with --fail-on never");
+  }
+  if (results.evicted > 0)
+    lines.push_back(counted(results.evicted, "exchange") + " were evicted from the journal and not judged");
+  if (results.open > 0) lines.push_back(counted(results.open, "exchange") + " had not ended");
+  for (const std::string& error : results.reload_errors) lines.push_back("not loaded again: " + error);
+  return lines;
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+bool is_in_script(const SourceLocation& where) {
+  return where.line > 0 && !ends_with(where.file, ".cpp") && !ends_with(where.file, ".hpp");
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "flags.hpp"
+#include "library.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// A stub that verify() judges by itself: it has `expect` or `should`, or is `never` to be called.
+struct JudgedStub {
+  std::string title;
+  SourceLocation where;
+};
+
+/// What verify() and review() said at the end, as plain data, for the reports.
+struct Results {
+  FailOn fail_on = FailOn::error;
+  std::vector<JudgedStub> stubs;
+  std::vector<Problem> problems;
+  std::vector<std::string> notes;
+  std::vector<Finding> findings;
+  /// Codes that --without-finding leaves out.
+  std::vector<std::string> left_out;
+  /// What verify() and review() print.
+  std::string verification_text;
+  std::string review_text;
+  /// How many exchanges review() judged; how many the journal had evicted before; how many had not ended.
+  std::size_t judged = 0;
+  std::size_t evicted = 0;
+  std::size_t open = 0;
+  /// Whether any client came, a connection that a fault struck included. The journal may have been cleared since.
+  bool reached = false;
+  /// Scripts that changed while they were served, and could not be read again.
+  std::vector<std::string> reload_errors;
+  /// Of `run`: "pytest exited with 1". Else empty.
+  std::string command;
+  /// The same as Json, and the exchanges that problems and findings name. Null unless it was asked for.
+  Json verification = nullptr;
+  Json review = nullptr;
+  Json exchanges = nullptr;
+};
+
+/// Whether --fail-on counts it.
+bool counts(const Results& results, const Problem& problem);
+bool counts(const Results& results, const Finding& finding);
+/// Whether no client came, and that counts.
+bool missed(const Results& results);
+/// Whether anything that counts was found.
+bool found(const Results& results);
+/// One line: "failed: 1 problem, 2 findings", "passed, 12 requests judged".
+std::string conclusion(const Results& results);
+/// What every format says beside problems and findings, a line each: exchanges that were evicted or are open, scripts
+/// that could not be read again, and that no client came.
+std::vector<std::string> remarks(const Results& results);
+
+/// "1 event", "2 events".
+std::string counted(std::size_t count, const std::string& noun);
+/// Whether it is a line of a script. What flags mounted has a line of this program, which tells nobody anything.
+bool is_in_script(const SourceLocation& where);
+
+}  // namespace endpoint
+}  // namespace mock_gateway

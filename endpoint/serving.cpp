@@ -1,0 +1,171 @@
+#include "serving.hpp"
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <utility>
+
+#include "messages.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+std::optional<ScriptDocument> document_from(const Flags& flags) {
+  if (flags.scripts.empty()) return std::nullopt;
+  ScriptDocument document = ScriptDocument::read(flags.scripts);
+  for (const ScriptProblem& warning : document.warnings())
+    std::cerr << coloured(Colour::yellow, "warning: ") << warning.to_string() << std::endl;
+  return document;
+}
+
+/// "3 stubs: "weather", "order", …"; nothing for none.
+std::string listed(const std::vector<std::string>& names, const std::string& noun) {
+  constexpr std::size_t most = 10;
+  if (names.empty()) return {};
+  std::string text = counted(names.size(), noun) + ": ";
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text + (names.size() > most ? ", …" : "");
+}
+
+/// "2 failures"; nothing for none.
+std::string number_of(std::size_t count, const std::string& noun) { return count == 0 ? "" : counted(count, noun); }
+
+/// What scripts hold beside stubs and keys, as far as a line can tell it.
+struct Sections {
+  std::vector<std::string> operations;
+  std::size_t failures = 0;
+  std::size_t chaos = 0;
+  std::size_t connections = 0;
+};
+
+/// Of files that were read without a problem before. One that has vanished meanwhile counts for nothing.
+Sections sections_of(const std::vector<std::string>& files) {
+  Sections sections;
+  for (const std::string& path : files) {
+    std::ifstream file(path, std::ios::binary);
+    const Json document = Json::parse(file, nullptr, false, true);  // comments are allowed
+    if (!document.is_object()) continue;
+    const auto entries = [&document](const char* section) { return document.value(section, Json::array()); };
+    for (const Json& one : entries("operations"))
+      sections.operations.push_back(printable(one.value("method", "") + " " + one.value("path", "")));
+    sections.failures += entries("failures").size();
+    sections.chaos += entries("chaos").size();
+    sections.connections += entries("connections").size();
+  }
+  return sections;
+}
+
+/// The exchanges that problems and findings name, oldest first, up to a number that a report can hold.
+Json named_exchanges(const Journal& journal, const Results& results) {
+  constexpr std::size_t most = 100;
+  std::set<std::uint64_t> ids;
+  for (const Problem& problem : results.problems) ids.insert(problem.exchanges.begin(), problem.exchanges.end());
+  for (const Finding& finding : results.findings) ids.insert(finding.exchanges.begin(), finding.exchanges.end());
+  Json exchanges = Json::array();
+  for (const Exchange& exchange : journal.all()) {
+    if (exchanges.size() >= most) break;
+    if (ids.count(exchange.id()) != 0) exchanges.push_back(as_json(exchange));
+  }
+  return exchanges;
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.compare(0, 4, "127.") == 0;
+}
+
+}  // namespace
+
+Serving::Serving(const Flags& flags, int default_port, bool judged)
+    : document_(document_from(flags)), chosen_(scenario_from(flags)), log_(chosen_, flags.quiet) {
+  gateway_.emplace(start_options(flags, default_port, judged));
+  force_failures(*gateway_, flags);
+  // Stubs of scripts come before these, which answer what no script does.
+  if (flags.reply) gateway_->chat(SourceLocation{}).named("--reply").reply(text(*flags.reply));
+  if (chosen_) chosen_->mount(*gateway_);
+  if (document_) script_ = document_->mount(*gateway_);
+  tell_what_it_serves(flags);
+}
+
+Options Serving::start_options(const Flags& flags, int default_port, bool judged) {
+  Options options = Options().port(default_port);
+  // Where nobody tests anything, a client may be looked at in a debugger for as long as that takes.
+  if (!judged) options = options.stall_guard(std::nullopt);
+  if (document_) options = document_->options(options);
+  options = with_flags(options, flags)
+                // Its destructor would end the program before a report is written.
+                .verify_on_destruction(false)
+                .on_exchange([this](const Exchange& exchange) { log_.note(exchange); })
+                .on_connection_hit([this](const ConnectionHit& hit) { log_.note(hit); });
+  return chosen_ ? chosen_->options(options) : options;
+}
+
+void Serving::tell_what_it_serves(const Flags& flags) const {
+  if (!document_ || flags.quiet) return;
+  std::vector<std::string> files;
+  for (const std::string& file : document_->files()) files.push_back(printable(file));
+  std::vector<std::string> stubs;
+  for (const Stub& stub : script_->stubs()) stubs.push_back(stub.title());
+  std::vector<std::string> keys;
+  for (const ApiKey& key : gateway_->keys().list())
+    keys.push_back(printable(key.description.empty() ? key.id : key.description) +
+                   (key.state == KeyState::enabled ? "" : " (" + to_string(key.state) + ")"));
+  const Sections sections = sections_of(document_->files());
+  std::string line;
+  for (const std::string& part :
+       {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"), listed(sections.operations, "operation"),
+        number_of(sections.failures, "failure"), number_of(sections.chaos, "chaos rule"),
+        number_of(sections.connections, "connection fault")})
+    if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
+  complain("serves " + line);
+}
+
+Results Serving::judge(const Flags& flags, bool evidence) const {
+  Results results;
+  results.fail_on = fail_on_from(flags);
+  results.left_out = flags.without_findings;
+  const Verification verification = gateway_->verify();
+  const Review review = gateway_->review();
+  results.problems = verification.problems();
+  results.notes = verification.notes();
+  results.verification_text = verification.message();
+  results.findings = review.findings();
+  results.review_text = review.message();
+  results.judged = review.judged();
+  results.evicted = review.evicted();
+  results.open = review.open();
+  results.reached = review.judged() > 0 || log_.noted() > 0;
+  if (script_) {
+    for (const Stub& stub : script_->stubs())
+      if (stub.is_verified()) results.stubs.push_back({stub.title(), stub.where()});
+  }
+  if (evidence) {
+    results.verification = as_json(verification);
+    results.review = as_json(review);
+    results.exchanges = named_exchanges(gateway_->journal(), results);
+  }
+  return results;
+}
+
+void Serving::stop() {
+  gateway_.reset();  // its last exchanges are logged
+  log_.end();
+}
+
+void warn_of_network(const Gateway& gateway) {
+  if (is_loopback(gateway.host())) return;
+  complain("warning: listening on " + gateway.host() + ", reachable from the network");
+}
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

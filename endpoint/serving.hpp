@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flags.hpp"
+#include "library.hpp"
+#include "log.hpp"
+#include "results.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// A gateway that serves what the flags and the scripts say, its log included.
+class Serving {
+ public:
+  /// `default_port` is taken where neither a flag nor a script says one. `judged`: verify() and review() are asked at
+  /// the end, so that scripted waits have their guard. Throws BadValue, ScriptError and GatewayError.
+  Serving(const Flags& flags, int default_port, bool judged);
+
+  Gateway& gateway() { return *gateway_; }
+  /// What verify() and review() say; `evidence`: as Json too. Waits at most two seconds for exchanges to end.
+  Results judge(const Flags& flags, bool evidence) const;
+  /// Closes the port, and logs the last exchanges.
+  void stop();
+
+ private:
+  Options start_options(const Flags& flags, int default_port, bool judged);
+  /// Says on stderr what the scripts are, when there are any.
+  void tell_what_it_serves(const Flags& flags) const;
+
+  const std::optional<ScriptDocument> document_;
+  const std::optional<Scenario> chosen_;
+  Log log_;  // the gateway's callbacks use it
+  std::optional<Gateway> gateway_;
+  std::optional<LoadedScript> script_;
+};
+
+/// Says on stderr that others than this machine can connect, when they can.
+void warn_of_network(const Gateway& gateway);
+
+/// Each connection takes a descriptor, and what a shell allows is often 1024. A test's process may use select(), which
+/// knows no more, so that the library leaves its limit alone; nothing here does.
+void raise_descriptor_limit();
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,62 @@
+#include <iostream>
+
+#include "commands.hpp"
+#include "library.hpp"
+#include "messages.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// All that is wrong with the scripts, warnings last.
+std::vector<ScriptProblem> problems_of(const std::vector<std::string>& paths) {
+  try {
+    const ScriptDocument document = ScriptDocument::read(paths);
+    // What only a gateway can tell, such as two keys of one secret, would stop `serve` as well.
+    Gateway gateway(document.options().host("127.0.0.1").port(0).verify_on_destruction(false));
+    document.mount(gateway);
+    return document.warnings();
+  } catch (const ScriptError& error) {
+    return error.problems();
+  } catch (const GatewayError& error) {
+    ScriptProblem problem;
+    problem.severity = Severity::error;
+    problem.message = without_prefix(error.what());
+    return {problem};
+  }
+}
+
+Json json_of(const ScriptProblem& problem) {
+  return {{"severity", to_string(problem.severity)},
+          {"file", problem.file},
+          {"line", problem.line},
+          {"column", problem.column},
+          {"pointer", problem.pointer},
+          {"message", problem.message},
+          {"source", problem.source}};
+}
+
+}  // namespace
+
+int validate(const std::vector<std::string>& paths, const std::string& format) {
+  const std::vector<ScriptProblem> problems = problems_of(paths);
+  bool valid = true;
+  for (const ScriptProblem& problem : problems) valid = valid && problem.severity != Severity::error;
+  if (format == "json") {
+    Json list = Json::array();
+    for (const ScriptProblem& problem : problems) list.push_back(json_of(problem));
+    const Json answer{{"valid", valid}, {"problems", list}};
+    std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+  } else {
+    for (const ScriptProblem& problem : problems) {
+      if (problem.severity == Severity::warning) std::cerr << coloured(Colour::yellow, "warning: ");
+      std::cerr << problem.to_string() << std::endl;
+    }
+    if (valid)
+      for (const std::string& path : paths) std::cout << path << ": valid" << std::endl;
+  }
+  return valid ? 0 : exit_unusable;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

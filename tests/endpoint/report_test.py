@@ -1,0 +1,393 @@
+"""Tests of the reports of `mock-gateway run` and `serve`: text, JSON, JUnit, GitHub's annotations.
+
+Usage: report_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import threading
+import unittest
+import xml.dom.minidom
+import xml.etree.ElementTree
+
+import program
+from program import TIMEOUT, execute, python, run
+
+KEY_IN_QUERY = "request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY'])"
+FIXED_CASES = ["a request reached the gateway", "every request was answered by a stub", "every fault was reached",
+               "every gate was opened", "every answer could be made", "every other expectation was met"]
+
+
+def finding_codes():
+    said = run("--without-finding", "none", command=["true"]).stderr
+    return re.search(r"the codes are (.*)\n", said)[1].split(", ")
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.file = os.path.join(folder.name, "report")
+
+    def report(self, form, *flags, code, expected=None):
+        """What the report's file holds, and the process."""
+        done = run("--report", f"{form}:{self.file}", *flags, command=python(code))
+        if expected is not None:
+            self.assertEqual(done.returncode, expected, done.stderr)
+        with open(self.file, "rb") as file:
+            return file.read(), done
+
+
+class Text(Reports):
+    def test_what_verify_and_review_print_then_one_line(self):
+        done = run("--report", "text", command=python(KEY_IN_QUERY))
+        self.assertRegex(done.stderr, r"\Averify: nothing is wrong\nreview: key_in_query \(exchange 1\): [^\n]+\n"
+                                      r"mock-gateway: failed: 1 finding, 1 request judged, \S+ exited with 0\n\Z")
+        self.assertEqual(done.stdout, "")
+
+    def test_what_does_not_count_is_counted_apart(self):
+        done = run("--fail-on", "never", command=python(KEY_IN_QUERY))
+        self.assertIn("passed: 1 that --fail-on does not count, 1 request judged", done.stderr)
+
+    def test_the_last_line_is_there_with_other_formats_only(self):
+        _, done = self.report("json", code="chat()", expected=0)
+        self.assertRegex(done.stderr, r"\Amock-gateway: passed: 1 request judged, \S+ exited with 0\n\Z")
+
+
+class AsJson(Reports):
+    def test_all_of_it(self):
+        text, _ = self.report("json", code="chat(); " + KEY_IN_QUERY, expected=1)
+        report = json.loads(text)
+        self.assertEqual((report["failed"], report["fail_on"], report["judged"], report["evicted"], report["open"]),
+                         (True, "error", 2, 0, 0))
+        self.assertRegex(report["command"], r" exited with 0\Z")
+        self.assertEqual([finding["code"] for finding in report["review"]["findings"]], ["key_in_query"])
+        self.assertEqual(report["verify"]["problems"], [])
+        self.assertEqual([exchange["id"] for exchange in report["exchanges"]], [2])
+
+    def test_without_a_file_on_stderr_and_with_a_dash_on_stdout(self):
+        done = run("--report", "json", command=python("chat(); print('own')"))
+        self.assertEqual(done.stdout, "own\n")
+        self.assertFalse(json.loads(done.stderr[:done.stderr.rindex("mock-gateway: ")])["failed"])
+        done = run("--report", "json:-", command=python("chat()"))
+        self.assertFalse(json.loads(done.stdout)["failed"])
+
+    def test_that_nothing_was_judged(self):
+        text, _ = self.report("json", code="", expected=1)
+        report = json.loads(text)
+        self.assertEqual((report["failed"], report["judged"]), (True, 0))
+        self.assertIn("judged 0 requests", report["remarks"][0])
+
+
+class Files(Reports):
+    def test_several_at_once(self):
+        other = os.path.join(self.folder, "other")
+        done = run("--report", f"json:{self.file}", "--report", f"junit:{other}", "--report", "github",
+                   command=python("chat()"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["other", "report"], "no draft is left")
+        self.assertIn("::notice ", done.stderr)
+
+    def test_the_mode_is_what_the_umask_leaves(self):
+        earlier = os.umask(0o027)
+        try:
+            self.report("json", code="chat()", expected=0)
+        finally:
+            os.umask(earlier)
+        self.assertEqual(stat.S_IMODE(os.stat(self.file).st_mode), 0o640)
+
+    def test_what_cannot_be_written_is_told_before_anything_runs(self):
+        target = os.path.join(self.folder, "target")
+        with open(target, "w", encoding="ascii") as file:
+            file.write("precious\n")
+        os.symlink(target, self.file)
+        for path in self.file, self.folder, "/no/such/folder/report", "/dev/null":
+            with self.subTest(path):
+                done = run("--report", "junit:" + path, command=["sh", "-c", "echo started"])
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, r"\Amock-gateway: --report: [^\n]+\n\Z")
+        with open(target, encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious\n")
+
+    def test_what_could_not_be_written_at_the_end_is_an_error_behind_that_of_the_command(self):
+        for status, expected in (0, 2), (3, 3):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "gone", "report")
+                os.mkdir(os.path.dirname(path))
+                code = f"chat(); os.rmdir({os.path.dirname(path)!r}); sys.exit({status})"
+                done = run("--report", "junit:" + path, command=python(code))
+                self.assertEqual(done.returncode, expected, done.stderr)
+                self.assertIn("--report: cannot write " + path, done.stderr)
+
+
+class Junit(Reports):
+    def suites(self, *flags, code, expected=None):
+        """{suite: {case: element}}, the same by two parsers."""
+        text, _ = self.report("junit", *flags, code=code, expected=expected)
+        tree = xml.etree.ElementTree.fromstring(text)
+        self.assertEqual(tree.tag, "testsuites")
+        suites = {suite.get("name"): {case.get("name"): case for case in suite.iter("testcase")} for suite in tree}
+        document = xml.dom.minidom.parseString(text)
+        names = {suite.getAttribute("name"): [case.getAttribute("name") for case in suite.getElementsByTagName("testcase")]
+                 for suite in document.getElementsByTagName("testsuite")}
+        self.assertEqual({name: list(cases) for name, cases in suites.items()}, names)
+        for suite in tree:
+            cases = suites[suite.get("name")].values()
+            self.assertEqual(int(suite.get("tests")), len(cases))
+            self.assertEqual(int(suite.get("failures")), sum(case.find("failure") is not None for case in cases))
+            self.assertEqual(int(suite.get("skipped")), sum(case.find("skipped") is not None for case in cases))
+            self.assertEqual({entry.get("name") for entry in suite.iter("property")},
+                             {"judged", "evicted", "open", "reload_errors"})
+        failures = [element.firstChild.data if element.firstChild else ""
+                    for element in document.getElementsByTagName("failure")]
+        self.assertEqual(failures, [case.find("failure").text or "" for cases in suites.values()
+                                    for case in cases.values() if case.find("failure") is not None])
+        return suites
+
+    def failed(self, suites):
+        return [name for cases in suites.values() for name, case in cases.items() if case.find("failure") is not None]
+
+    def test_the_same_cases_from_run_to_run(self):
+        first = self.suites(code="chat()", expected=0)
+        second = self.suites("--seed", "2", code=KEY_IN_QUERY + "; chat(temperature='hot')", expected=1)
+        for suites in first, second:
+            self.assertEqual(list(suites), ["verify", "review"])
+            self.assertEqual(list(suites["verify"]), FIXED_CASES)
+            self.assertEqual(list(suites["review"]), finding_codes())
+        self.assertEqual(self.failed(first), [])
+        self.assertEqual(self.failed(second), ["request_refused", "key_in_query"])
+
+    def test_a_failure_has_the_message_and_the_exchanges(self):
+        failure = self.suites(code="chat(); " + KEY_IN_QUERY + "; " + KEY_IN_QUERY)["review"]["key_in_query"].find("failure")
+        self.assertTrue(failure.get("message").endswith(" (and 1 more)"), failure.get("message"))
+        self.assertIn("\nexchange 2\n\n", failure.text)
+        self.assertTrue(failure.text.endswith("\nexchange 3"), failure.text)
+
+    def test_what_does_not_count_is_no_failure_and_is_told(self):
+        suites = self.suites("--fail-on", "never", code=KEY_IN_QUERY, expected=0)
+        self.assertEqual(self.failed(suites), [])
+        self.assertIn("exchange 1", suites["review"]["key_in_query"].find("system-out").text)
+        suites = self.suites(code="chat(stop='x')", expected=0)
+        self.assertEqual(self.failed(suites), [])
+        self.assertIsNotNone(suites["review"]["stop_as_string"].find("system-out"))
+        self.assertEqual(self.failed(self.suites("--fail-on", "warning", code="chat(stop='x')", expected=1)),
+                         ["stop_as_string"])
+
+    def test_a_finding_that_is_left_out_is_skipped(self):
+        suites = self.suites("--without-finding", "key_in_query", code=KEY_IN_QUERY, expected=0)
+        self.assertIsNotNone(suites["review"]["key_in_query"].find("skipped"))
+
+    def test_that_nothing_was_judged(self):
+        self.assertEqual(self.failed(self.suites(code="", expected=1)), ["a request reached the gateway"])
+        self.assertEqual(self.failed(self.suites("--fail-on", "never", code="", expected=0)), [])
+
+    def test_every_byte_and_every_character_that_xml_forbids(self):
+        code = r"""
+everything = bytes(range(256))
+request('POST', '/v1/chat/completions', everything)
+request('POST', '/v1/chat/completions', b'{"model": "mock-model", "messages": [{"role": "user", "content": "' + everything)
+text = ''.join(map(chr, range(256))) + '\ufffe\uffff\U0001f600]]>&<"'
+for role, name in (text, 'x'), ('user', text):
+    chat(messages=[{'role': role, 'content': text, name: text}], **{text: text})
+request('POST', '/v1/chat/completions', json.dumps({'model': '\ud800', 'messages': []}).encode())
+with socket.create_connection((address.hostname, address.port)) as connection:
+    connection.sendall(b'GET /v1/models?' + bytes(range(33, 256)) + b' HTTP/1.1\r\nHost: x\r\nX: ' + everything + b'\r\n\r\n')
+    connection.makefile('rb').read()
+"""
+        suites = self.suites("--fail-on", "warning", code=code, expected=1)
+        self.assertIn("request_refused", self.failed(suites))
+        forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+        with open(self.file, encoding="utf-8") as file:  # strictly: it is UTF-8
+            self.assertNotRegex(file.read(), forbidden)
+        self.assertIn("\N{GRINNING FACE}", "".join(suites["review"]["request_refused"].itertext()) +
+                      "".join(suites["review"]["unknown_field"].itertext()))
+
+    def test_a_message_has_at_most_64_kib(self):
+        code = "for i in range(900): chat(**{f'field_{i}_' + 'é' * 40: 1})"
+        failure = self.suites("--fail-on", "warning", code=code, expected=1)["review"]["unknown_field"].find("failure")
+        self.assertTrue(64 * 1024 - 8 < len(failure.text.encode()) <= 64 * 1024, len(failure.text.encode()))
+        self.assertTrue(failure.text.endswith("…"))
+
+
+class Github(Reports):
+    LINE = re.compile(r"::(error|warning|notice) ((?:\w+=[^,:]*,)*\w+=[^,:]*)::(.*)")
+
+    def annotations(self, *flags, code):
+        """(command, {property: value}, message) of each, unescaped as GitHub's runner does it."""
+        def unescaped(text):
+            for escape, character in [("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")]:
+                text = text.replace(escape, character)
+            return text
+
+        done = run("--report", "github", *flags, command=python(code))
+        lines = done.stderr.splitlines()
+        self.assertTrue(lines.pop().startswith("mock-gateway: "))
+        for line in lines:
+            found = self.LINE.fullmatch(line)
+            self.assertTrue(found, line)
+            properties = dict(part.split("=", 1) for part in found[2].split(","))
+            yield found[1], {name: unescaped(value) for name, value in properties.items()}, unescaped(found[3])
+
+    def test_a_line_per_finding(self):
+        annotations = list(self.annotations(code=KEY_IN_QUERY + "; chat(stop='x')"))
+        self.assertEqual([(command, properties["title"]) for command, properties, _ in annotations],
+                         [("error", "key_in_query"), ("warning", "stop_as_string"), ("notice", "mock-gateway")])
+        self.assertTrue(annotations[0][2].endswith(" (exchange 1)"), annotations[0])
+        self.assertIn("failed: 1 finding, 1 that --fail-on does not count, 2 requests judged", annotations[2][2])
+
+    def test_what_would_end_the_line_or_the_message_is_escaped(self):
+        annotations = list(self.annotations("--fail-on", "warning", code=r"chat(**{'100%0A::error::, %25': 1})"))
+        self.assertEqual([command for command, _, _ in annotations], ["error", "notice"])
+        self.assertIn("100%0A::error::, %25", annotations[0][2])
+
+    def test_that_nothing_was_judged(self):
+        (command, _, message), _ = self.annotations(code="")
+        self.assertEqual(command, "error")
+        self.assertIn("judged 0 requests", message)
+
+
+class Served:
+    """`mock-gateway serve`, which is ready."""
+
+    def __init__(self, *flags):
+        self.process = subprocess.Popen([program.PROGRAM, "serve", "--port", "0", "--quiet", *flags], text=True,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.watchdog = threading.Timer(TIMEOUT, self.process.kill)
+        self.watchdog.start()
+        printed = ""
+        while not printed.endswith("ready\n"):
+            printed += self.process.stdout.readline() or "ready\n"
+        self.port = int(re.search(r":(\d+)/v1\n", printed)[1])
+        self.key = re.search(r"API key +(\S+)\n", printed)[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+        self.watchdog.cancel()
+
+    def send(self, body):
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT)
+        connection.sendall((f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.key}\r\n"
+                            f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
+        return connection
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        stdout, stderr = self.process.communicate()
+        return self.process.returncode, stdout, stderr
+
+
+class OfServe(Reports):
+    CHAT = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}]}
+
+    def test_judged_when_it_is_asked_for_and_else_not(self):
+        for flags, code in [((), 0), (("--report", "text"), 1), (("--fail-on", "error"), 1), (("--fail-on", "never"), 0)]:
+            for how in signal.SIGTERM, signal.SIGINT:
+                with self.subTest(flags), Served(*flags) as served:
+                    ended, stdout, stderr = served.end(how)
+                    self.assertEqual((ended, stdout), (code, ""), stderr)
+                    self.assertEqual("judged 0 requests" in stderr, bool(flags))
+
+    def test_a_good_client(self):
+        with Served("--report", "text") as served:
+            with served.send(json.dumps(self.CHAT)) as connection:
+                connection.makefile("rb").read()
+            code, _, stderr = served.end()
+            self.assertEqual(code, 0, stderr)
+            self.assertTrue(stderr.endswith("mock-gateway: passed: 1 request judged\n"), stderr)
+
+    def test_requests_that_have_not_ended(self):
+        junit = os.path.join(self.folder, "junit")
+        flags = ["--first-token-ms", "60000", "--report", f"json:{self.file}", "--report", f"junit:{junit}",
+                 "--report", "github", "--report", "text"]
+        with Served(*flags) as served, served.send(json.dumps({**self.CHAT, "stream": True})) as connection:
+            self.assertTrue(connection.recv(1))
+            code, _, stderr = served.end()
+        self.assertEqual(code, 0, stderr)
+        with open(self.file, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["open"], 1)
+        tree = xml.etree.ElementTree.parse(junit)
+        self.assertEqual({entry.get("value") for entry in tree.iter("property") if entry.get("name") == "open"}, {"1"})
+        self.assertIn("::warning title=mock-gateway::1 exchange had not ended\n", stderr)
+        self.assertRegex(stderr, r"review: .*1 [^\n]*\n")
+
+    def test_a_bad_client_in_the_same_formats(self):
+        with Served("--report", f"junit:{self.file}") as served:
+            with served.send("{}") as connection:
+                self.assertTrue(connection.makefile("rb").read().startswith(b"HTTP/1.1 400 "))
+            self.assertEqual(served.end()[0], 1)
+        tree = xml.etree.ElementTree.parse(self.file)
+        self.assertEqual([case.get("name") for case in tree.iter("testcase") if case.find("failure") is not None],
+                         ["request_refused"])
+
+
+class OfScripts(Reports):
+    def setUp(self):
+        super().setUp()
+        if not program.reads_scripts():
+            self.skipTest("this program reads no scripts yet")
+
+    def write(self, name, **document):
+        path = os.path.join(os.fsencode(self.folder), name)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"mock_gateway": 1, **document}, file, indent=1)
+        return path
+
+    STUBS = [{"name": "greeting", "when": {"user_says": "Hello"}, "reply": "Hello.", "expect": 1},
+             {"name": "unexpected", "when": {"user_says": "Bye"}, "never": True},
+             {"name": "plain", "reply": "Well."}]
+
+    def test_a_case_per_stub_that_is_judged_with_its_line(self):
+        path = self.write(b"demo.json", stubs=self.STUBS)
+        done = run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        tree = xml.etree.ElementTree.parse(self.file)
+        cases = [case for case in tree.iter("testcase") if case.get("file")]
+        self.assertEqual([case.get("name").split('"')[1] for case in cases], ["greeting", "unexpected"])
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        for case in cases:
+            self.assertEqual(case.get("file"), os.fsdecode(path))
+            self.assertIn("{", lines[int(case.get("line")) - 1])
+        self.assertIsNotNone(cases[0].find("failure"))
+        self.assertIsNone(cases[1].find("failure"))
+
+    def test_an_annotation_at_the_line_of_the_stub(self):
+        path = self.write(b"a,b:c%.json", stubs=self.STUBS)
+        done = run("--script", path, "--report", "github", command=python("chat()"))
+        self.assertRegex(done.stderr, r"(?m)^::error file=\S+a%2Cb%3Ac%25\.json,line=\d+,title=unmet expectation::")
+
+    def test_a_file_whose_name_has_every_byte_that_one_can_have(self):
+        name = bytes(byte for byte in range(1, 250) if byte != ord("/")) + b".json"
+        path = self.write(name, stubs=self.STUBS)
+        done = run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"), text=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        first = xml.etree.ElementTree.parse(self.file)
+        second = xml.dom.minidom.parse(self.file)
+        (case,) = [case for case in first.iter("testcase") if case.find("failure") is not None]
+        self.assertIn("\N{REPLACEMENT CHARACTER}", case.get("file"))
+        self.assertIn(case.get("file"), [case.getAttribute("file") for case in second.getElementsByTagName("testcase")])
+
+    def test_a_prompt_of_every_byte_that_no_stub_answers(self):
+        path = self.write(b"demo.json", stubs=self.STUBS[:1])
+        code = "chat(messages=[{'role': 'user', 'content': ''.join(map(chr, range(256))) + '\\ufffe\\uffff'}])"
+        done = run("--script", path, "--report", f"junit:{self.file}", "--fail-on", "unmatched", command=python(code))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        tree = xml.etree.ElementTree.parse(self.file)
+        xml.dom.minidom.parse(self.file)
+        self.assertEqual([case.get("name") for case in tree.iter("testcase") if case.find("failure") is not None],
+                         ["every request was answered by a stub"])
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,462 @@
+"""Tests of `mock-gateway run -- CMD`: exit codes, what CMD gets, signals, and what CMD leaves behind.
+
+Usage: run_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+"""
+
+import json
+import os
+import pty
+import re
+import resource
+import select
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import program
+from program import TIMEOUT, execute, python, run
+
+
+class ExitCodes(unittest.TestCase):
+    def assert_code(self, code, *flags, command):
+        done = run(*flags, command=command)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def test_the_status_of_the_command_comes_first(self):
+        self.assert_code(0, command=python("sys.exit(0 if chat() == 200 else 9)"))
+        self.assert_code(3, command=python("chat(); sys.exit(3)"))
+        self.assert_code(3, command=python("sys.exit(3)"))
+        self.assert_code(3, command=python("request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY']); sys.exit(3)"))
+
+    def test_128_and_the_signal_that_ended_the_command(self):
+        for number in signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT, signal.SIGPIPE:
+            said = self.assert_code(128 + number, command=["sh", "-c", f"kill -{int(number)} $$"])
+            self.assertIn(f"sh was ended by signal {int(number)} (", said)
+
+    def test_2_when_the_command_cannot_start(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for command, why in [("no-such-command", "No such file or directory"), (folder, "Permission denied"),
+                                 (os.path.join(folder, "none"), "No such file or directory")]:
+                said = self.assert_code(2, command=[command])
+                self.assertEqual(said, f"mock-gateway: cannot start {command}: {why}\n")
+
+    def test_1_when_the_command_ends_well_and_something_was_found(self):
+        said = self.assert_code(1, command=python("request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY'])"))
+        self.assertIn("key_in_query", said)
+        self.assertRegex(said, r"\nmock-gateway: failed: 1 finding, 1 request judged, \S+ exited with 0\n\Z")
+
+    def test_1_when_the_gateway_was_never_reached(self):
+        said = self.assert_code(1, command=["true"])
+        self.assertIn("judged 0 requests: no client reached the gateway", said)
+        for fail_on in "error", "warning", "unmatched":
+            self.assert_code(1, "--fail-on", fail_on, command=["true"])
+        said = self.assert_code(0, "--fail-on", "never", command=["true"])
+        self.assertIn("judged 0 requests", said)
+
+    def test_a_connection_that_a_fault_struck_reached_the_gateway(self):
+        self.assert_code(0, "--scenario", "garbage-on-accept", command=python(
+            "s = socket.create_connection((address.hostname, address.port)); sys.exit(0 if s.recv(1) else 9)"))
+
+    def test_what_fail_on_counts(self):
+        warned = python("chat(stop='x')")  # stop_as_string, a warning
+        wrong = python("chat(temperature='hot')")  # request_refused, an error
+        for fail_on, of_warning, of_error in [("error", 0, 1), ("warning", 1, 1), ("unmatched", 0, 0), ("never", 0, 0)]:
+            with self.subTest(fail_on):
+                self.assert_code(of_warning, "--fail-on", fail_on, command=warned)
+                self.assert_code(of_error, "--fail-on", fail_on, command=wrong)
+        self.assert_code(0, command=warned)
+        self.assert_code(0, "--without-finding", "request_refused", command=wrong)
+        said = self.assert_code(2, "--without-finding", "request_refuse", command=wrong)
+        self.assertIn('there is no finding "request_refuse"; the codes are ', said)
+
+    def test_2_for_a_command_line_that_cannot_be_used(self):
+        for words, said in [(["run"], "run: say what to run"), (["run", "--"], "run: say what to run"),
+                            (["run", "true"], "CMD stands behind --"), (["run", "--unknown", "--", "true"], "--unknown"),
+                            (["--port", "0", "run", "--", "true"], "--port stands before run"),
+                            (["--", "true"], "behind run only"), (["serve", "--", "true"], "behind run only"),
+                            (["run", "--report", "xml", "--", "true"], "--report"),
+                            (["run", "--report", "junit", "--", "true"], "--report"),
+                            (["run", "--report", "json:", "--", "true"], "--report"),
+                            (["run", "--report", "junit:/no/such/folder/x", "--", "true"], "/no/such/folder/x"),
+                            (["run", "--fail-on", "anything", "--", "true"], "--fail-on"),
+                            (["validate"], "FILE"), (["validate", "x", "--format", "xml"], "--format"),
+                            (["import"], "FILE"), (["schema", "stray"], "stray")]:
+            with self.subTest(words):
+                done = execute(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
+                self.assertIn(said, done.stderr)
+
+    def test_a_script_that_is_not_there_is_told_by_each_subcommand(self):
+        for words in (["--script", "none.json"], ["serve", "--script", "none.json"],
+                      ["run", "--script", "none.json", "--", "true"], ["validate", "none.json"]):
+            with self.subTest(words):
+                done = execute(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn("none.json", done.stderr)
+
+
+class WhatTheCommandGets(unittest.TestCase):
+    def environment(self, *flags, **variables):
+        """What the command has in its environment, and what it found in the info file."""
+        code = ("path = os.environ['MOCK_GATEWAY_INFO']; info = json.load(open(path)); chat();"
+                "print(json.dumps([dict(os.environ), info, oct(os.stat(path).st_mode & 0o7777), os.getppid()]))")
+        given = {name: value for name, value in os.environ.items()
+                 if name.lower() != "no_proxy" and not name.startswith("OPENAI_")}
+        done = run(*flags, command=python(code), env={**given, **variables})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_addresses_and_key(self):
+        environment, info, mode, parent = self.environment("--key", "sk-mine", OPENAI_API_KEY="sk-real", OTHER="kept")
+        self.assertRegex(environment["OPENAI_BASE_URL"], r"\Ahttp://127\.0\.0\.1:\d+/v1\Z")
+        self.assertEqual(environment["OPENAI_API_BASE"], environment["OPENAI_BASE_URL"])
+        self.assertEqual(environment["OPENAI_API_KEY"], "sk-mine")
+        self.assertEqual(environment["OTHER"], "kept")
+        self.assertEqual(mode, "0o600")
+        self.assertEqual(list(info), ["instance", "pid", "base_url", "api_key", "version"])
+        self.assertEqual((info["base_url"], info["api_key"]), (environment["OPENAI_BASE_URL"], "sk-mine"))
+        self.assertEqual(info["pid"], parent)
+        self.assertRegex(info["instance"], r"\A[0-9a-f]{32}\Z")
+        self.assertIn(info["version"], execute("--version").stdout)
+        self.assertFalse(os.path.exists(environment["MOCK_GATEWAY_INFO"]), "it goes with the program")
+        self.assertNotEqual(info["instance"], self.environment()[1]["instance"])
+
+    def test_the_lists_of_hosts_without_a_proxy_are_extended(self):
+        ours = "127.0.0.1,localhost"
+        for given, upper, lower in [
+                ({}, ours, ours),
+                ({"NO_PROXY": "corp"}, "corp," + ours, "corp," + ours),
+                ({"no_proxy": "corp"}, "corp," + ours, "corp," + ours),
+                ({"NO_PROXY": "a", "no_proxy": "b"}, "a," + ours, "b," + ours),
+                ({"NO_PROXY": "localhost,x"}, "localhost,x,127.0.0.1", "localhost,x,127.0.0.1"),
+                ({"NO_PROXY": "*"}, "*", "*")]:
+            with self.subTest(given):
+                environment = self.environment(**given)[0]
+                self.assertEqual((environment["NO_PROXY"], environment["no_proxy"]), (upper, lower))
+
+    def test_the_default_key_is_valid_beside_others(self):
+        done = run("--key", "sk-off=disabled", command=python("print(chat())"))
+        self.assertEqual((done.returncode, done.stdout), (0, "200\n"), done.stderr)
+
+    def test_its_arguments_as_they_are(self):
+        words = ["--", "--port", "serve", "run", "", "a b", "$HOME", "line\nend", "--help"]
+        done = run(command=[sys.executable, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))", *words])
+        self.assertEqual(json.loads(done.stdout), words)
+
+    def test_stdin_and_a_stdout_of_its_own(self):
+        done = execute("run", "--", *python("chat(); sys.stdout.write(sys.stdin.read())"), stdin=None, input="a\x00b\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "a\x00b\n"), done.stderr)
+        self.assertIn("POST /v1/chat/completions 200", done.stderr)
+        self.assertIn("verify: nothing is wrong\nreview: clean: 1 exchange judged\nmock-gateway: passed: ", done.stderr)
+
+    def test_a_process_group_of_its_own_and_no_signal_changed(self):
+        state = "import os; print(os.getpgrp() == os.getpid())"
+        self.assertEqual(run(command=[sys.executable, "-c", state]).stdout, "True\n")
+        if not os.path.exists("/proc/self/status"):
+            self.skipTest("without /proc")
+        command = ["grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"]
+        alone = subprocess.run(command, capture_output=True, text=True, check=True)
+        self.assertEqual(run(command=command).stdout, alone.stdout)
+
+    def test_as_many_descriptors_as_the_shell_gave(self):
+        code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+        limit = 200
+
+        def with_few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+        self.assertEqual(run(command=[sys.executable, "-c", code], preexec_fn=with_few).stdout, f"{limit}\n")
+
+    def test_no_descriptor_of_the_program(self):
+        code = "import os; print(sorted(os.listdir('/proc/self/fd'))[:5])"
+        if not os.path.exists("/proc/self/fd"):
+            self.skipTest("without /proc")
+        alone = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        self.assertEqual(run(command=[sys.executable, "-c", code]).stdout, alone.stdout)
+
+
+class Running:
+    """`mock-gateway run` with a command that has printed its first line."""
+
+    def __init__(self, code, *flags):
+        self.process = subprocess.Popen([program.PROGRAM, "run", "--quiet", "--fail-on", "never", *flags, "--",
+                                         *python(code)], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        self.watchdog = threading.Timer(TIMEOUT, self.process.kill)
+        self.watchdog.start()
+        self.first_line = self.process.stdout.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+        self.watchdog.cancel()
+
+    def end(self):
+        """The exit code, and what was said on stdout and stderr since."""
+        stdout, stderr = self.process.communicate()
+        return self.process.returncode, stdout, stderr
+
+
+class Signals(unittest.TestCase):
+    def test_each_goes_on_to_the_command(self):
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            code = f"signal.signal({int(number)}, lambda *_: sys.exit(7)); print('ready', flush=True); signal.pause()"
+            with self.subTest(number), Running(code) as running:
+                running.process.send_signal(number)
+                self.assertEqual(running.end()[0], 7)
+
+    def test_each_goes_on_to_the_command_s_children(self):
+        code = ("import subprocess; child = subprocess.Popen(['sleep', '1000']);"
+                "signal.signal(signal.SIGINT, signal.SIG_IGN); print('ready', flush=True); sys.exit(-child.wait())")
+        with Running(code) as running:
+            running.process.send_signal(signal.SIGINT)
+            self.assertEqual(running.end()[0], signal.SIGINT)
+
+    def test_a_command_that_ignores_the_first_one_ends_by_itself(self):
+        for number in signal.SIGINT, signal.SIGTERM:
+            code = (f"signal.signal({int(number)}, lambda *_: print('heard', flush=True)); print('ready', flush=True);"
+                    "print(sys.stdin.readline())")
+            with self.subTest(number), Running(code) as running:
+                running.process.send_signal(number)
+                self.assertEqual(running.process.stdout.readline(), "heard\n")
+                self.assertIsNone(running.process.poll())
+                running.process.stdin.write("done\n")
+                running.process.stdin.flush()
+                code, stdout, _ = running.end()
+                self.assertEqual((code, stdout), (0, "done\n\n"))
+
+    IGNORES = "signal.signal(signal.SIGTERM, lambda *_: print('heard', flush=True)); print('ready', flush=True)\n" \
+              "while True: signal.pause()"
+
+    def test_the_second_one_kills_after_a_grace(self):
+        with Running(self.IGNORES) as running:
+            began = time.monotonic()
+            for _ in range(2):
+                running.process.send_signal(signal.SIGTERM)
+                self.assertEqual(running.process.stdout.readline(), "heard\n")
+            code, _, stderr = running.end()
+            self.assertEqual(code, 128 + signal.SIGKILL)
+            self.assertGreaterEqual(time.monotonic() - began, 4.9)
+            self.assertIn(" did not end; it gets SIGKILL\n", stderr)
+
+    def test_the_third_one_kills_at_once(self):
+        with Running(self.IGNORES) as running:
+            for _ in range(2):
+                running.process.send_signal(signal.SIGTERM)
+                self.assertEqual(running.process.stdout.readline(), "heard\n")
+            running.process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            self.assertEqual(running.end()[0], 128 + signal.SIGKILL)
+            self.assertLess(time.monotonic() - began, 4)
+
+    def test_the_report_is_written_after_a_signal(self):
+        code = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); chat(); print('ready', flush=True); signal.pause()"
+        with Running(code) as running:
+            running.process.send_signal(signal.SIGTERM)
+            code, _, stderr = running.end()
+            self.assertEqual(code, 0)
+            self.assertIn("passed: 1 request judged", stderr)
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class LeftBehind(unittest.TestCase):
+    def test_children_are_ended_and_told_about(self):
+        done = run("--fail-on", "never", command=["sh", "-c", "sleep 1000 & echo $!; exit 4"])
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("mock-gateway: sh left processes behind, which get SIGTERM:", done.stderr)
+        if os.path.exists("/proc/self/stat"):
+            self.assertIn(f" {done.stdout.strip()} (sleep)\n", done.stderr)
+        self.assertFalse(is_alive(int(done.stdout)))
+
+    def test_those_that_ignore_it_are_killed(self):
+        deaf = ("import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.close(int(sys.argv[1]));"
+                "signal.pause()")
+        # The command ends once the child is deaf, which the closed pipe tells.
+        code = ("import subprocess; r, w = os.pipe();"
+                f"child = subprocess.Popen([sys.executable, '-c', {deaf!r}, str(w)], pass_fds=[w]);"
+                "os.close(w); os.read(r, 1); print(child.pid)")
+        done = run("--fail-on", "never", command=python(code))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("did not end; they get SIGKILL:", done.stderr)
+        self.assertFalse(is_alive(int(done.stdout)))
+
+    def test_those_that_end_right_after_the_command_are_not_mentioned(self):
+        done = run("--fail-on", "never", command=["sh", "-c", "(read line) & exit 0"])
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("left processes behind", done.stderr)
+
+
+class OnATerminal(unittest.TestCase):
+    def play(self, code, typed, **variables):
+        """Types when "ready" is on the screen. Returns the exit code and the screen."""
+        pid, screen = pty.fork()
+        if pid == 0:
+            words = [program.PROGRAM, "run", "--quiet", "--fail-on", "never", "--", *python(code)]
+            environment = {**os.environ, "TERM": "xterm", **variables}
+            if "NO_COLOR" not in variables:
+                environment.pop("NO_COLOR", None)
+            os.execvpe(words[0], words, environment)
+        seen = b""
+        deadline = time.monotonic() + TIMEOUT
+        while time.monotonic() < deadline:
+            if not select.select([screen], [], [], deadline - time.monotonic())[0]:
+                break
+            try:
+                part = os.read(screen, 4096)
+            except OSError:  # EIO: nobody has the terminal any more
+                break
+            if not part:
+                break
+            seen += part
+            if typed and b"ready" in seen:
+                os.write(screen, typed)
+                typed = b""
+        else:
+            os.kill(pid, signal.SIGKILL)
+        os.close(screen)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode(errors="replace")
+
+    def test_the_command_reads_it(self):
+        code, screen = self.play("print('ready', flush=True); print('read', sys.stdin.readline())", b"a line\n")
+        self.assertEqual(code, 0, screen)
+        self.assertIn("read a line", screen)
+        self.assertIn("passed: ", screen, "and the program has it back")
+
+    def test_control_c_reaches_the_command_alone(self):
+        code, screen = self.play("signal.signal(signal.SIGINT, lambda *_: sys.exit(5)); print('ready', flush=True);"
+                                 "signal.pause()", b"\x03")
+        self.assertEqual(code, 5, screen)
+        self.assertIn("passed: ", screen)
+
+    def test_colours_unless_no_color_is_set(self):
+        self.assertIn("\x1b[32mpassed: ", self.play("", b"")[1])
+        for forbidden in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
+            self.assertNotIn("\x1b", self.play("", b"", **forbidden)[1])
+        self.assertNotIn("\x1b", run("--fail-on", "never", command=["true"]).stderr)
+
+
+class FailuresOnDemand(unittest.TestCase):
+    def statuses(self, *flags):
+        code = "print(request('GET', '/v1/models'), chat(), request('GET', '/v1/models'), chat())"
+        done = run("--fail-on", "never", *flags, command=python(code))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def test_for_a_path_a_key_or_a_model(self):
+        self.assertEqual(self.statuses("--fail", "503@/v1/models"), "503 200 200 200")
+        self.assertEqual(self.statuses("--fail", "503:*@/v1/models"), "503 200 503 200")
+        self.assertEqual(self.statuses("--fail", "503:2@/v1/chat/completions"), "200 503 200 503")
+        self.assertEqual(self.statuses("--fail", "429@GET /v1/models", "--fail", "500@model=mock-model"), "429 500 200 200")
+        self.assertEqual(self.statuses("--fail", "403:3@key=default key"), "403 403 403 200")
+        self.assertEqual(self.statuses("--key", "sk-mine", "--key", "sk-other", "--fail", "403:*@key=--key"),
+                         "200 200 200 200")
+
+    def test_what_names_nothing(self):
+        for spec, said in [("503@", "--fail"), ("503@models", "--fail"), ("503@/v1/files", "with which method"),
+                           ("503@key=none", "no key has this name (others are default key)"), ("503@key=", "--fail"),
+                           ("503:x@/v1/models", "--fail"), ("@/v1/models", "--fail")]:
+            with self.subTest(spec):
+                done = run("--fail", spec, command=["true"])
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
+                self.assertIn(said, done.stderr)
+
+
+class Pace(unittest.TestCase):
+    def test_of_every_reply_without_a_text_for_it(self):
+        began = time.monotonic()
+        done = run("--first-token-ms", "80", "--gap-ms", "5", command=python("sys.exit(chat() != 200)"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(time.monotonic() - began, 0.08)
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        if not program.reads_scripts():
+            self.skipTest("this program reads no scripts yet")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "demo.json")
+
+    def write(self, **document):
+        with open(self.path, "w", encoding="utf-8") as file:
+            json.dump({"mock_gateway": 1, **document}, file, indent=1)
+        return self.path
+
+    def test_an_expectation_decides(self):
+        path = self.write(stubs=[{"name": "greeting", "reply": "Hello.", "expect": 1}])
+        self.assertEqual(run("--script", path, command=python("chat()")).returncode, 0)
+        done = run("--script", path, command=python("chat(); chat()"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('"greeting" (demo.json:', done.stderr)
+
+    def test_a_stub_that_is_never_called_is_a_note(self):
+        path = self.write(stubs=[
+            {"name": "broken", "when": {"user_says": "never"},
+             "reply": {"text": "a b c", "faults": [{"after_tokens": 2, "effect": "reset_connection"}]}},
+            {"reply": "Hello."}])
+        done = run("--script", path, command=python("chat()"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('never called: "broken"', done.stderr)
+
+    def test_flags_win_over_the_gateway_s_section(self):
+        path = self.write(gateway={"limit": "1/1h", "acceptance": "strict", "seed": 7})
+        code = "print(chat(stop='x'), chat(), os.environ['OPENAI_API_KEY'])"
+        scripted = run("--fail-on", "never", "--script", path, command=python(code)).stdout.split()
+        self.assertEqual(scripted[:2], ["400", "429"])
+        flagged = run("--fail-on", "never", "--script", path, "--limit", "9/1h", "--acceptance", "default", "--seed", "8",
+                      command=python(code)).stdout.split()
+        self.assertEqual(flagged[:2], ["200", "200"])
+        self.assertNotEqual(scripted[2], flagged[2])
+
+    def test_the_default_key_is_valid_beside_the_script_s(self):
+        path = self.write(keys=[{"name": "billing", "secret": "sk-billing"}])
+        code = "print(chat(), request('GET', '/v1/models', Authorization='Bearer sk-billing'))"
+        done = run("--fail-on", "never", "--script", path, command=python(code))
+        self.assertEqual(done.stdout, "200 200\n", done.stderr)
+        done = run("--fail-on", "never", "--fail", "403:*@key=billing", "--script", path, command=python(code))
+        self.assertEqual(done.stdout, "200 403\n", done.stderr)
+
+    def test_what_it_serves_is_said(self):
+        path = self.write(keys=[{"name": "billing"}, {"name": "old", "state": "disabled"}],
+                          stubs=[{"name": "weather", "reply": "Sun."}],
+                          operations=[{"method": "POST", "path": "/v1/images/generations", "reply": {"status": 200, "json": {}}}],
+                          failures=[{"failure": 503, "for": {"operation": "list_models"}}])
+        done = execute("run", "--script", path, "--", *python("chat()"))
+        line = next(line for line in done.stderr.splitlines() if "serves" in line)
+        for part in (path, "weather", "billing", "old (disabled)", "1 operation: POST /v1/images/generations", "1 failure"):
+            self.assertIn(part, line)
+
+    def test_a_bad_script_is_told_with_its_line(self):
+        path = self.write(stubs=[{"repyl": "Hello."}])
+        for words in ["serve", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
+            done = execute(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, re.escape(path) + r":\d+:\d+: /stubs/0")
+        done = execute("validate", path, "--format", "json")
+        self.assertEqual((done.returncode, done.stderr), (2, ""))
+        answer = json.loads(done.stdout)
+        self.assertFalse(answer["valid"])
+        self.assertEqual(answer["problems"][0]["file"], path)
+        self.assertEqual(execute("validate", self.write()).returncode, 0)
+
+
+if __name__ == "__main__":
+    program.main()
