@@ -126,6 +126,7 @@ void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const 
                      .should_retry(false),
                  Decision::Kind::unmatched);
   judgement.answer.decision.detail = diagnosis.text;
+  judgement.near_misses = std::move(diagnosis.near_misses);
   if (gateway.settings.unmatched_are_allowed) return;
   RecordedProblem problem;
   problem.kind = Problem::Kind::unmatched;
