@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "../core/access.hpp"
@@ -19,7 +20,8 @@ namespace detail {
 
 /// What a document has mounted.
 struct LoadedDocument {
-  std::uint64_t owner;
+  std::mutex mutex = {};  // of what a replacement changes
+  std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
   std::shared_ptr<JournalState> journal;
   std::uint64_t place = 0;  // of its stubs
@@ -151,6 +153,7 @@ std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocu
 
 /// Mounts what differs from what is mounted.
 void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) {
+  const std::lock_guard<std::mutex> lock(loaded.mutex);
   const auto changed = [&](const char* section) {
     const auto now = plan.sections.find(section);
     const auto before = loaded.sections.find(section);
@@ -221,12 +224,14 @@ ScriptError& ScriptError::operator=(const ScriptError&) = default;
 ScriptError::~ScriptError() = default;
 
 std::vector<Stub> LoadedScript::stubs() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
   std::vector<Stub> stubs;
   for (const auto& stub : state_->stubs) stubs.emplace_back(stub, state_->script, state_->journal);
   return stubs;
 }
 
 Stub LoadedScript::stub(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
   std::vector<std::string> names;
   for (const auto& stub : state_->stubs) {
     if (stub->plan().name == name) return Stub(stub, state_->script, state_->journal);
@@ -236,6 +241,7 @@ Stub LoadedScript::stub(const std::string& name) const {
 }
 
 Gate LoadedScript::gate(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
   std::vector<std::string> names;
   for (const auto& [known, gate] : state_->gates) {
     if (known == name) return gate;
@@ -250,9 +256,12 @@ ScriptDocument ScriptDocument::read(const std::vector<std::string>& paths, const
   return read_again(paths, loaded.state_.get());
 }
 
-ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths, const detail::LoadedDocument* loaded) {
+ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded) {
   auto plan = std::make_shared<detail::ScriptPlan>();
-  if (loaded) plan->gates = loaded->gates;
+  if (loaded) {
+    const std::lock_guard<std::mutex> lock(loaded->mutex);
+    plan->gates = loaded->gates;
+  }
   std::vector<ScriptProblem> problems;
   plan->files = detail::script_files::expand(paths, problems);
   for (const std::string& file : plan->files) {
@@ -298,6 +307,7 @@ void ScriptDocument::replace(Gateway& gateway, LoadedScript& loaded) const {
 }
 
 bool ScriptDocument::has_options() const { return !plan_->gateways.empty(); }
+bool ScriptDocument::starts_like(const ScriptDocument& other) const { return plan_->gateways == other.plan_->gateways; }
 const std::vector<ScriptProblem>& ScriptDocument::warnings() const { return plan_->warnings; }
 const std::vector<std::string>& ScriptDocument::files() const { return plan_->files; }
 

@@ -59,7 +59,7 @@ struct ScriptPlan;
 
 }  // namespace detail
 
-/// What a script document has mounted on a gateway. A handle: may outlive both.
+/// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
 class LoadedScript {
  public:
   /// In the order of the document.
@@ -109,6 +109,8 @@ class ScriptDocument {
   void replace(Gateway& gateway, LoadedScript& loaded) const;
   /// Whether it says how the gateway starts ("gateway").
   bool has_options() const;
+  /// Whether both say the same of how the gateway starts.
+  bool starts_like(const ScriptDocument& other) const;
   /// What can be served and is hardly meant, such as a stub that an earlier one hides.
   const std::vector<ScriptProblem>& warnings() const;
   /// The files that were read, in order; empty for a value.
@@ -117,7 +119,7 @@ class ScriptDocument {
  private:
   friend struct detail::Access;
   explicit ScriptDocument(std::shared_ptr<const detail::ScriptPlan> plan) : plan_(std::move(plan)) {}
-  static ScriptDocument read_again(const std::vector<std::string>& paths, const detail::LoadedDocument* loaded);
+  static ScriptDocument read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded);
 
   std::shared_ptr<const detail::ScriptPlan> plan_;
 };
