@@ -113,6 +113,7 @@ class HttpReply;
 class Journal;
 class KeyOptions;
 class Keys;
+class LoadedScript;
 class Options;
 class Pace;
 struct ReceivedRequest;
@@ -129,6 +130,13 @@ class Verification;
 // ---- gateway/gateway.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+struct Access;
+struct GatewayState;
+
+}  // namespace detail
 
 /// An OpenAI-compatible model gateway inside this process. It listens when the constructor returns and is gone when the
 /// destructor does, whatever clients left open; that takes up to 50 ms for several hundred connections, and 0.06 ms for
@@ -236,6 +244,16 @@ class Gateway {
   /// GatewayError for a method and path that the gateway serves itself; `DELETE /v1/models/{id}` is none.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
+  /// Mounts script documents, all that they hold as one block: within it the first stub that matches answers, and all
+  /// come before stubs that were mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws
+  /// ScriptError for what is wrong in them, and GatewayError for a "gateway" section, which says how a gateway starts:
+  /// `Gateway(ScriptDocument::read({path}).options())`.
+  LoadedScript load(const std::string& path);
+  /// The same from a value.
+  // A template, so that load("demo.json") is a path.
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  LoadedScript load(const T& document);
+
   Journal journal() const;
 
   /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
@@ -266,6 +284,7 @@ class Gateway {
   void stop();
 
  private:
+  friend struct detail::Access;
   class Impl;
   /// Ends a gateway; in another process than its maker's it does nothing.
   struct End {
@@ -277,6 +296,10 @@ class Gateway {
   Impl* here() const;
   /// Throws GatewayError in another process than its maker's.
   Impl& asked() const;
+
+  /// What the gateway answers from; null in another process than its maker's.
+  detail::GatewayState* serving() const;
+  LoadedScript load_json(const Json& document);
 
   std::unique_ptr<Impl, End> impl_;
 };
@@ -1093,6 +1116,46 @@ RequestScope with_header(std::string name, std::string value);
 
 }}  // namespace mock_gateway
 
+// ---- evidence/near_miss.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// A stub, as evidence names it.
+struct StubReference {
+  /// Counts the gateway's stubs from 1; 0: no stub.
+  std::uint64_t id = 0;
+  /// The name that it was given; empty without one.
+  std::string name{};
+  /// As texts name it: `"weather question" (agent_test.cpp:41)`.
+  std::string title{};
+  /// Where it was written.
+  SourceLocation where{};
+};
+
+/// A request beside a stub that did not answer it, condition by condition.
+struct NearMiss {
+  struct Condition {
+    /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
+    std::size_t depth = 0;
+    /// Whether it holds; nothing when that depends on a function of the test, which is not asked again.
+    std::optional<bool> holds{};
+    std::string expected{};
+    /// What was there instead; empty when there is nothing to say.
+    std::string actual{};
+  };
+  /// The exchange that the request began.
+  std::uint64_t exchange = 0;
+  StubReference stub{};
+  /// How many conditions the stub has, and how many of them hold; those within another do not count.
+  std::size_t matched = 0;
+  std::size_t total = 0;
+  /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
+  std::string passed_over{};
+  std::vector<Condition> conditions{};
+};
+
+}}  // namespace mock_gateway
+
 // ---- evidence/journal.hpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -1243,6 +1306,8 @@ class Exchange {
   const Decision& decision() const&;
   Decision decision() &&;
   int status() const;
+  /// Of a request that no stub answered, the closest stubs, the best first, three at most.
+  std::vector<NearMiss> near_misses() const;
   /// What the client had better change in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
@@ -1336,6 +1401,37 @@ class Journal {
 
 }}  // namespace mock_gateway
 
+// ---- model/range.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// A range of numbers, both ends included. A bare number means exactly that.
+class Range {
+ public:
+  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
+  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
+  Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
+  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
+  Range(double least, double most);
+
+  bool contains(double value) const { return value >= least_ && value <= most_; }
+  double least() const { return least_; }
+  double most() const { return most_; }
+  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
+  std::string to_string() const;
+
+ private:
+  double least_;
+  double most_;
+};
+
+Range at_least(double number);
+Range at_most(double number);
+Range between(double least, double most);
+std::ostream& operator<<(std::ostream& out, const Range& range);
+
+}}  // namespace mock_gateway
+
 // ---- evidence/verification.hpp --------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -1370,10 +1466,28 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// Where the stub that it is about was written, or the fault of a connection; else unknown.
   SourceLocation where{};
+  /// The stub that it is about; its id is 0 when it is about none.
+  StubReference stub{};
+  /// Of a request that no stub answered, the closest stubs, three at most. Of a stub that was not called as often as it
+  /// expects, the closest request.
+  std::vector<NearMiss> near_misses{};
 };
 
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
+
+/// A stub that asks something of the client, as verify() found it.
+struct VerifiedStub {
+  StubReference stub;
+  /// How often it was called.
+  std::size_t calls = 0;
+  /// How often it expects to be called: 0 for one with never(), nothing where it does not say.
+  std::optional<Range> expected{};
+  /// Whether it says what requests should be.
+  bool has_should = false;
+  /// Whether it was called as often as it expects, and by requests that are as they should be.
+  bool met = true;
+};
 
 namespace detail {
 
@@ -1400,53 +1514,33 @@ class [[nodiscard]] Verification {
   /// called or always hidden by others; how many exchanges are still under way.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
+  /// The stubs with expect, never or should, in the order in which they were mounted.
+  const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
+  std::vector<VerifiedStub> stubs() &&;
+  /// How many exchanges of the gateway were evicted from the journal. Their problems are kept.
+  std::size_t evicted() const { return evicted_; }
+  /// How many exchanges were still under way.
+  std::size_t open() const { return open_; }
   /// What it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
   /// For the library. `identities` name the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
-               std::shared_ptr<detail::ReportedProblems> reported);
+               std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
+               std::size_t open);
 
  private:
   std::vector<Problem> problems_;
   std::vector<std::string> notes_;
   std::vector<std::string> identities_;
   std::shared_ptr<detail::ReportedProblems> reported_;
+  std::vector<VerifiedStub> stubs_;
+  std::size_t evicted_;
+  std::size_t open_;
 };
 
 /// Its message, with a line end behind it if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verification& verification);
-
-}}  // namespace mock_gateway
-
-// ---- model/range.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// A range of numbers, both ends included. A bare number means exactly that.
-class Range {
- public:
-  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
-  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
-  Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
-  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
-  Range(double least, double most);
-
-  bool contains(double value) const { return value >= least_ && value <= most_; }
-  double least() const { return least_; }
-  double most() const { return most_; }
-  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
-  std::string to_string() const;
-
- private:
-  double least_;
-  double most_;
-};
-
-Range at_least(double number);
-Range at_most(double number);
-Range between(double least, double most);
-std::ostream& operator<<(std::ostream& out, const Range& range);
 
 }}  // namespace mock_gateway
 
@@ -2490,6 +2584,8 @@ class Stub {
   std::string title() const;
   /// The line of `gateway.chat()` that began it.
   SourceLocation where() const;
+  /// Whether verify() judges it by itself: it has expect() or should(), or is never() to be called.
+  bool is_verified() const;
 
   /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
   void remove() const;
@@ -3028,6 +3124,8 @@ class [[nodiscard]] Review {
   std::size_t evicted() const { return evicted_; }
   /// How many of the judged ones had not ended.
   std::size_t open() const { return open_; }
+  /// What chaos did to the judged ones, and how to have it again; empty where there was none.
+  std::string chaos() const;
   /// A finding a line, with the number of those that only repeat it behind it; without findings, that it is clean. Then
   /// how many exchanges were evicted or are open, and what chaos did, if there was any.
   std::string message() const;
@@ -3052,6 +3150,25 @@ std::ostream& operator<<(std::ostream& out, const Review& review);
 
 /// Every code that a finding can have.
 const std::vector<std::string>& finding_codes();
+
+}}  // namespace mock_gateway
+
+// ---- evidence/evidence_json.hpp -------------------------------------------------------------------------------------
+
+// Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands
+// for what there is none of. Keys of the gateway are masked, and bytes that are not UTF-8 become U+FFFD, so that every
+// object can be written with dump().
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// The request and what became of it, as it is now: of an exchange under way, `ended` is null. The answer's bytes are
+/// not recorded, and not in it.
+Json as_json(const Exchange& exchange);
+/// With its problems, which then count as looked at.
+Json as_json(const Verification& verification);
+Json as_json(const Problem& problem);
+Json as_json(const Review& review);
+Json as_json(const Finding& finding);
 
 }}  // namespace mock_gateway
 
@@ -3356,6 +3473,7 @@ struct ClientOutcome {
 
 namespace detail {
 
+struct Access;
 struct ScenarioData;
 
 }  // namespace detail
@@ -3463,6 +3581,7 @@ class Scenario {
   explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
 
  private:
+  friend struct detail::Access;
   std::shared_ptr<const detail::ScenarioData> data_;
 };
 
@@ -3477,6 +3596,129 @@ Scenario scenario(std::string_view name);
 /// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
 /// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
 Json as_json(const Scenario& scenario);
+
+}}  // namespace mock_gateway
+
+// ---- document/script_document.hpp -----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+class Gate;
+
+/// What is wrong with a script document, and where.
+struct ScriptProblem {
+  /// An error, or a warning: the document can be served, but hardly does what its author means.
+  Severity severity = Severity::error;
+  /// Empty for a document that came as Json.
+  std::string file;
+  /// Both count from 1; 0 for a document that came as Json.
+  std::size_t line = 0;
+  std::size_t column = 0;
+  /// JSON pointer (RFC 6901) of the value.
+  std::string pointer;
+  std::string message;
+  /// The line of the file, without its end.
+  std::string source;
+
+  /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
+  std::string to_string() const;
+};
+
+/// Script documents that cannot be served. what() has all problems, at most twenty.
+class ScriptError : public GatewayError {
+ public:
+  explicit ScriptError(std::vector<ScriptProblem> problems);
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ScriptError(const ScriptError& other);
+  ScriptError& operator=(const ScriptError& other);
+  ~ScriptError() override;
+
+  const std::vector<ScriptProblem>& problems() const { return *problems_; }
+
+ private:
+  std::shared_ptr<const std::vector<ScriptProblem>> problems_;
+};
+
+namespace detail {
+
+struct Access;
+struct LoadedDocument;
+struct ScriptPlan;
+
+}  // namespace detail
+
+/// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
+class LoadedScript {
+ public:
+  /// In the order of the document.
+  std::vector<Stub> stubs() const;
+  /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
+  Stub stub(const std::string& name) const;
+  /// The gate that `hold` or `stall_at_gate` names. Throws GatewayError, which lists the names, when there is none.
+  Gate gate(const std::string& name) const;
+
+ private:
+  friend struct detail::Access;
+  friend class ScriptDocument;
+  explicit LoadedScript(std::shared_ptr<detail::LoadedDocument> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<detail::LoadedDocument> state_;
+};
+
+/// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
+/// what they hold. A value: cheap to copy.
+///
+///     const ScriptDocument script = ScriptDocument::read({"agent.jsonc"});
+///     Gateway gateway(script.options());
+///     script.mount(gateway);
+///
+/// Gateway::load does the last step for a document that says nothing of how the gateway starts.
+class ScriptDocument {
+ public:
+  /// Reads files, and of folders every `*.json` and `*.jsonc`, those in folders within included, in the order of their
+  /// bytes. Several are one document: stubs in the order given. Comments (`//`, `/* */`) are allowed. Throws
+  /// ScriptError with the problems of all of them.
+  static ScriptDocument read(const std::vector<std::string>& paths);
+  /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
+  static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
+  /// The same as read() from a value. Throws ScriptError.
+  static ScriptDocument from_json(const Json& document);
+
+  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys").
+  Options options(Options base = Options()) const;
+  /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
+  /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
+  /// before stubs that were mounted earlier.
+  LoadedScript mount(Gateway& gateway) const;
+  /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
+  /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
+  /// place in its sequence. Of failures, chaos, connection faults and operations those change whose section has
+  /// changed. What did not come from `loaded` stays.
+  void replace(Gateway& gateway, LoadedScript& loaded) const;
+  /// Whether it says how the gateway starts ("gateway").
+  bool has_options() const;
+  /// Whether both say the same of how the gateway starts.
+  bool starts_like(const ScriptDocument& other) const;
+  /// What can be served and is hardly meant, such as a stub that an earlier one hides.
+  const std::vector<ScriptProblem>& warnings() const;
+  /// The files that were read, in order; empty for a value.
+  const std::vector<std::string>& files() const;
+
+ private:
+  friend struct detail::Access;
+  explicit ScriptDocument(std::shared_ptr<const detail::ScriptPlan> plan) : plan_(std::move(plan)) {}
+  static ScriptDocument read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded);
+
+  std::shared_ptr<const detail::ScriptPlan> plan_;
+};
+
+/// The JSON Schema (draft 2020-12) of script documents.
+Json script_schema();
+
+template <class T, std::enable_if_t<std::is_same_v<T, Json>, int>>
+LoadedScript Gateway::load(const T& document) {
+  return load_json(document);
+}
 
 }}  // namespace mock_gateway
 
@@ -3560,7 +3802,7 @@ class InstalledReporter {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, max, max, min, replace, sort, upper_bound, find_if, min, mismatch, count_if, find, min, find_if, remove_if, max, any_of, min, replace, all_of, any_of, find, for_each, min, sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, min, none_of, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
+#include <algorithm>  // all_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, max, find_if, any_of, min, replace, all_of, find, for_each, min, sort, stable_sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, min, none_of, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -3575,6 +3817,8 @@ class InstalledReporter {
 #include <ctime>
 #include <deque>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <limits>
 #include <list>
@@ -3701,6 +3945,9 @@ bool is_token(std::string_view text);
 
 /// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
 std::string lower_ascii(std::string_view text);
+
+/// How many bytes to insert, delete or replace to make one of the other.
+std::size_t edit_distance(std::string_view left, std::string_view right);
 
 bool equals_ignoring_case(std::string_view left, std::string_view right);
 
@@ -3855,6 +4102,8 @@ TimePoint moment_of(const CivilTime& time);
 
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
+/// "2024-01-01T00:00:00.250Z": always three decimals, what is behind them dropped.
+std::string rfc3339_milliseconds(TimePoint moment);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
 /// The reverse. Empty for another text, spaces around it left aside, and for a year outside 1970 to 2200.
@@ -3886,6 +4135,15 @@ struct Access {
   template <class T>
   static const auto& data(const T& value) {
     return *value.data_;
+  }
+  /// What several handles share, for one that must outlive them.
+  template <class T>
+  static const auto& shared_data(const T& value) {
+    return value.data_;
+  }
+  template <class T>
+  static auto* serving(const T& gateway) {
+    return gateway.serving();
   }
   /// A value that users get from functions alone, which refuse what makes no sense.
   template <class T, class... Arguments>
@@ -5512,10 +5770,12 @@ namespace detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
+  /// The reply that a gateway without stubs gives.
+  ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// One of the two is null.
+  /// At least one of the two is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
 };
@@ -5597,6 +5857,7 @@ class StubState {
   // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
+  std::uint64_t place_;                   // among stubs of one priority, the greater is asked first
   std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
   // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
@@ -5605,6 +5866,9 @@ class StubState {
   std::atomic<std::size_t> active_{0};
   std::atomic<std::size_t> peak_{0};
 };
+
+/// Throws GatewayError for what cannot be meant.
+void require_consistent(const StubPlan& plan);
 
 /// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
 std::string conditions(const StubPlan& plan);
@@ -5631,6 +5895,15 @@ class Script {
 
   /// Throws GatewayError for `at_most` 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
+  /// An element of a block of stubs: one that is mounted and stays, or a plan of one that is new.
+  struct BlockStub {
+    std::shared_ptr<StubState> kept;
+    StubPlan plan;
+  };
+  /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
+  /// answer nothing any more, and nothing is expected of them. `place` is what an earlier call gave; 0: before all that
+  /// is mounted now, and it becomes the block's place.
+  Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
   /// The matcher that is being asked, for whoever catches what it throws.
@@ -5734,9 +6007,11 @@ class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  void add(const Chaos& chaos);
+  /// `owner` is the script document that it came from; 0: none.
+  void add(const Chaos& chaos, std::uint64_t owner = 0);
   /// The next rule is number 1 again, and counts anew.
   void clear();
+  void clear_of(std::uint64_t owner);
   /// Clears them, and forgets that there were any.
   void reset();
 
@@ -5750,10 +6025,12 @@ class ChaosRules {
   std::uint64_t seed() const { return seed_; }
 
   struct Rule {
-    Rule(Chaos rule, std::size_t index) : chaos(std::move(rule)), number(index) {}
+    Rule(Chaos rule, std::size_t index, std::uint64_t its_owner)
+        : chaos(std::move(rule)), number(index), owner(its_owner) {}
 
     Chaos chaos;
     std::size_t number;                 // from 1
+    std::uint64_t owner;                // the script document that it came from; 0: none
     mutable Occurrences occurrences{};  // of each request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
@@ -5800,6 +6077,101 @@ class ChaosRules {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- script/connection_faults.hpp -----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
+/// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
+class ConnectionFaults {
+ public:
+  struct Queued {
+    ConnectionFault fault;
+    std::size_t times;
+    std::size_t left;
+    SourceLocation where;
+    std::uint64_t serial;
+    std::uint64_t owner = 0;  // the script document that it came from; 0: none
+  };
+
+  /// Throws GatewayError when `times` is 0.
+  void add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
+  /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
+  void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
+  void clear();
+  void clear_of(std::uint64_t owner);
+
+  std::optional<Queued> take_on_accept();
+  /// `reused`: whether the request is not the connection's first.
+  std::optional<ConnectionFault> take_on_request(bool reused);
+  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared, or when
+  /// the fault strikes every connection anyway.
+  void give_back(Queued taken);
+  /// Those that no connection took, oldest first.
+  std::vector<Queued> left() const;
+  /// How often faults were queued or cleared.
+  std::uint64_t changes() const { return changes_; }
+
+ private:
+  template <class Fits>
+  std::optional<Queued> take(const Fits& fits);
+
+  mutable std::mutex mutex_;
+  std::deque<Queued> queue_;
+  std::vector<Queued> every_;  // at most one of a moment
+  std::uint64_t serial_ = 0;
+  std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
+  std::atomic<bool> any_{false};
+  std::atomic<std::uint64_t> changes_{0};
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- script/forced_failures.hpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+/// Failures forced on requests, first queued, first served. Thread-safe.
+class ForcedFailures {
+ public:
+  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
+  /// `owner` is the script document that it came from; 0: none.
+  void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
+  void clear();
+  void clear_of(std::uint64_t owner);
+  /// Those that were queued for exactly this scope.
+  void clear(const FailureScope& scope);
+
+  /// The first failure queued for all or for this operation.
+  std::optional<Failure> take_for_operation(const Operation& operation);
+  std::optional<Failure> take_for_key(const std::string& id);
+  std::optional<Failure> take_for_model(const std::string& id);
+  /// How often failures were forced or cleared.
+  std::uint64_t changes() const { return changes_; }
+
+ private:
+  struct Entry {
+    Failure failure;
+    std::optional<std::size_t> left;
+    FailureScope scope;
+    std::uint64_t owner;
+  };
+  template <class Applies>
+  std::optional<Failure> take(const Applies& applies);
+
+  mutable std::mutex mutex_;
+  std::deque<Entry> entries_;
+  std::atomic<std::uint64_t> changes_{0};
+};
+
+}  // namespace detail
+
+}}  // namespace mock_gateway
+
 // ---- script/excerpts.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -5825,56 +6197,6 @@ std::string json(const Json& value);
 std::string grouped(std::size_t number);
 
 }  // namespace excerpts
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- script/connection_faults.hpp -----------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
-/// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
-class ConnectionFaults {
- public:
-  struct Queued {
-    ConnectionFault fault;
-    std::size_t times;
-    std::size_t left;
-    SourceLocation where;
-    std::uint64_t serial;
-  };
-
-  /// Throws GatewayError when `times` is 0.
-  void add(const ConnectionFault& fault, std::size_t times, SourceLocation where);
-  /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
-  void add_to_every(const ConnectionFault& fault);
-  void clear();
-
-  std::optional<Queued> take_on_accept();
-  /// `reused`: whether the request is not the connection's first.
-  std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared, or when
-  /// the fault strikes every connection anyway.
-  void give_back(Queued taken);
-  /// Those that no connection took, oldest first.
-  std::vector<Queued> left() const;
-  /// How often faults were queued or cleared.
-  std::uint64_t changes() const { return changes_; }
-
- private:
-  template <class Fits>
-  std::optional<Queued> take(const Fits& fits);
-
-  mutable std::mutex mutex_;
-  std::deque<Queued> queue_;
-  std::vector<ConnectionFault> every_;  // at most one of a moment
-  std::uint64_t serial_ = 0;
-  std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
-  std::atomic<bool> any_{false};
-  std::atomic<std::uint64_t> changes_{0};
-};
-
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -5905,46 +6227,6 @@ std::string place(const std::string& pointer);
 
 }  // namespace json_comparison
 }  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- script/forced_failures.hpp -------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
-
-/// Failures forced on requests, first queued, first served. Thread-safe.
-class ForcedFailures {
- public:
-  /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope);
-  void clear();
-  /// Those that were queued for exactly this scope.
-  void clear(const FailureScope& scope);
-
-  /// The first failure queued for all or for this operation.
-  std::optional<Failure> take_for_operation(const Operation& operation);
-  std::optional<Failure> take_for_key(const std::string& id);
-  std::optional<Failure> take_for_model(const std::string& id);
-  /// How often failures were forced or cleared.
-  std::uint64_t changes() const { return changes_; }
-
- private:
-  struct Entry {
-    Failure failure;
-    std::optional<std::size_t> left;
-    FailureScope scope;
-  };
-  template <class Applies>
-  std::optional<Failure> take(const Applies& applies);
-
-  mutable std::mutex mutex_;
-  std::deque<Entry> entries_;
-  std::atomic<std::uint64_t> changes_{0};
-};
-
-}  // namespace detail
-
 }}  // namespace mock_gateway
 
 // ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
@@ -6457,6 +6739,8 @@ class BetweenWrites final : public Pending {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+class KeyStore;
+
 /// One for all records of a journal: an outcome is waited for at most by a test's few threads.
 struct JournalSignal {
   std::mutex mutex;
@@ -6497,6 +6781,8 @@ struct RecordedProblem {
   /// What scopes need of the request, and no more.
   ReceivedRequest request;
   std::shared_ptr<StubState> stub;  // that it is about; null when there is none
+  /// The stubs that came closest; null when there are none. They do not say which exchange it was.
+  std::shared_ptr<const std::vector<NearMiss>> near_misses;
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -6547,6 +6833,10 @@ struct ExchangeRecord {
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
+  /// The stubs that came closest to a request that none answered; else null.
+  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+  /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
+  std::shared_ptr<const KeyStore> keys;
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
@@ -6715,6 +7005,11 @@ struct Comparison {
 /// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
 Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                    const Script::States& states);
+StubReference reference_to(const StubState& stub);
+/// The same as data. Its exchange is for the caller to say.
+NearMiss near_miss(const StubState& stub, const Comparison& comparison);
+/// Every text in it that may hold a key.
+std::vector<std::string*> texts_of(NearMiss& near);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
 
@@ -6727,6 +7022,8 @@ struct Diagnosis {
   std::string text;
   /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
   std::string closest;
+  /// The stubs that the text tells of.
+  std::vector<NearMiss> near_misses;
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
@@ -6846,8 +7143,12 @@ class Verifier {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
+  /// Those that ask something of the client, judged by the problems.
+  std::vector<VerifiedStub> verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const;
   /// Without a key, which a stub's name or a matcher may hold.
   std::string masked(std::string text) const;
+  void mask(StubReference& stub) const;
+  void mask(Problem& found) const;
 
   std::shared_ptr<Script> script_;
   std::shared_ptr<JournalState> journal_;
@@ -7406,6 +7707,8 @@ class Operations {
 
   /// Throws GatewayError for what cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  /// Nothing happens when no such operation is mounted.
+  void unmount(const Operation& operation);
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
 
@@ -7562,6 +7865,8 @@ struct Judgement {
   bool under_chaos = false;
   /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
+  /// The stubs that came closest to a request that none answers.
+  std::vector<NearMiss> near_misses;
 
   // Each of these answers, and returns true, as a check does that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
@@ -7794,6 +8099,55 @@ void add_profile_headers(Judgement& judgement);
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- gateway/option_values.hpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+struct InitialKey {
+  std::string description;
+  KeyOptions options;
+};
+
+/// What Options were set to.
+struct OptionValues {
+  std::string host = "127.0.0.1";
+  int port = 0;
+  std::vector<wire::Model> models;
+  std::optional<std::string> api_key;
+  std::vector<InitialKey> keys;
+  std::optional<RateLimit> limit;
+  std::uint64_t seed = 1;
+  std::optional<Clock> clock;
+  Profile profile = Profile::documented;
+  std::optional<Acceptance> acceptance;
+  Tokenizer tokenizer;
+  Pace pace;
+  std::int64_t max_n = 128;
+  std::size_t max_body = std::size_t{16} << 20;
+  std::size_t max_head = std::size_t{64} << 10;
+  std::size_t journal_entries = 10'000;
+  std::size_t journal_bytes = std::size_t{64} << 20;
+  Duration read_timeout = std::chrono::seconds{30};
+  Duration write_timeout = std::chrono::seconds{30};
+  Duration idle_timeout = std::chrono::seconds{75};
+  std::optional<Duration> stall_guard = std::chrono::seconds{120};
+  Duration head_timeout = std::chrono::seconds{30};
+  Duration body_timeout = std::chrono::seconds{60};
+  Unmatched unmatched = Unmatched::fails_verification;
+  bool verify_on_destruction = true;
+  std::vector<std::string> without_findings;
+  std::function<void(const Exchange&)> on_exchange;
+  std::function<void(const ConnectionHit&)> on_connection_hit;
+};
+
+/// Throws GatewayError for a value that no gateway can have.
+void require_valid(const OptionValues& options);
+
+}  // namespace detail
+
+}}  // namespace mock_gateway
+
 // ---- gateway/catalogue_entries.hpp ----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7967,52 +8321,6 @@ void add_connections(Scenarios& all);
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- gateway/option_values.hpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-struct InitialKey {
-  std::string description;
-  KeyOptions options;
-};
-
-/// What Options were set to.
-struct OptionValues {
-  std::string host = "127.0.0.1";
-  int port = 0;
-  std::vector<wire::Model> models;
-  std::optional<std::string> api_key;
-  std::vector<InitialKey> keys;
-  std::optional<RateLimit> limit;
-  std::uint64_t seed = 1;
-  std::optional<Clock> clock;
-  Profile profile = Profile::documented;
-  std::optional<Acceptance> acceptance;
-  Tokenizer tokenizer;
-  Pace pace;
-  std::int64_t max_n = 128;
-  std::size_t max_body = std::size_t{16} << 20;
-  std::size_t max_head = std::size_t{64} << 10;
-  std::size_t journal_entries = 10'000;
-  std::size_t journal_bytes = std::size_t{64} << 20;
-  Duration read_timeout = std::chrono::seconds{30};
-  Duration write_timeout = std::chrono::seconds{30};
-  Duration idle_timeout = std::chrono::seconds{75};
-  std::optional<Duration> stall_guard = std::chrono::seconds{120};
-  Duration head_timeout = std::chrono::seconds{30};
-  Duration body_timeout = std::chrono::seconds{60};
-  Unmatched unmatched = Unmatched::fails_verification;
-  bool verify_on_destruction = true;
-  std::vector<std::string> without_findings;
-  std::function<void(const Exchange&)> on_exchange;
-  std::function<void(const ConnectionHit&)> on_connection_hit;
-};
-
-}  // namespace detail
-
-}}  // namespace mock_gateway
-
 // ---- gateway/sweep_run.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -8033,6 +8341,372 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 }  // namespace detail
 
+}}  // namespace mock_gateway
+
+// ---- document/script_reader.hpp -------------------------------------------------------------------------------------
+
+// Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
+// same rows make the JSON Schema and the tables of the documentation.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+class ScriptReader;
+
+/// A value of a document, and its JSON pointer.
+struct ScriptNode {
+  const Json& value;
+  std::string pointer;
+
+  ScriptNode member(const std::string& key, const Json& its_value) const;
+  /// Null when there is no such key.
+  const Json* find(const char* key) const;
+  /// The value of a key that is there.
+  ScriptNode at(const char* key) const;
+  ScriptNode element(std::size_t index) const;
+};
+
+/// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
+/// has been noted.
+struct ScriptMistake {
+  std::string pointer;
+  std::string message;
+  /// Whether the key is wrong, not its value.
+  bool key = false;
+};
+
+struct ScriptTable;
+
+/// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
+struct ScriptType {
+  /// In a reader's words: "duration", "list of stubs".
+  const char* name;
+  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes. Null: just that.
+  const char* schema;
+  /// The keys of its objects; null when it has none.
+  const ScriptTable* table = nullptr;
+};
+
+/// A key of an object.
+struct ScriptRow {
+  const char* name;
+  ScriptType (*type)();
+  /// What it means, in a line.
+  const char* text;
+  /// Applies the value to what the table is of; null: the object's own reader does.
+  void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
+  bool required = false;
+  /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
+  const char* limits = "";
+};
+
+/// The keys of an object.
+struct ScriptTable {
+  const char* name;
+  const ScriptRow* rows;
+  std::size_t count;
+};
+
+/// A text that documents are in, and where each value of it stands.
+struct ScriptSource {
+  std::string file;  // empty: a value that came as Json
+  std::string text;
+  std::map<std::string, JsonPlace> places;  // by pointer
+
+  /// Where a value stands, or its key.
+  ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
+};
+
+/// What is known while a document is read.
+class ScriptReader {
+ public:
+  ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
+      : source_(source), problems_(problems), gates_(gates) {}
+
+  void note(const ScriptMistake& mistake);
+  /// How many mistakes and warnings there are.
+  std::size_t noted() const { return noted_; }
+  void warn(const std::string& pointer, const std::string& message);
+  /// The gate of that name, one for all documents that are read together.
+  Gate gate(const std::string& name);
+  /// The line of a value, for reports.
+  SourceLocation where(const std::string& pointer) const;
+
+  /// Applies each key of an object to `target` by its row. Notes what is wrong with a key, and goes on with the next.
+  /// Throws ScriptMistake when it is no object.
+  void read_object(const ScriptNode& node, const ScriptTable& table, void* target);
+  /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
+  void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
+                 void* target);
+  /// Calls what may throw ScriptMistake or GatewayError, and notes it.
+  void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
+               void* target);
+
+ private:
+  const ScriptSource& source_;
+  std::vector<ScriptProblem>& problems_;
+  std::map<std::string, Gate>& gates_;
+  std::size_t noted_ = 0;
+};
+
+namespace script_reading {
+
+inline constexpr std::size_t most_problems = 20;
+
+/// Throws ScriptMistake: "expected WHAT, got a string".
+[[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
+[[noreturn]] void fail(const ScriptNode& node, const std::string& message);
+/// "an object", "a string".
+std::string kind_of(const Json& value);
+/// `; did you mean "text"?` when one of the words is near, else the words.
+std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
+const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+
+}  // namespace script_reading
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_files.hpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_files {
+
+/// The files that paths stand for: of a folder, its `*.json` and `*.jsonc` and those of the folders in it, in the order
+/// of their bytes. Notes paths that lead nowhere.
+std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems);
+/// The text of a file. Notes one that cannot be read; false then.
+bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems);
+/// Parses the text of a source and finds its places. Notes what is no JSON, and keys that an object has twice; false
+/// when there is no value.
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems);
+/// Whose format a document without "mock_gateway" seems to have: "an aimock fixture file"; empty when it is none known.
+std::string foreign_format(const Json& document);
+
+}  // namespace script_files
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_sections.hpp -----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A key that a document asks for.
+struct ScriptedKey {
+  std::string name;
+  KeyOptions options;
+  KeyState state = KeyState::enabled;
+  std::vector<std::string> models = {};
+  std::vector<Operation> operations = {};
+  std::optional<RateLimit> limit = {};
+};
+
+/// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
+struct ScriptedStub {
+  std::string json;
+  StubPlan plan;
+};
+
+struct ScriptedFailure {
+  Failure failure;
+  /// Nothing: until cleared.
+  std::optional<std::size_t> times;
+  FailureScope scope;
+  /// The name of a key, whose id is known once it is mounted; empty: the scope above.
+  std::string key;
+};
+
+struct ScriptedConnectionFault {
+  ConnectionFault fault;
+  /// Nothing: every connection.
+  std::optional<std::size_t> times;
+  SourceLocation where;
+};
+
+struct ScriptedOperation {
+  std::string method;
+  std::string path;
+  HttpReply reply;
+};
+
+/// All that documents say.
+struct ScriptPlan {
+  std::vector<std::string> files;
+  std::vector<ScriptProblem> warnings;
+  /// What "gateway" holds, one for each document that has it.
+  std::vector<Json> gateways;
+  std::vector<ScriptedKey> keys;
+  std::vector<ScriptedStub> stubs;
+  std::vector<ScriptedOperation> operations;
+  std::vector<ScriptedFailure> failures;
+  std::vector<Chaos> chaos;
+  std::vector<ScriptedConnectionFault> connections;
+  std::vector<MachineState> states;
+  std::map<std::string, Gate> gates;
+  /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
+  std::map<std::string, std::string> sections;
+};
+
+namespace script_types {
+
+ScriptType when();
+ScriptType reply();
+ScriptType replies();
+ScriptType failure();
+ScriptType fault();
+ScriptType inside_event_type();
+ScriptType effect();
+ScriptType connection_fault();
+ScriptType stub();
+ScriptType tool_call_type();
+ScriptType gateway();
+ScriptType keys();
+void add_key(ScriptReader& reader, const ScriptNode& node, void* target);
+ScriptType document();
+
+}  // namespace script_types
+
+/// The matchers of a "when" or "should".
+std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
+ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
+/// The failure of an object that has "failure" and setters of it beside other keys.
+Failure read_failure(ScriptReader& reader, const ScriptNode& node);
+/// The keys that read_failure looks at.
+bool is_failure_key(const std::string& key);
+ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
+Effect read_effect(ScriptReader& reader, const ScriptNode& node);
+/// Of an object with one trigger among other keys.
+Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
+std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node);
+HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
+/// Applies a "gateway" to options.
+void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
+/// A whole document: adds what it says to the plan.
+void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_values.hpp -------------------------------------------------------------------------------------
+
+// How values of documents become those of C++.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+namespace script_types {
+
+ScriptType any();
+ScriptType boolean();
+ScriptType yes();
+ScriptType text();
+ScriptType count();
+ScriptType positive();
+ScriptType whole();
+ScriptType number();
+ScriptType texts();
+ScriptType json_object();
+ScriptType duration();
+ScriptType duration_or_off();
+ScriptType timing();
+ScriptType rate();
+ScriptType chunking();
+ScriptType headers();
+ScriptType range();
+ScriptType text_matcher();
+ScriptType rate_limit();
+ScriptType operation();
+ScriptType operations();
+ScriptType profile();
+ScriptType acceptance();
+ScriptType unmatched();
+ScriptType clock();
+ScriptType models();
+ScriptType journal_limits();
+ScriptType pace();
+ScriptType dialect();
+ScriptType token_usage();
+ScriptType logprobs();
+ScriptType base64();
+
+}  // namespace script_types
+
+/// Names a type for read_as.
+template <class T>
+struct As {};
+
+// Each throws ScriptMistake for a value of another kind, and lets GatewayError pass.
+bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
+std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
+std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
+std::int64_t read_as(As<std::int64_t>, ScriptReader& reader, const ScriptNode& node);
+int read_as(As<int>, ScriptReader& reader, const ScriptNode& node);
+double read_as(As<double>, ScriptReader& reader, const ScriptNode& node);
+Json read_as(As<Json>, ScriptReader& reader, const ScriptNode& node);
+Duration read_as(As<Duration>, ScriptReader& reader, const ScriptNode& node);
+std::optional<Duration> read_as(As<std::optional<Duration>>, ScriptReader& reader, const ScriptNode& node);
+Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node);
+Rate read_as(As<Rate>, ScriptReader& reader, const ScriptNode& node);
+Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node);
+Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node);
+SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node);
+Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node);
+TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node);
+TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node);
+std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node);
+std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node);
+wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node);
+RateLimit read_as(As<RateLimit>, ScriptReader& reader, const ScriptNode& node);
+Operation read_as(As<Operation>, ScriptReader& reader, const ScriptNode& node);
+std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node);
+Profile read_as(As<Profile>, ScriptReader& reader, const ScriptNode& node);
+Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node);
+
+template <class T>
+T read_value(ScriptReader& reader, const ScriptNode& node) {
+  return read_as(As<T>(), reader, node);
+}
+
+namespace script_values {
+
+/// The element of a list whose length was checked.
+ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+/// One of these words; its index.
+std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
+std::string decode_base64(const ScriptNode& node);
+/// The text of a string. Throws ScriptMistake for anything else.
+const std::string& text_of(const ScriptNode& node);
+/// True. `false` is a mistake: leaving the key out says so.
+void require_yes(const ScriptNode& node);
+
+}  // namespace script_values
+
+/// Applies a value by a setter that returns a changed copy: `apply<&Reply::every>`. One without a parameter is called
+/// for `true`.
+template <auto Setter>
+struct SetBy;
+
+template <class T, class V, T (T::*Setter)(V) const>
+struct SetBy<Setter> {
+  static void apply(ScriptReader& reader, const ScriptNode& node, void* target) {
+    T& value = *static_cast<T*>(target);
+    value = (value.*Setter)(read_value<std::decay_t<V>>(reader, node));
+  }
+};
+
+template <class T, T (T::*Setter)() const>
+struct SetBy<Setter> {
+  static void apply(ScriptReader&, const ScriptNode& node, void* target) {
+    script_values::require_yes(node);
+    T& value = *static_cast<T*>(target);
+    value = (value.*Setter)();
+  }
+};
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- core/calendar.cpp ----------------------------------------------------------------------------------------------
@@ -8056,6 +8730,12 @@ MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
 /// "08:49:37".
 MOCK_GATEWAY_INLINE std::string time_of_day(const CivilTime& time) {
   return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
+}
+
+/// "2024-01-01T00:00:00".
+MOCK_GATEWAY_INLINE std::string date_and_time(const CivilTime& time) {
+  return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
+         time_of_day(time);
 }
 
 MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint moment) {
@@ -8092,10 +8772,15 @@ MOCK_GATEWAY_INLINE TimePoint moment_of(const CivilTime& time) {
 }
 
 MOCK_GATEWAY_INLINE std::string rfc3339(TimePoint moment) {
-  const CivilTime time = civil_time(moment);
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
-  return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
-         time_of_day(time) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
+  return date_and_time(civil_time(moment)) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
+}
+
+MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
+  const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
+  // The leading 1 keeps zeros.
+  const auto decimals = std::to_string(1000 + std::chrono::duration_cast<std::chrono::milliseconds>(rest).count());
+  return date_and_time(civil_time(moment)) + "." + decimals.substr(1) + "Z";
 }
 
 MOCK_GATEWAY_INLINE std::string http_date(TimePoint moment) {
@@ -9404,6 +10089,21 @@ MOCK_GATEWAY_INLINE std::string lower_ascii(std::string_view text) {
   std::string lower(text);
   for (char& character : lower) character = lower_letter(character);
   return lower;
+}
+
+MOCK_GATEWAY_INLINE std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> row(right.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= left.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j < row.size(); ++j) {
+      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
 }
 
 MOCK_GATEWAY_INLINE bool equals_ignoring_case(std::string_view left, std::string_view right) {
@@ -15579,13 +16279,24 @@ MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos) {
+MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = std::make_shared<Rules>(*rules_);
-  rules->push_back(std::make_shared<const Rule>(chaos, rules->size() + 1));
+  rules->push_back(std::make_shared<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
+  std::shared_ptr<const Rules> out;  // freed after the lock, likewise
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto rules = std::make_shared<Rules>();
+  for (const auto& rule : *rules_)
+    if (rule->owner != owner) rules->push_back(rule);
+  out = std::exchange(rules_, std::move(rules));
+  count_ = rules_->size();
   ++changes_;
 }
 
@@ -15669,20 +16380,20 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
+MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner) {
   if (times == 0) throw GatewayError("next_connection(fault, 0) would strike nobody");
   const std::lock_guard<std::mutex> lock(mutex_);
-  queue_.push_back(Queued{fault, times, times, where, ++serial_});
+  queue_.push_back(Queued{fault, times, times, where, ++serial_, owner});
   any_ = true;
   ++changes_;
 }
 
-MOCK_GATEWAY_INLINE void ConnectionFaults::add_to_every(const ConnectionFault& fault) {
+MOCK_GATEWAY_INLINE void ConnectionFaults::add_to_every(const ConnectionFault& fault, std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto same = std::find_if(every_.begin(), every_.end(),
-                                 [&](const ConnectionFault& other) { return other.moment() == fault.moment(); });
+                                 [&](const Queued& other) { return other.fault.moment() == fault.moment(); });
   if (same != every_.end()) every_.erase(same);
-  every_.push_back(fault);
+  every_.push_back(Queued{fault, 1, 1, {}, 0, owner});
   any_ = true;
   ++changes_;
 }
@@ -15693,6 +16404,15 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::clear() {
   every_.clear();
   cleared_ = serial_;
   any_ = false;
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void ConnectionFaults::clear_of(std::uint64_t owner) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_its = [owner](const Queued& queued) { return queued.owner == owner; };
+  queue_.erase(std::remove_if(queue_.begin(), queue_.end(), is_its), queue_.end());
+  every_.erase(std::remove_if(every_.begin(), every_.end(), is_its), every_.end());
+  any_ = !queue_.empty() || !every_.empty();
   ++changes_;
 }
 
@@ -15708,7 +16428,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits)
   }
   // The newest first: of a reused connection's request both moments have come.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
-    if (fits(fault->moment())) return Queued{*fault, 1, 1, {}, 0};
+    if (fits(fault->fault.moment())) return *fault;
   }
   return std::nullopt;
 }
@@ -16178,12 +16898,20 @@ MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
 
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope) {
+MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope,
+                         std::uint64_t owner) {
   if (times && *times == 0) {
     throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  entries_.push_back(Entry{failure, times, std::move(scope)});
+  entries_.push_back(Entry{failure, times, std::move(scope), owner});
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void ForcedFailures::clear_of(std::uint64_t owner) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_its = [owner](const Entry& entry) { return entry.owner == owner; };
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_its), entries_.end());
   ++changes_;
 }
 
@@ -16966,8 +17694,6 @@ namespace detail {
 namespace scripts {
 
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
-/// Throws GatewayError for what cannot be meant.
-void require_consistent(const StubPlan& plan);
 
 /// Of every matcher that isolates and must match.
 MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
@@ -16987,6 +17713,8 @@ MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
   return limit;
 }
 
+}  // namespace scripts
+
 MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
   if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
   if (plan.at_most && plan.nothing_more) {
@@ -16995,14 +17723,12 @@ MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
   if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
     throw GatewayError("never() answers nothing, so times and should have no meaning before it");
   }
-  const std::size_t limit = limit_of(plan);
+  const std::size_t limit = scripts::limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
     throw GatewayError("expect(" + plan.expected_calls->to_string() + ") can never be met: the stub answers at most " +
                        std::to_string(limit) + (limit == 1 ? " request" : " requests"));
   }
 }
-
-}  // namespace scripts
 
 MOCK_GATEWAY_INLINE std::string conditions(const StubPlan& plan) {
   if (plan.matchers.empty()) return "any request";
@@ -17015,7 +17741,8 @@ MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
     : id_(id),
       plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
-      limit_(scripts::limit_of(plan_)) {
+      limit_(scripts::limit_of(plan_)),
+      place_(id) {
   for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
 }
 
@@ -17071,25 +17798,54 @@ MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Snapshot> Script::covering(con
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
-  scripts::require_consistent(plan);
+  std::vector<BlockStub> block(1);
+  block.front().plan = std::move(plan);
+  std::uint64_t place = 0;
+  return mount_block(std::move(block), {}, place).front();
+}
+
+MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
+  for (const BlockStub& one : block)
+    if (!one.kept) require_consistent(one.plan);
+  std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto stub = std::make_shared<StubState>(next_id_++, std::move(plan));
-  auto changed = std::make_shared<Snapshot>();
-  changed->stubs.reserve(mounted_->stubs.size() + 1);
-  changed->entries.reserve(mounted_->stubs.size() + 1);
-  // A helper function of the tester's mounts all its stubs on one line.
-  for (const auto& other : mounted_->stubs) {
-    if (!scripts::same_place(other->plan().where, stub->plan().where)) continue;
-    other->shares_line_ = true;
-    stub->shares_line_ = true;
+  if (place == 0) place = next_id_;
+  Stubs stubs;
+  for (BlockStub& one : block) {
+    auto stub = one.kept ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
+    stub->place_ = place;
+    stubs.push_back(std::move(stub));
   }
-  auto next = mounted_->stubs.begin();
-  while (next != mounted_->stubs.end() && (*next)->plan().priority > stub->plan().priority) changed->add(*next++);
-  changed->add(stub);
-  while (next != mounted_->stubs.end()) changed->add(*next++);
-  mounted_ = std::move(changed);
+  const auto is_in = [](const Stubs& some, const std::shared_ptr<StubState>& stub) {
+    return std::find(some.begin(), some.end(), stub) != some.end();
+  };
+  Stubs all = stubs;
+  for (const auto& mounted : mounted_->stubs) {
+    if (is_in(stubs, mounted)) continue;
+    if (is_in(replaced, mounted))
+      mounted->removed_ = true;
+    else
+      all.push_back(mounted);
+  }
+  // A helper function of the tester's mounts all its stubs on one line.
+  for (const auto& stub : stubs) {
+    for (const auto& other : all) {
+      if (other == stub || !scripts::same_place(other->plan().where, stub->plan().where)) continue;
+      other->shares_line_ = true;
+      stub->shares_line_ = true;
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
+    if (left->plan().priority != right->plan().priority) return left->plan().priority > right->plan().priority;
+    return left->place_ > right->place_;
+  });
+  auto changed = std::make_shared<Snapshot>();
+  changed->stubs.reserve(all.size());
+  changed->entries.reserve(all.size());
+  for (auto& stub : all) changed->add(std::move(stub));
+  out = std::exchange(mounted_, std::move(changed));
   ++changes_;
-  return stub;
+  return stubs;
 }
 
 MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) {
@@ -18273,6 +19029,37 @@ MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& ca
   return comparison;
 }
 
+MOCK_GATEWAY_INLINE StubReference reference_to(const StubState& stub) {
+  return {stub.id(), stub.plan().name, stub.title(), stub.plan().where};
+}
+
+MOCK_GATEWAY_INLINE NearMiss near_miss(const StubState& stub, const Comparison& comparison) {
+  NearMiss near;
+  near.stub = reference_to(stub);
+  near.matched = comparison.matched;
+  near.total = comparison.total;
+  near.passed_over = comparison.passed_over;
+  for (const ExplainedCondition& condition : comparison.conditions) {
+    NearMiss::Condition told;
+    told.depth = condition.depth;
+    if (condition.result != ExplainedCondition::Result::not_evaluated)
+      told.holds = condition.result == ExplainedCondition::Result::match;
+    told.expected = condition.expected;
+    told.actual = condition.actual;
+    near.conditions.push_back(std::move(told));
+  }
+  return near;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string*> texts_of(NearMiss& near) {
+  std::vector<std::string*> texts = {&near.stub.name, &near.stub.title, &near.passed_over};
+  for (NearMiss::Condition& condition : near.conditions) {
+    texts.push_back(&condition.expected);
+    texts.push_back(&condition.actual);
+  }
+  return texts;
+}
+
 MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
   std::string lines;
   for (const ExplainedCondition& condition : conditions) {
@@ -18334,6 +19121,7 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
     if (i == 0) diagnosis.closest = line;
     diagnosis.text += (i == 0 ? "closest: " : "next: ") + line + '\n';
     if (!comparison.matches()) diagnosis.text += condition_lines(comparison.conditions);
+    diagnosis.near_misses.push_back(near_miss(*stub, comparison));
   }
   if (candidates.size() > most) {
     diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";
@@ -18411,6 +19199,330 @@ MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
 }
 
 }  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- evidence/evidence_json.cpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace evidence_json {
+
+MOCK_GATEWAY_INLINE void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
+
+/// A text that dump() can write.
+MOCK_GATEWAY_INLINE void put_text(Json& object, const char* key, std::string_view text) { put(object, key, text::as_utf8(text)); }
+
+/// The same; null when there is no text.
+MOCK_GATEWAY_INLINE void put_if_any(Json& object, const char* key, std::string_view text) {
+  put(object, key, text.empty() ? Json() : Json(text::as_utf8(text)));
+}
+
+MOCK_GATEWAY_INLINE Json texts(const std::vector<std::string>& texts) {
+  Json all = Json::array();
+  for (const std::string& text : texts) all.push_back(text::as_utf8(text));
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Json ids(const std::vector<std::uint64_t>& exchanges) {
+  Json all = Json::array();
+  for (const std::uint64_t id : exchanges) all.push_back(id);
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Json moment(const std::optional<TimePoint>& at) { return at ? Json(calendar::rfc3339_milliseconds(*at)) : Json(); }
+
+/// In milliseconds, with three decimals at most.
+MOCK_GATEWAY_INLINE Json milliseconds(Duration duration) {
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  return static_cast<double>(microseconds) / 1000;
+}
+
+MOCK_GATEWAY_INLINE Json milliseconds_until(const std::optional<TimePoint>& end, TimePoint begin) {
+  return end ? milliseconds(*end - begin) : Json();
+}
+
+/// RFC 4648, 4, padded.
+MOCK_GATEWAY_INLINE std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string encoded;
+  encoded.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto byte = [bytes](std::size_t place) {
+      return place < bytes.size() ? std::uint32_t{static_cast<unsigned char>(bytes[place])} : 0u;
+    };
+    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+    for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
+    // What stands for bytes beyond the end is padding.
+    for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
+      encoded[encoded.size() - (missing - bytes.size())] = '=';
+  }
+  return encoded;
+}
+
+/// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
+MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  Json object;
+  if (text::is_valid_utf8(bytes))
+    put(object, "text", std::string(bytes));
+  else
+    put(object, "base64", base64(bytes));
+  return object;
+}
+
+/// The same, or `json` for what is JSON. An object that names a key twice stays text: as a value it would lose one.
+MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
+  if (body.empty()) return {};
+  std::vector<JsonDuplicate> duplicates;
+  JsonReadOptions options;
+  options.duplicates = &duplicates;
+  try {
+    Json value = read_json(body, options);
+    if (!duplicates.empty()) return of_bytes(body);
+    Json object;
+    put(object, "json", std::move(value));
+    return object;
+  } catch (const JsonError&) {
+    return of_bytes(body);
+  }
+}
+
+MOCK_GATEWAY_INLINE void put_place(Json& object, const SourceLocation& where) {
+  put_if_any(object, "file", where.file);
+  put(object, "line", where.line == 0 ? Json() : Json(where.line));
+}
+
+MOCK_GATEWAY_INLINE void put_stub(Json& object, const StubReference& stub) {
+  put(object, "id", stub.id);
+  put_if_any(object, "name", stub.name);
+  put_text(object, "title", stub.title);
+  put_place(object, stub.where);
+}
+
+MOCK_GATEWAY_INLINE Json of_stub(const StubReference& stub) {
+  if (stub.id == 0) return {};
+  Json object;
+  put_stub(object, stub);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json of_near_miss(const NearMiss& near) {
+  Json conditions = Json::array();
+  for (const NearMiss::Condition& condition : near.conditions) {
+    Json object;
+    put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
+    put(object, "depth", condition.depth);
+    put_text(object, "expected", condition.expected);
+    put_if_any(object, "actual", condition.actual);
+    conditions.push_back(std::move(object));
+  }
+  Json object;
+  put(object, "exchange", near.exchange);
+  put(object, "stub", of_stub(near.stub));
+  put(object, "matched", near.matched);
+  put(object, "total", near.total);
+  put_if_any(object, "passed_over", near.passed_over);
+  put(object, "conditions", std::move(conditions));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json of_near_misses(const std::vector<NearMiss>& near_misses) {
+  Json all = Json::array();
+  for (const NearMiss& near : near_misses) all.push_back(of_near_miss(near));
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Json of_verified(const VerifiedStub& verified) {
+  Json object;
+  put_stub(object, verified.stub);
+  put(object, "calls", verified.calls);
+  put_if_any(object, "expected", verified.expected ? verified.expected->to_string() : std::string());
+  put(object, "should", verified.has_should);
+  put(object, "met", verified.met);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
+  Json object;
+  put(object, "how", to_string(departure.how));
+  put(object, "at", moment(departure.at));
+  put(object, "events", departure.events);
+  put(object, "tokens", departure.tokens);
+  put(object, "bytes", departure.bytes);
+  put(object, "delivered", departure.delivered);
+  put(object, "after_last_write_ms", milliseconds(departure.after_last_write));
+  return object;
+}
+
+/// What of an exchange changes together, as it is at one moment.
+struct Progress {
+  explicit Progress(const ExchangeRecord& record) {
+    const std::lock_guard<std::mutex> lock(record.signal->mutex);
+    outcome = record.outcome;
+    first_byte = record.first_byte;
+    ended = record.ended;
+    departure = record.departure;
+  }
+
+  Outcome::Kind outcome;
+  std::optional<TimePoint> first_byte;
+  std::optional<TimePoint> ended;
+  std::optional<Departure> departure;
+};
+
+/// What the test's author wrote is masked by nobody else.
+MOCK_GATEWAY_INLINE std::string masked(const ExchangeRecord& record, std::string text) {
+  if (record.keys) record.keys->mask(text);
+  return text;
+}
+
+MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
+  const std::optional<ConnectionFault>& fault = exchange.connection_fault();
+  Json object;
+  put(object, "id", exchange.connection_id());
+  put(object, "position", exchange.position());
+  put_if_any(object, "fault", fault ? fault->to_string() : std::string());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
+  const ReceivedRequest& request = exchange.request();
+  Json headers = Json::array();
+  for (const wire::Header& header : request.headers) {
+    Json field = Json::array();
+    field.push_back(text::as_utf8(header.name));
+    field.push_back(text::as_utf8(header.value));
+    headers.push_back(std::move(field));
+  }
+  Json object;
+  put_text(object, "method", request.method);
+  put_text(object, "target", request.target);
+  put_text(object, "path", request.path());
+  put(object, "headers", std::move(headers));
+  put(object, "body", of_body(request.body));
+  // What is no HTTP has neither method nor target: its bytes are all there is.
+  const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
+  put(object, "raw", is_malformed ? of_bytes(exchange.raw()) : Json());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json key_of(const ExchangeRecord& record) {
+  if (record.request.key_id.empty()) return {};
+  Json object;
+  put_text(object, "id", record.request.key_id);
+  put_text(object, "description", masked(record, record.request.key_description));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json decision_of(const ExchangeRecord& record) {
+  Json object;
+  put(object, "kind", to_string(record.decision.kind));
+  put_if_any(object, "detail", record.decision.detail);
+  put_if_any(object, "refusal", record.refusal);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json stub_of(const ExchangeRecord& record) {
+  if (!record.stub) return {};
+  StubReference stub = reference_to(*record.stub);
+  stub.name = masked(record, std::move(stub.name));
+  stub.title = masked(record, std::move(stub.title));
+  return of_stub(stub);
+}
+
+MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
+  Json object;
+  put(object, "events", exchange.events_sent());
+  put(object, "tokens", exchange.tokens_sent());
+  put(object, "bytes", exchange.bytes_sent());
+  return object;
+}
+
+}  // namespace evidence_json
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
+  namespace evidence = detail::evidence_json;
+  const detail::ExchangeRecord& record = detail::Access::record(exchange);
+  // First: what is asked for afterwards does not change any more, once the exchange has ended.
+  const evidence::Progress now(record);
+  Json object;
+  evidence::put(object, "id", exchange.id());
+  evidence::put(object, "connection", evidence::connection_of(exchange));
+  evidence::put(object, "received", evidence::moment(exchange.received()));
+  evidence::put(object, "first_byte", evidence::moment(now.first_byte));
+  evidence::put(object, "ended", evidence::moment(now.ended));
+  evidence::put(object, "first_byte_ms", evidence::milliseconds_until(now.first_byte, exchange.received()));
+  evidence::put(object, "ended_ms", evidence::milliseconds_until(now.ended, exchange.received()));
+  evidence::put(object, "request", evidence::request_of(exchange));
+  evidence::put(object, "key", evidence::key_of(record));
+  evidence::put(object, "decision", evidence::decision_of(record));
+  evidence::put(object, "stub", evidence::stub_of(record));
+  evidence::put(object, "near_misses", evidence::of_near_misses(exchange.near_misses()));
+  evidence::put(object, "status", exchange.status());
+  evidence::put(object, "outcome", to_string(now.outcome));
+  evidence::put(object, "sent", evidence::sent_of(exchange));
+  evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
+  evidence::put(object, "faults", evidence::texts(exchange.faults()));
+  evidence::put(object, "chaos", evidence::texts(exchange.chaos()));
+  evidence::put(object, "guard_expired", exchange.guard_expired());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const Problem& problem) {
+  namespace evidence = detail::evidence_json;
+  Json object;
+  evidence::put(object, "kind", to_string(problem.kind));
+  evidence::put_text(object, "message", problem.text);
+  evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
+  evidence::put(object, "stub", evidence::of_stub(problem.stub));
+  evidence::put_place(object, problem.where);
+  evidence::put(object, "near_misses", evidence::of_near_misses(problem.near_misses));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const Verification& verification) {
+  namespace evidence = detail::evidence_json;
+  Json problems = Json::array();
+  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
+  Json stubs = Json::array();
+  for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
+  Json object;
+  evidence::put(object, "ok", problems.empty());
+  evidence::put(object, "problems", std::move(problems));
+  evidence::put(object, "stubs", std::move(stubs));
+  evidence::put(object, "notes", evidence::texts(verification.notes()));
+  evidence::put(object, "evicted", verification.evicted());
+  evidence::put(object, "open", verification.open());
+  evidence::put_text(object, "message", verification.message());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const Finding& finding) {
+  namespace evidence = detail::evidence_json;
+  Json object;
+  evidence::put_text(object, "code", finding.code);
+  evidence::put(object, "severity", to_string(finding.severity));
+  evidence::put_text(object, "message", finding.message);
+  evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
+  namespace evidence = detail::evidence_json;
+  Json findings = Json::array();
+  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
+  Json object;
+  evidence::put(object, "ok", findings.empty());
+  evidence::put(object, "findings", std::move(findings));
+  evidence::put(object, "judged", review.judged());
+  evidence::put(object, "evicted", review.evicted());
+  evidence::put(object, "open", review.open());
+  evidence::put_if_any(object, "chaos", review.chaos());
+  evidence::put_text(object, "message", review.message());
+  return object;
+}
+
 }}  // namespace mock_gateway
 
 // ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
@@ -18562,6 +19674,12 @@ MOCK_GATEWAY_INLINE const ReceivedRequest& Exchange::request() const& { return r
 MOCK_GATEWAY_INLINE const std::string& Exchange::key_id() const& { return record_->request.key_id; }
 MOCK_GATEWAY_INLINE const Decision& Exchange::decision() const& { return record_->decision; }
 MOCK_GATEWAY_INLINE int Exchange::status() const { return record_->status; }
+MOCK_GATEWAY_INLINE std::vector<NearMiss> Exchange::near_misses() const {
+  if (!record_->near_misses) return {};
+  std::vector<NearMiss> near_misses = *record_->near_misses;
+  for (NearMiss& near : near_misses) near.exchange = record_->id;
+  return near_misses;
+}
 MOCK_GATEWAY_INLINE const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 MOCK_GATEWAY_INLINE const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
 MOCK_GATEWAY_INLINE std::size_t Exchange::events_sent() const {
@@ -18882,6 +20000,13 @@ MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
   return total;
 }
 
+MOCK_GATEWAY_INLINE std::size_t held(const NearMiss& near) {
+  std::size_t total = sizeof(NearMiss) + held(near.stub.name) + held(near.stub.title) + held(near.passed_over);
+  for (const NearMiss::Condition& condition : near.conditions)
+    total += sizeof(NearMiss::Condition) + held(condition.expected) + held(condition.actual);
+  return total;
+}
+
 MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request) {
   ReceivedRequest copy;
   copy.method = request.method;
@@ -18907,6 +20032,9 @@ MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
   }
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
+  if (near_misses) {
+    for (const NearMiss& near : *near_misses) total += held(near);
+  }
   return total;
 }
 
@@ -19758,6 +20886,7 @@ MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string sc
       chaos_(std::move(chaos)) {}
 
 MOCK_GATEWAY_INLINE std::vector<Finding> Review::findings() && { return std::move(findings_); }
+MOCK_GATEWAY_INLINE std::string Review::chaos() const { return chaos_; }
 
 MOCK_GATEWAY_INLINE std::string Review::message() const {
   std::string rest;
@@ -19843,18 +20972,18 @@ MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCa
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
-/// Why the answer was not the stub's, which matches the request.
+/// Why the answer was not the stub's, which matches the request: "no stub answered".
 MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
-    if (record.decision == Decision::Kind::unmatched) return "but no stub answered";
-    return "but the answer was " + to_string(record.decision.kind) +
+    if (record.decision == Decision::Kind::unmatched) return "no stub answered";
+    return "the answer was " + to_string(record.decision.kind) +
            (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
                     record.decision == Decision::Kind::rejected
                 ? ", " + excerpts::plain(record.decision.detail)
                 : std::string());
   }
-  std::string text = "but " + record.stub->title() + " answered";
+  std::string text = record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
     // Which of them was missing at that moment is not on record.
     const char* separator = ": this one waits for ";
@@ -19869,30 +20998,56 @@ MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const Stub
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A line for the first exchange that the stub matches and did not answer; empty when there is none.
-MOCK_GATEWAY_INLINE std::string hidden(const StubState& stub, const Calls& calls) {
+/// A request that the stub did not answer, and how near it came.
+struct Nearest {
+  const RecordedCall* call = nullptr;  // null: there is none
+  Comparison comparison;
+};
+
+/// The first that the stub matches.
+MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded) || !compare_recorded(stub, recorded).matches()) continue;
-    return "exchange " + std::to_string(recorded.record().id) + " matches it, " + instead(recorded.record(), stub);
+    if (!could_have_been(stub, recorded)) continue;
+    Comparison comparison = compare_recorded(stub, recorded);
+    if (comparison.matches()) return {&recorded, std::move(comparison)};
   }
   return {};
 }
 
-/// The exchange that came closest to the stub; empty when there is none.
-MOCK_GATEWAY_INLINE std::string closest(const StubState& stub, const Calls& calls) {
-  const RecordedCall* best = nullptr;
-  Comparison best_comparison;
+MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
+  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
+}
+
+/// The one that came closest; those that the stub matches are left out.
+MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
+  Nearest best;
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
     Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches() || (best && comparison.matched <= best_comparison.matched)) continue;
-    best = &recorded;
-    best_comparison = std::move(comparison);
+    if (comparison.matches() || (best.call && comparison.matched <= best.comparison.matched)) continue;
+    best = {&recorded, std::move(comparison)};
   }
-  if (!best) return {};
-  return "closest: exchange " + std::to_string(best->record().id) + ", " + std::to_string(best_comparison.matched) +
-         " of " + std::to_string(best_comparison.total) + '\n' + brief(best->call()) +
-         condition_lines(best_comparison.conditions);
+  return best;
+}
+
+/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
+MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
+  const Nearest match = hidden(stub, calls);
+  const Nearest nearest = match.call ? match : closest(stub, calls);
+  if (!nearest.call) return;
+  const ExchangeRecord& record = nearest.call->record();
+  const Comparison& comparison = nearest.comparison;
+  NearMiss near = near_miss(stub, comparison);
+  near.exchange = record.id;
+  if (match.call) {
+    near.passed_over = instead(record, stub);
+    found.text += "  " + hidden_line(stub, record) + '\n';
+  } else {
+    found.text += "closest: exchange " + std::to_string(record.id) + ", " + std::to_string(comparison.matched) +
+                  " of " + std::to_string(comparison.total) + '\n' + brief(nearest.call->call()) +
+                  condition_lines(comparison.conditions);
+  }
+  found.near_misses.push_back(std::move(near));
 }
 
 /// Lines for the requests that came while the stub was there and were refused before any stub could see them.
@@ -19919,7 +21074,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
 
 /// Without an explanation when `calls` is null.
 MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where};
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where, reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
@@ -19933,8 +21088,7 @@ MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, 
     if (found.exchanges.size() > most) ids += ", …";
     if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
   } else if (calls) {
-    const std::string line = hidden(stub, *calls);
-    found.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
+    add_nearest(found, stub, *calls);
     found.text += refused(stub, *calls);
   }
   found.text.pop_back();
@@ -20059,11 +21213,15 @@ MOCK_GATEWAY_INLINE Verification& Verification::operator=(Verification&&) noexce
 MOCK_GATEWAY_INLINE Verification::~Verification() = default;
 
 MOCK_GATEWAY_INLINE Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
-                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported)
+                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported,
+                           std::vector<VerifiedStub> stubs, std::size_t evicted, std::size_t open)
     : problems_(std::move(problems)),
       notes_(std::move(notes)),
       identities_(std::move(identities)),
-      reported_(std::move(reported)) {}
+      reported_(std::move(reported)),
+      stubs_(std::move(stubs)),
+      evicted_(evicted),
+      open_(open) {}
 
 MOCK_GATEWAY_INLINE const std::vector<Problem>& Verification::problems() const& {
   if (reported_) reported_->add(identities_);
@@ -20073,6 +21231,7 @@ MOCK_GATEWAY_INLINE const std::vector<Problem>& Verification::problems() const& 
 MOCK_GATEWAY_INLINE Verification::operator bool() const { return problems().empty(); }
 MOCK_GATEWAY_INLINE std::vector<Problem> Verification::problems() && { return problems(); }
 MOCK_GATEWAY_INLINE std::vector<std::string> Verification::notes() && { return std::move(notes_); }
+MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verification::stubs() && { return std::move(stubs_); }
 
 MOCK_GATEWAY_INLINE std::string Verification::message() const {
   std::string text = detail::verifications::message(problems(), notes_);
@@ -20104,6 +21263,18 @@ MOCK_GATEWAY_INLINE void Verifier::reset() {
 MOCK_GATEWAY_INLINE std::string Verifier::masked(std::string text) const {
   keys_->mask(text);
   return text::printable_lines(text);
+}
+
+MOCK_GATEWAY_INLINE void Verifier::mask(StubReference& stub) const {
+  stub.name = masked(std::move(stub.name));
+  stub.title = masked(std::move(stub.title));
+}
+
+MOCK_GATEWAY_INLINE void Verifier::mask(Problem& found) const {
+  found.text = masked(std::move(found.text));
+  mask(found.stub);
+  for (NearMiss& near : found.near_misses)
+    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Verifier::stubs(const RequestScope& scope) const {
@@ -20153,7 +21324,26 @@ MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Dur
     all.push_back(std::move(found));
     identities.push_back(std::move(identity));
   }
-  return {std::move(all), notes(scope, considered, recorded), std::move(identities), reported_};
+  std::vector<std::string> all_notes = notes(scope, considered, recorded);
+  std::vector<VerifiedStub> all_stubs = verified(considered, all);
+  return {std::move(all),       std::move(all_notes), std::move(identities), reported_,
+          std::move(all_stubs), journal_->evicted(),  journal_->open(scope)};
+}
+
+MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verifier::verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const {
+  std::set<std::uint64_t> unmet;
+  for (const Problem& found : problems)
+    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
+      unmet.insert(found.stub.id);
+  std::vector<VerifiedStub> verified;
+  for (const auto& stub : stubs) {
+    const StubPlan& plan = stub->plan();
+    if (!plan.expected_calls && plan.validators.empty()) continue;
+    verified.push_back({reference_to(*stub), stub->recorded(), plan.expected_calls, !plan.validators.empty(),
+                        unmet.count(stub->id()) == 0});
+    mask(verified.back().stub);
+  }
+  return verified;
 }
 
 MOCK_GATEWAY_INLINE std::string Verifier::unreported() const {
@@ -20182,7 +21372,7 @@ MOCK_GATEWAY_INLINE Verifier::Problems Verifier::problems(const RequestScope& sc
     problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
                           "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
-  for (auto& found : problems) found.first.text = masked(std::move(found.first.text));
+  for (auto& found : problems) mask(found.first);
   return problems;
 }
 
@@ -20191,7 +21381,10 @@ MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Probl
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
     Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
-                  problem.stub ? problem.stub->plan().where : SourceLocation{}};
+                  problem.stub ? problem.stub->plan().where : SourceLocation{},
+                  problem.stub ? reference_to(*problem.stub) : StubReference{}};
+    if (problem.near_misses) found.near_misses = *problem.near_misses;
+    for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
     problems.emplace_back(std::move(found), first + problem.text);
   }
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
@@ -20237,10 +21430,11 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
   for (const auto& stub : stubs) {
     // What an expectation says is a problem already.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
-    const std::string line =
-        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls) : std::string();
+    const RecordedCall* const call =
+        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls).call : nullptr;
     notes.push_back(
-        masked(line.empty() ? "never called: " + stub->title() : "always hidden: " + stub->title() + ": " + line));
+        masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
+                    : "never called: " + stub->title()));
   }
   if (const std::size_t open = journal_->open(scope); open > 0) {
     notes.push_back(std::to_string(open) + (open == 1 ? " exchange is" : " exchanges are") + " still under way");
@@ -20251,8 +21445,9 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
 MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<Problem> problems;
   const StubState* previous = nullptr;
+  const secrets::Known looks_like;  // a key
   for (const auto& stub : stubs) {
-    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where};
+    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where, reference_to(*stub)};
     if (stub->recorded() == 0) {
       found.text = "out of order  " + stub->title() + " was not called";
     } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {
@@ -20260,10 +21455,14 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
                    ", before " + previous->title() + " answered exchange " + std::to_string(previous->last_exchange());
       found.exchanges = {stub->first_exchange(), previous->last_exchange()};
     }
-    if (!found.text.empty()) problems.push_back(std::move(found));
+    if (!found.text.empty()) {
+      // The stubs may be of several gateways, whose keys nobody here knows.
+      for (std::string* const text : {&found.text, &found.stub.name, &found.stub.title}) looks_like.mask(*text);
+      problems.push_back(std::move(found));
+    }
     if (stub->recorded() > 0) previous = stub.get();
   }
-  return {std::move(problems), {}, {}, nullptr};
+  return {std::move(problems), {}, {}, nullptr, {}, 0, 0};
 }
 
 }  // namespace detail
@@ -22190,12 +23389,18 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(Judgement& judgement, const Script::Ch
                      .should_retry(false),
                  Decision::Kind::unmatched);
   judgement.answer.decision.detail = diagnosis.text;
+  judgement.near_misses = std::move(diagnosis.near_misses);
   if (gateway.settings.unmatched_are_allowed) return;
   RecordedProblem problem;
   problem.kind = Problem::Kind::unmatched;
   problem.text = std::move(diagnosis.text);
   problem.stub = choice.stub;
   judgement.problems.push_back(std::move(problem));
+}
+
+MOCK_GATEWAY_INLINE Reply default_reply_to(const Judgement& judgement) {
+  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
+  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
 }
 
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
@@ -22208,6 +23413,10 @@ MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& 
     answer.delivery.reply = choice.reply->reply;
     return false;
   }
+  if (!choice.reply->function) {
+    answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    return false;
+  }
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
     answer.delivery.reply = std::make_shared<const Reply>((*choice.reply->function)(*judgement.chat));
@@ -22216,10 +23425,8 @@ MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& 
 }
 
 MOCK_GATEWAY_INLINE void take_default_reply(Judgement& judgement) {
-  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
   judgement.answer.decision.kind = Decision::Kind::default_reply;
-  judgement.answer.delivery.reply =
-      std::make_shared<const Reply>(default_reply(*judgement.chat, judgement.fingerprint, &stopped));
+  judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
 }
 
 /// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
@@ -22798,6 +24005,12 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
   mounted_.push_back({operation, std::move(shared)});
 }
 
+MOCK_GATEWAY_INLINE void Operations::unmount(const Operation& operation) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_it = [&operation](const Mounted& mounted) { return mounted.operation == operation; };
+  mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_it), mounted_.end());
+}
+
 MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std::string& path) const {
   Route route;
   route.operation = {method, path};
@@ -23122,6 +24335,7 @@ MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Co
   record.acceptance = gateway_.settings.acceptance;
   record.limits = gateway_.settings.chat_limits;
   record.root_url = gateway_.settings.root_url;
+  record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
   record.changes = gateway_.changes();
   record.connection_fault = incoming.fault;
@@ -23139,6 +24353,13 @@ MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, Judgement
   mask(record.decision.detail);
   record.problems = std::move(judgement.problems);
   for (RecordedProblem& problem : record.problems) mask(problem.text);
+  if (!judgement.near_misses.empty()) {
+    for (NearMiss& near : judgement.near_misses)
+      for (std::string* const text : texts_of(near)) mask(*text);
+    record.near_misses = std::make_shared<const std::vector<NearMiss>>(std::move(judgement.near_misses));
+    for (RecordedProblem& problem : record.problems)
+      if (problem.kind == Problem::Kind::unmatched) problem.near_misses = record.near_misses;
+  }
   record.under_chaos = judgement.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});
@@ -23300,22 +24521,6 @@ namespace catalogue_search {
 /// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
 MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// How many characters to insert, delete or replace to make one of the other.
-MOCK_GATEWAY_INLINE std::size_t distance(std::string_view left, std::string_view right) {
-  std::vector<std::size_t> row(right.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= left.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j < row.size(); ++j) {
-      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// The names nearest to this one: first those that it is a part of.
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
@@ -23329,7 +24534,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   std::vector<Candidate> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
-    candidates.push_back({has_it, distance(wanted, scenario.name()), scenario.name()});
+    candidates.push_back({has_it, text::edit_distance(wanted, scenario.name()), scenario.name()});
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
     return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;
@@ -24775,6 +25980,9 @@ MOCK_GATEWAY_INLINE std::size_t Stub::calls() const { return state_->recorded();
 MOCK_GATEWAY_INLINE std::size_t Stub::peak_concurrency() const { return state_->peak_concurrency(); }
 MOCK_GATEWAY_INLINE std::string Stub::title() const { return state_->title(); }
 MOCK_GATEWAY_INLINE SourceLocation Stub::where() const { return state_->plan().where; }
+MOCK_GATEWAY_INLINE bool Stub::is_verified() const {
+  return state_->plan().expected_calls.has_value() || !state_->plan().validators.empty();
+}
 MOCK_GATEWAY_INLINE void Stub::remove() const { script_->remove(state_); }
 
 MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
@@ -24909,30 +26117,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace facade {
 
-MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
-  const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
-  for (const std::string& code : options.without_findings) require_finding_code(code);
-  if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
-  if (options.host.empty()) refuse("host must not be empty");
-  if (options.max_n < 1) refuse("max_n must be at least 1");
-  if (options.pace.chunking() && options.pace.chunking()->kind() == Chunking::Kind::pieces)
-    refuse("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
-  if (options.max_body == 0) refuse("max_body must be at least 1");
-  if (options.max_head < 1024) refuse("max_head must be at least 1024");
-  if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
-      options.idle_timeout <= Duration{0} || options.head_timeout <= Duration{0} || options.body_timeout <= Duration{0})
-    refuse("timeouts must be positive");
-  if (options.stall_guard && *options.stall_guard <= Duration{0})
-    refuse("stall_guard must be positive; std::nullopt turns it off");
-  for (auto model = options.models.begin(); model != options.models.end(); ++model) {
-    if (model->id.empty()) refuse("a model's id must not be empty");
-    require_utf8(model->id, "model's id");
-    require_utf8(model->owner, "model's owner");
-    for (auto other = options.models.begin(); other != model; ++other)
-      if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
-  }
-}
-
 MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
@@ -24974,7 +26158,7 @@ class Gateway::Impl {
         verifier(script, journal, keys, connection_faults, chaos, clock),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
-        state((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
+        state((detail::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
               connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
@@ -25069,6 +26253,11 @@ MOCK_GATEWAY_INLINE Gateway::Impl& Gateway::asked() const {
   throw GatewayError("the gateway at " + impl_->root_url + " was made by another process, " +
                      std::to_string(impl_->process) +
                      ", and only that one can script it and ask what it saw; its addresses are known here too");
+}
+
+MOCK_GATEWAY_INLINE detail::GatewayState* Gateway::serving() const {
+  Impl* const impl = here();
+  return impl ? &impl->state : nullptr;
 }
 
 MOCK_GATEWAY_INLINE std::string Gateway::base_url() const { return any().root_url + "/v1"; }
@@ -25321,6 +26510,34 @@ MOCK_GATEWAY_INLINE Options Options::on_connection_hit(std::function<void(const 
   copy.edit().on_connection_hit = std::move(callback);
   return copy;
 }
+
+namespace detail {
+
+MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
+  const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
+  for (const std::string& code : options.without_findings) require_finding_code(code);
+  if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
+  if (options.host.empty()) refuse("host must not be empty");
+  if (options.max_n < 1) refuse("max_n must be at least 1");
+  if (options.pace.chunking() && options.pace.chunking()->kind() == Chunking::Kind::pieces)
+    refuse("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+  if (options.max_body == 0) refuse("max_body must be at least 1");
+  if (options.max_head < 1024) refuse("max_head must be at least 1024");
+  if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
+      options.idle_timeout <= Duration{0} || options.head_timeout <= Duration{0} || options.body_timeout <= Duration{0})
+    refuse("timeouts must be positive");
+  if (options.stall_guard && *options.stall_guard <= Duration{0})
+    refuse("stall_guard must be positive; std::nullopt turns it off");
+  for (auto model = options.models.begin(); model != options.models.end(); ++model) {
+    if (model->id.empty()) refuse("a model's id must not be empty");
+    require_utf8(model->id, "model's id");
+    require_utf8(model->owner, "model's owner");
+    for (auto other = options.models.begin(); other != model; ++other)
+      if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
+  }
+}
+
+}  // namespace detail
 
 }}  // namespace mock_gateway
 
@@ -25766,6 +26983,2845 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 }}  // namespace mock_gateway
 
+// ---- document/script_document.cpp -----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What a document has mounted.
+struct LoadedDocument {
+  std::mutex mutex = {};  // of what a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // of its stubs
+  Script::Stubs stubs = {};
+  std::vector<std::string> stub_json = {};  // of each stub
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<std::string> keys = {};  // names of those that it created
+  std::vector<Operation> operations = {};
+};
+
+namespace script_documents {
+
+[[noreturn]] MOCK_GATEWAY_INLINE void fail_without(const std::string& what, const std::string& name,
+                               const std::vector<std::string>& known) {
+  throw GatewayError("the script has no " + what + " \"" + text::printable(name, 60) + "\"" +
+                     script_reading::suggestion(name, known));
+}
+
+MOCK_GATEWAY_INLINE std::string text_of(const std::vector<ScriptProblem>& problems) {
+  std::string text = "a script cannot be served";
+  if (problems.size() > 1) text += "; " + text::counted(problems.size(), "problem");
+  for (const ScriptProblem& problem : problems) text += "\n" + problem.to_string();
+  return text;
+}
+
+/// Reads one document into a plan.
+MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  ScriptReader reader(source, problems, plan.gates);
+  const ScriptNode root{document, ""};
+  if (!document.is_object() || !document.contains("mock_gateway")) {
+    const std::string foreign = script_files::foreign_format(document);
+    if (!foreign.empty()) return reader.note({"", "this looks like " + foreign + ", and is no script of mock_gateway"});
+    if (document.is_object())
+      return reader.note({"", "no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
+  }
+  struct Target {
+    ScriptPlan& plan;
+  } target{plan};
+  reader.guarded(
+      root,
+      [](ScriptReader& its_reader, const ScriptNode& node, void* its_target) {
+        read_document(its_reader, node, static_cast<Target*>(its_target)->plan);
+      },
+      &target);
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
+  std::vector<ScriptProblem> errors;
+  for (ScriptProblem& problem : problems)
+    (problem.severity == Severity::error ? errors : plan->warnings).push_back(std::move(problem));
+  if (!errors.empty()) throw ScriptError(std::move(errors));
+  return plan;
+}
+
+/// The key of that name that is not deleted; nothing when there is none.
+MOCK_GATEWAY_INLINE std::optional<ApiKey> key_named(const Keys& keys, const std::string& name) {
+  for (ApiKey& key : keys.list())
+    if (key.description == name) return std::move(key);
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE void mount_keys(const ScriptPlan& plan, const Keys& keys, LoadedDocument& loaded) {
+  std::vector<std::string> names;
+  for (const ScriptedKey& wanted : plan.keys) {
+    const std::optional<ApiKey> existing = key_named(keys, wanted.name);
+    const bool its_own = std::find(loaded.keys.begin(), loaded.keys.end(), wanted.name) != loaded.keys.end();
+    names.push_back(wanted.name);
+    if (!existing) {
+      keys.create(wanted.name, wanted.options);
+      continue;
+    }
+    if (!its_own) continue;  // it is as the options made it
+    wanted.state == KeyState::disabled ? keys.disable(existing->id) : keys.enable(existing->id);
+    keys.limit_models(existing->id, wanted.models);
+    keys.limit_operations(existing->id, wanted.operations);
+    wanted.limit ? keys.limit_rate(existing->id, wanted.limit->requests, wanted.limit->window)
+                 : keys.unlimit_rate(existing->id);
+  }
+  for (const std::string& name : loaded.keys) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (const std::optional<ApiKey> gone = key_named(keys, name)) keys.remove(gone->id);
+  }
+  loaded.keys = std::move(names);
+}
+
+MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
+  std::vector<Operation> mounted;
+  for (const ScriptedOperation& one : plan.operations) {
+    operations.mount(one.method, one.path, [reply = one.reply](const ReceivedRequest&) { return reply; });
+    mounted.push_back(operation(one.method, one.path));
+  }
+  for (const Operation& earlier : loaded.operations)
+    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier);
+  loaded.operations = std::move(mounted);
+}
+
+MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, const Keys& keys, std::uint64_t owner) {
+  state.failures.clear_of(owner);
+  for (const ScriptedFailure& forced : plan.failures) {
+    FailureScope scope = forced.scope;
+    if (!forced.key.empty()) {
+      const std::optional<ApiKey> key = key_named(keys, forced.key);
+      scope = for_key(key ? key->id : forced.key);
+    }
+    state.failures.add(forced.failure, forced.times, scope, owner);
+  }
+}
+
+MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, std::uint64_t owner) {
+  faults.clear_of(owner);
+  for (const ScriptedConnectionFault& one : plan.connections) {
+    if (one.times)
+      faults.add(one.fault, *one.times, one.where, owner);
+    else
+      faults.add_to_every(one.fault, owner);
+  }
+}
+
+/// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
+MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
+  std::vector<Script::BlockStub> block;
+  Script::Stubs earlier = loaded.stubs;
+  for (const ScriptedStub& stub : plan.stubs) {
+    Script::BlockStub& one = block.emplace_back();
+    for (std::size_t index = 0; index < earlier.size() && !one.kept; ++index) {
+      if (earlier[index] && !earlier[index]->removed() && loaded.stub_json[index] == stub.json)
+        one.kept = std::move(earlier[index]);
+    }
+    if (one.kept) continue;
+    one.plan = stub.plan;
+    one.plan.newest_exchange = loaded.journal->newest_id();
+  }
+  return block;
+}
+
+/// Mounts what differs from what is mounted.
+MOCK_GATEWAY_INLINE void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) {
+  const std::lock_guard<std::mutex> lock(loaded.mutex);
+  const auto changed = [&](const char* section) {
+    const auto now = plan.sections.find(section);
+    const auto before = loaded.sections.find(section);
+    const std::string none;
+    return (now == plan.sections.end() ? none : now->second) !=
+           (before == loaded.sections.end() ? none : before->second);
+  };
+  const Keys keys(state.keys);
+  if (changed("/keys")) mount_keys(plan, keys, loaded);
+  if (changed("/operations")) mount_operations(plan, state.operations, loaded);
+  if (changed("/failures")) mount_failures(plan, state, keys, loaded.owner);
+  if (changed("/chaos")) {
+    state.chaos->clear_of(loaded.owner);
+    for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
+  }
+  if (changed("/connections")) mount_connection_faults(plan, *state.connection_faults, loaded.owner);
+  if (changed("/states")) {
+    for (const MachineState& one : plan.states) state.script->set_state(one.machine, one.state);
+  }
+  loaded.stubs = state.script->mount_block(block_of(plan, loaded), loaded.stubs, loaded.place);
+  loaded.stub_json.clear();
+  for (const ScriptedStub& stub : plan.stubs) loaded.stub_json.push_back(stub.json);
+  loaded.gates.insert(plan.gates.begin(), plan.gates.end());
+  loaded.sections = plan.sections;
+}
+
+MOCK_GATEWAY_INLINE GatewayState& require_serving(const Gateway& gateway) {
+  if (GatewayState* const state = Access::serving(gateway)) return *state;
+  throw GatewayError("only the process that made a gateway can load a script into it");
+}
+
+}  // namespace script_documents
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
+  std::string text = file;
+  if (line > 0) text += (text.empty() ? "" : ":") + std::to_string(line) + ":" + std::to_string(column);
+  if (!text.empty()) text += ": ";
+  if (severity == Severity::warning) text += "warning: ";
+  if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
+  text += message;
+  if (source.empty()) return text;
+  // A long line, as of a file without line ends, is shown around the place.
+  constexpr std::size_t width = 120;
+  std::size_t offset = 0;
+  for (std::size_t characters = 1; characters < column && offset < source.size(); ++characters)
+    offset += std::max<std::size_t>(detail::text::next_code_point(source, offset), 1);
+  std::size_t begin = offset > width / 2 ? offset - width / 2 : 0;
+  while (begin < offset && (static_cast<unsigned char>(source[begin]) & 0xc0U) == 0x80U) ++begin;
+  const std::string before = detail::text::printable(std::string_view(source).substr(begin, offset - begin));
+  const std::string shown = before + detail::text::printable(std::string_view(source).substr(offset, width / 2));
+  const std::string mark = begin > 0 ? "… " : "";
+  return text + "\n  " + mark + shown + "\n  " +
+         std::string((begin > 0 ? 2 : 0) + detail::text::code_points(before), ' ') + "^";
+}
+
+MOCK_GATEWAY_INLINE ScriptError::ScriptError(std::vector<ScriptProblem> problems)
+    : GatewayError(detail::script_documents::text_of(problems)),
+      problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
+MOCK_GATEWAY_INLINE ScriptError::ScriptError(const ScriptError&) = default;
+MOCK_GATEWAY_INLINE ScriptError& ScriptError::operator=(const ScriptError&) = default;
+MOCK_GATEWAY_INLINE ScriptError::~ScriptError() = default;
+
+MOCK_GATEWAY_INLINE std::vector<Stub> LoadedScript::stubs() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<Stub> stubs;
+  for (const auto& stub : state_->stubs) stubs.emplace_back(stub, state_->script, state_->journal);
+  return stubs;
+}
+
+MOCK_GATEWAY_INLINE Stub LoadedScript::stub(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<std::string> names;
+  for (const auto& stub : state_->stubs) {
+    if (stub->plan().name == name) return Stub(stub, state_->script, state_->journal);
+    if (!stub->plan().name.empty()) names.push_back(stub->plan().name);
+  }
+  detail::script_documents::fail_without("stub", name, names);
+}
+
+MOCK_GATEWAY_INLINE Gate LoadedScript::gate(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<std::string> names;
+  for (const auto& [known, gate] : state_->gates) {
+    if (known == name) return gate;
+    names.push_back(known);
+  }
+  detail::script_documents::fail_without("gate", name, names);
+}
+
+MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read(const std::vector<std::string>& paths) { return read_again(paths, nullptr); }
+
+MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read(const std::vector<std::string>& paths, const LoadedScript& loaded) {
+  return read_again(paths, loaded.state_.get());
+}
+
+MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded) {
+  auto plan = std::make_shared<detail::ScriptPlan>();
+  if (loaded) {
+    const std::lock_guard<std::mutex> lock(loaded->mutex);
+    plan->gates = loaded->gates;
+  }
+  std::vector<ScriptProblem> problems;
+  plan->files = detail::script_files::expand(paths, problems);
+  for (const std::string& file : plan->files) {
+    detail::ScriptSource source{file, {}, {}};
+    Json document;
+    if (detail::script_files::read(file, source.text, problems) &&
+        detail::script_files::parse(source, document, problems))
+      detail::script_documents::add(source, document, *plan, problems);
+  }
+  return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
+}
+
+MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& document) {
+  auto plan = std::make_shared<detail::ScriptPlan>();
+  std::vector<ScriptProblem> problems;
+  detail::script_documents::add({}, document, *plan, problems);
+  return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
+}
+
+MOCK_GATEWAY_INLINE Options ScriptDocument::options(Options base) const {
+  std::vector<ScriptProblem> problems;
+  std::map<std::string, Gate> gates;
+  const detail::ScriptSource source;
+  detail::ScriptReader reader(source, problems, gates);
+  for (const Json& gateway : plan_->gateways) detail::read_gateway(reader, {gateway, "/gateway"}, base);
+  for (const detail::ScriptedKey& key : plan_->keys) base = base.key(key.name, key.options);
+  return base;
+}
+
+MOCK_GATEWAY_INLINE LoadedScript ScriptDocument::mount(Gateway& gateway) const {
+  static std::atomic<std::uint64_t> owners{0};
+  detail::GatewayState& state = detail::script_documents::require_serving(gateway);
+  const auto loaded = std::make_shared<detail::LoadedDocument>();
+  loaded->owner = ++owners;
+  loaded->script = state.script;
+  loaded->journal = state.journal;
+  detail::script_documents::mount(*plan_, state, *loaded);
+  return LoadedScript(loaded);
+}
+
+MOCK_GATEWAY_INLINE void ScriptDocument::replace(Gateway& gateway, LoadedScript& loaded) const {
+  detail::script_documents::mount(*plan_, detail::script_documents::require_serving(gateway), *loaded.state_);
+}
+
+MOCK_GATEWAY_INLINE bool ScriptDocument::has_options() const { return !plan_->gateways.empty(); }
+MOCK_GATEWAY_INLINE bool ScriptDocument::starts_like(const ScriptDocument& other) const { return plan_->gateways == other.plan_->gateways; }
+MOCK_GATEWAY_INLINE const std::vector<ScriptProblem>& ScriptDocument::warnings() const { return plan_->warnings; }
+MOCK_GATEWAY_INLINE const std::vector<std::string>& ScriptDocument::files() const { return plan_->files; }
+
+namespace detail {
+namespace script_documents {
+
+MOCK_GATEWAY_INLINE LoadedScript load(const ScriptDocument& document, Gateway& gateway) {
+  if (document.has_options())
+    throw GatewayError(
+        "\"gateway\" in a script says how a gateway starts, and this one runs: construct it with "
+        "Gateway(ScriptDocument::read({path}).options()), then mount the document");
+  return document.mount(gateway);
+}
+
+}  // namespace script_documents
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE LoadedScript Gateway::load(const std::string& path) {
+  return detail::script_documents::load(ScriptDocument::read({path}), *this);
+}
+
+MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
+  return detail::script_documents::load(ScriptDocument::from_json(document), *this);
+}
+
+}}  // namespace mock_gateway
+
+// ---- document/script_faults.cpp -------------------------------------------------------------------------------------
+
+// The faults, failures and connection faults of a script document.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+// Failures.
+
+MOCK_GATEWAY_INLINE Failure& failure_of(void* target) { return *static_cast<Failure*>(target); }
+
+template <Failure (Failure::*Setter)(Duration) const>
+void set_time(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+template <Failure (Failure::*Setter)(std::string) const>
+void set_text(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+MOCK_GATEWAY_INLINE void set_json_body(ScriptReader&, const ScriptNode& node, void* target) {
+  failure_of(target) = failure_of(target).json_body(node.value);
+}
+
+inline constexpr ScriptRow failure_setters[] = {
+    {"retry_after", &duration, "", &set_time<&Failure::retry_after>},
+    {"retry_after_text", &text, "", &set_text<&Failure::retry_after>},
+    {"retry_after_date", &duration, "", &set_time<&Failure::retry_after_date>},
+    {"retry_after_ms", &duration, "", &set_time<&Failure::retry_after_ms>},
+    {"should_retry", &boolean, "", &SetBy<&Failure::should_retry>::apply},
+    {"type", &text, "", &set_text<&Failure::type>},
+    {"param", &text, "", &set_text<&Failure::param>},
+    {"error_json", &any, "", &set_json_body},
+};
+
+inline constexpr ScriptRow failure_rows[] = {
+    {"status", &whole, "from 200 to 599", nullptr, true, R"("minimum":200,"maximum":599)"},
+    {"code", &text, "`error.code`", nullptr, true},
+    {"message", &text, "`error.message`", nullptr, true},
+};
+inline constexpr ScriptTable failure_table{"failure", failure_rows, std::size(failure_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType failure() {
+  return {"name, status, or object",
+          R"({"anyOf":[{"enum":["bad_request","unauthorized","forbidden","not_found","request_timeout","conflict",)"
+          R"("rate_limited","server_error","bad_gateway","service_unavailable","gateway_timeout","overloaded"]},)"
+          R"({"type":"integer","minimum":200,"maximum":599},"$rows"]})",
+          &failure_table};
+}
+
+struct NamedFailure {
+  const char* name;
+  Failure failure;
+};
+
+MOCK_GATEWAY_INLINE std::vector<NamedFailure> named_failures() {
+  return {{"bad_request", bad_request()},
+          {"unauthorized", unauthorized()},
+          {"forbidden", forbidden()},
+          {"not_found", not_found()},
+          {"request_timeout", request_timeout()},
+          {"conflict", conflict()},
+          {"rate_limited", rate_limited()},
+          {"server_error", server_error()},
+          {"bad_gateway", bad_gateway()},
+          {"service_unavailable", service_unavailable()},
+          {"gateway_timeout", gateway_timeout()},
+          {"overloaded", overloaded()}};
+}
+
+MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
+  const std::vector<NamedFailure> named = named_failures();
+  if (node.value.is_string()) {
+    std::vector<std::string> names;
+    for (const NamedFailure& one : named) names.emplace_back(one.name);
+    return named[script_values::one_of(node, names)].failure;
+  }
+  if (node.value.is_number()) {
+    const int status = read_value<int>(reader, node);
+    for (const NamedFailure& one : named)
+      if (one.failure.status() == status) return one.failure;
+    return mock_gateway::failure(status, "forced_failure", "this failure was forced");
+  }
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a name, a status, or an object");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, failure_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return mock_gateway::failure(read_value<int>(reader, node.at("status")), script_values::text_of(node.at("code")),
+                               script_values::text_of(node.at("message")));
+}
+
+// Faults.
+
+inline constexpr ScriptRow fault_rows[] = {
+    {"before_headers", &yes, "before the status line", nullptr},
+    {"after_headers", &yes, "the head is sent, the body not begun", nullptr},
+    {"after_events", &positive, "after the event of that number", nullptr},
+    {"after_tokens", &positive, "after the token of that number", nullptr},
+    {"after_bytes", &positive, "after so many bytes of the body", nullptr},
+    {"inside_event", &inside_event_type, "after so many bytes of an event: [event, bytes]", nullptr},
+    {"inside_character", &positive, "inside the first character of several bytes of that event", nullptr},
+    {"before_done", &yes, "after every event but [DONE]", nullptr},
+    {"at_end", &yes, "after the last event, before the body is terminated", nullptr},
+    {"effect", &effect, "what happens there", nullptr, true},
+};
+inline constexpr ScriptTable fault_table{"fault", fault_rows, std::size(fault_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType fault() { return {"object with a trigger and an effect", nullptr, &fault_table}; }
+
+MOCK_GATEWAY_INLINE ScriptType inside_event_type() {
+  return {"[event, bytes]", R"({"type":"array","items":{"type":"integer","minimum":1},"minItems":2,"maxItems":2})"};
+}
+
+inline constexpr ScriptRow effect_rows[] = {
+    {"stall", &duration, "sends nothing for so long, then goes on", nullptr},
+    {"stall_at_gate", &text, "sends nothing until the gate of that name opens", nullptr},
+    {"garbage", &text, "this text in place of what would follow, then the connection ends", nullptr, false,
+     R"("minLength":1)"},
+    {"garbage_base64", &base64, "these bytes, likewise", nullptr},
+    {"error_event", &any, "an event with this data, then the end", nullptr},
+    {"error_event_failure", &failure, "an event with the body of a failure, then the end", nullptr},
+    {"wrong_content_length", &whole, "a Content-Length that is wrong by so many bytes", nullptr},
+};
+inline constexpr ScriptTable effect_table{"effect", effect_rows, std::size(effect_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType effect() {
+  return {"name, or object with one key",
+          R"({"anyOf":[{"enum":["close_connection","reset_connection","half_close","truncate","stall","skip_event",)"
+          R"("duplicate_event"]},"$rows"]})",
+          &effect_table};
+}
+
+// Faults of connections.
+
+inline constexpr ScriptRow slow_body_rows[] = {
+    {"bytes", &positive, "how many bytes are read at a time", nullptr, true},
+    {"gap", &duration, "after what time", nullptr, true},
+};
+inline constexpr ScriptTable slow_body_table{"slow_body", slow_body_rows, std::size(slow_body_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType slow_body_type() { return {"object", nullptr, &slow_body_table}; }
+
+inline constexpr ScriptRow connection_fault_rows[] = {
+    {"garbage_on_accept", &text, "this text at once, then the end", nullptr},
+    {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr},
+    {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr},
+    {"reply_before_body", &failure, "answers before the body has come", nullptr},
+};
+inline constexpr ScriptTable connection_fault_table{"connection fault", connection_fault_rows,
+                                                    std::size(connection_fault_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType connection_fault() {
+  return {"name, or object with one key",
+          R"({"anyOf":[{"enum":["reset_on_accept","close_on_accept","garbage_on_accept","close_when_reused",)"
+          R"("reset_when_reused","unsolicited_continue","early_hints"]},"$rows"]})",
+          &connection_fault_table};
+}
+
+}  // namespace script_types
+
+MOCK_GATEWAY_INLINE bool is_failure_key(const std::string& key) {
+  for (const ScriptRow& row : script_types::failure_setters)
+    if (key == row.name) return true;
+  return key == "failure" || key == "error_body" || key == "content_type";
+}
+
+MOCK_GATEWAY_INLINE Failure read_failure(ScriptReader& reader, const ScriptNode& node) {
+  Failure failure = script_types::bare_failure(reader, node.at("failure"));
+  if (node.find("retry_after") && node.find("retry_after_text"))
+    script_reading::fail(node, "\"retry_after\" and \"retry_after_text\" exclude each other");
+  for (const ScriptRow& row : script_types::failure_setters)
+    if (node.find(row.name)) reader.guarded(node.at(row.name), row.apply, &failure);
+  if (node.find("error_body") && node.find("error_json"))
+    script_reading::fail(node, "\"error_body\" and \"error_json\" exclude each other");
+  if (node.find("error_body")) {
+    const std::string& body = script_values::text_of(node.at("error_body"));
+    failure = node.find("content_type") ? failure.body(body, script_values::text_of(node.at("content_type")))
+                                        : failure.body(body);
+  } else if (node.find("content_type")) {
+    script_reading::fail(node.at("content_type"), "\"content_type\" belongs beside \"error_body\"");
+  }
+  return failure;
+}
+
+MOCK_GATEWAY_INLINE Trigger read_trigger(ScriptReader& reader, const ScriptNode& node) {
+  const std::string_view key =
+      script_reading::only_key(node,
+                               {"before_headers", "after_headers", "after_events", "after_tokens", "after_bytes",
+                                "inside_event", "inside_character", "before_done", "at_end"},
+                               "a fault");
+  const ScriptNode value = node.at(key.data());
+  if (key == "inside_event") {
+    script_values::require_list(value, 2, "[event, bytes]");
+    return inside_event(read_value<std::size_t>(reader, value.element(0)),
+                        read_value<std::size_t>(reader, value.element(1)));
+  }
+  if (key == "after_events") return after_events(read_value<std::size_t>(reader, value));
+  if (key == "after_tokens") return after_tokens(read_value<std::size_t>(reader, value));
+  if (key == "after_bytes") return after_bytes(read_value<std::size_t>(reader, value));
+  if (key == "inside_character") return inside_character(read_value<std::size_t>(reader, value));
+  script_values::require_yes(value);
+  if (key == "before_headers") return before_headers();
+  if (key == "after_headers") return after_headers();
+  return key == "before_done" ? before_done() : at_end();
+}
+
+MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) {
+    switch (script_values::one_of(node, {"close_connection", "reset_connection", "half_close", "truncate", "stall",
+                                         "skip_event", "duplicate_event"})) {
+      case 0: return close_connection();
+      case 1: return reset_connection();
+      case 2: return half_close();
+      case 3: return truncate();
+      case 4: return stall();
+      case 5: return skip_event();
+      default: return duplicate_event();
+    }
+  }
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::effect_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  const std::string_view key = script_reading::only_key(node,
+                                                        {"stall", "stall_at_gate", "garbage", "garbage_base64",
+                                                         "error_event", "error_event_failure", "wrong_content_length"},
+                                                        "an effect");
+  const ScriptNode value = node.at(key.data());
+  if (key == "stall") return stall(read_value<Duration>(reader, value));
+  if (key == "stall_at_gate") return stall(reader.gate(script_values::text_of(value)));
+  if (key == "garbage") return garbage(script_values::text_of(value));
+  if (key == "garbage_base64") return garbage(script_values::decode_base64(value));
+  if (key == "error_event") return error_event(value.value);
+  if (key == "error_event_failure") return error_event(script_types::bare_failure(reader, value));
+  return wrong_content_length(read_value<std::int64_t>(reader, value));
+}
+
+MOCK_GATEWAY_INLINE std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node) {
+  if (node.find("at_any_event")) return at_any_event(read_value<std::size_t>(reader, node.at("at_any_event")));
+  if (node.find("at_any_token")) return at_any_token(read_value<std::size_t>(reader, node.at("at_any_token")));
+  if (node.find("at_any_byte")) return at_any_byte(read_value<std::size_t>(reader, node.at("at_any_byte")));
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) {
+    switch (script_values::one_of(node, {"reset_on_accept", "close_on_accept", "garbage_on_accept", "close_when_reused",
+                                         "reset_when_reused", "unsolicited_continue", "early_hints"})) {
+      case 0: return reset_on_accept();
+      case 1: return close_on_accept();
+      case 2: return garbage_on_accept();
+      case 3: return close_when_reused();
+      case 4: return reset_when_reused();
+      case 5: return unsolicited_continue();
+      default: return early_hints();
+    }
+  }
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::connection_fault_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  const std::string_view key = script_reading::only_key(
+      node, {"garbage_on_accept", "early_hints", "slow_body", "reply_before_body"}, "a connection fault");
+  const ScriptNode value = node.at(key.data());
+  if (key == "garbage_on_accept") return garbage_on_accept(script_values::text_of(value));
+  if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));
+  if (key == "reply_before_body") return reply_before_body(script_types::bare_failure(reader, value));
+  reader.read_object(value, script_types::slow_body_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_files.cpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_files {
+
+namespace fs = std::filesystem;
+
+inline constexpr std::size_t largest_file = std::size_t{64} << 20;
+
+MOCK_GATEWAY_INLINE void note(std::vector<ScriptProblem>& problems, const std::string& file, const std::string& message) {
+  ScriptProblem problem;
+  problem.file = file;
+  problem.message = message;
+  problems.push_back(std::move(problem));
+}
+
+MOCK_GATEWAY_INLINE bool is_script(const fs::path& path) { return path.extension() == ".json" || path.extension() == ".jsonc"; }
+
+MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (error || !fs::exists(status)) {
+      note(problems, path, "no such file or folder");
+      continue;
+    }
+    if (!fs::is_directory(status)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+      std::error_code ignored;
+      if (is_script(entry->path()) && entry->is_regular_file(ignored)) found.push_back(entry->path().string());
+    }
+    if (error) note(problems, path, "cannot be read: " + error.message());
+    if (!error && found.empty()) note(problems, path, "the folder holds no .json and no .jsonc");
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
+  std::ifstream stream(file, std::ios::binary);
+  std::error_code error;
+  const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
+  if (size > largest_file) {
+    note(problems, file, "the file has more than 64 MiB");
+    return false;
+  }
+  if (stream) text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  if (stream.good() || stream.eof()) return true;
+  note(problems, file, "cannot be read");
+  return false;
+}
+
+/// Whether the text looks like YAML to somebody who reads its first line.
+MOCK_GATEWAY_INLINE bool looks_like_yaml(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return false;
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  return line.substr(0, 3) == "---" || line.substr(0, 2) == "- " ||
+         (line.find(':') != std::string_view::npos && line.find_first_of("{[\"") == std::string_view::npos);
+}
+
+MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems) {
+  std::vector<JsonPlace> places;
+  JsonReadOptions options;
+  options.comments = true;
+  options.places = &places;
+  try {
+    document = read_json(source.text, options);
+  } catch (const JsonError& error) {
+    ScriptProblem problem;
+    problem.file = source.file;
+    problem.line = error.position.line;
+    problem.column = error.position.column;
+    problem.message = "no JSON: " + error.reason;
+    if (looks_like_yaml(source.text)) problem.message += "; script files are JSON with comments, not YAML";
+    std::string_view rest = source.text;
+    for (std::size_t line = 1; line < problem.line && rest.find('\n') != std::string_view::npos; ++line)
+      rest.remove_prefix(rest.find('\n') + 1);
+    problem.source = std::string(rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size())));
+    problems.push_back(std::move(problem));
+    return false;
+  }
+  std::set<std::string> twice;
+  for (JsonPlace& place : places) {
+    if (source.places.insert_or_assign(place.pointer, place).second) continue;
+    // What stands in a value that is there twice may be there twice too.
+    bool inside = false;
+    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
+         slash = place.pointer.rfind('/', slash - 1))
+      inside = twice.count(place.pointer.substr(0, slash)) > 0;
+    if (!twice.insert(place.pointer).second || inside) continue;
+    const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
+    problems.push_back(source.problem(
+        Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" is there twice", true}));
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
+  const auto has = [](const Json& value, const char* key) { return value.is_object() && value.contains(key); };
+  const auto first = [](const Json& value) -> const Json& {
+    static const Json none;
+    return value.is_array() && !value.empty() ? value.front() : none;
+  };
+  if (has(document, "fixtures")) {
+    const Json& fixture = first(document["fixtures"]);
+    if (has(fixture, "match") && has(fixture["match"], "user_message")) return "an llmposter fixture file";
+    if (has(fixture, "match")) return "an aimock fixture file";
+  }
+  if (has(document, "mappings") || (has(document, "request") && has(document, "response"))) return "a WireMock mapping";
+  if (has(first(document), "request") && has(first(document), "response")) return "a Smocker mock";
+  if (has(first(document), "httpRequest") || has(document, "httpRequest")) return "a MockServer expectation";
+  if (has(document, "routes") && has(document, "endpointPrefix")) return "a Mockoon environment";
+  if (has(document, "data") && has(document["data"], "pairs")) return "a Hoverfly simulation";
+  if (has(document, "log") && has(document["log"], "entries"))
+    return "a HAR file; `mock-gateway import` makes a script of it";
+  if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
+  return "";
+}
+
+}  // namespace script_files
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_gateway.cpp ------------------------------------------------------------------------------------
+
+// "gateway" and "keys" of a script document.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+MOCK_GATEWAY_INLINE Options& options_of(void* target) { return *static_cast<Options*>(target); }
+
+// "gateway".
+
+inline constexpr ScriptRow model_rows[] = {
+    {"id", &text, "its id", nullptr, true},
+    {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
+};
+inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType models() {
+  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string"},"$rows"]}})", &model_table};
+}
+
+MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
+  Options& options = options_of(target);
+  if (node.value.is_string()) {
+    options = options.model(script_values::text_of(node));
+    return;
+  }
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, model_table, nullptr);
+  if (reader.noted() > noted) return;
+  const std::string id = script_values::text_of(node.at("id"));
+  options = node.find("owner") ? options.model(id, script_values::text_of(node.at("owner"))) : options.model(id);
+}
+
+MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &add_model, target);
+}
+
+MOCK_GATEWAY_INLINE void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const RateLimit limit = read_value<RateLimit>(reader, node);
+  options_of(target) = options_of(target).limit(limit.requests, limit.window);
+}
+
+MOCK_GATEWAY_INLINE void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
+  options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
+}
+
+MOCK_GATEWAY_INLINE ScriptType clock() { return {"\"real\", \"instant\" or \"manual\"", R"({"enum":["real","instant","manual"]})"}; }
+
+MOCK_GATEWAY_INLINE void set_clock(ScriptReader&, const ScriptNode& node, void* target) {
+  Options& options = options_of(target);
+  switch (script_values::one_of(node, {"real", "instant", "manual"})) {
+    case 0: options = options.clock(RealClock()); return;
+    case 1: options = options.clock(InstantClock()); return;
+    default: options = options.clock(ManualClock()); return;
+  }
+}
+
+MOCK_GATEWAY_INLINE ScriptType profile() { return {"name of a profile", R"({"enum":["documented","openai","dashscope","deepseek"]})"}; }
+
+MOCK_GATEWAY_INLINE void set_profile(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::one_of(node, profile_names());
+  options_of(target) = options_of(target).profile(profile_named(script_values::text_of(node)));
+}
+
+MOCK_GATEWAY_INLINE ScriptType unmatched() {
+  return {"\"fails_verification\", \"allowed\" or \"gets_default_reply\"",
+          R"({"enum":["fails_verification","allowed","gets_default_reply"]})"};
+}
+
+MOCK_GATEWAY_INLINE void set_unmatched(ScriptReader&, const ScriptNode& node, void* target) {
+  constexpr Unmatched policies[] = {Unmatched::fails_verification, Unmatched::allowed, Unmatched::gets_default_reply};
+  const std::size_t policy = script_values::one_of(node, {"fails_verification", "allowed", "gets_default_reply"});
+  options_of(target) = options_of(target).unmatched(policies[policy]);
+}
+
+inline constexpr ScriptRow journal_rows[] = {
+    {"entries", &positive, "how many exchanges it keeps", nullptr, true},
+    {"bytes", &positive, "how many bytes of requests", nullptr, true},
+};
+inline constexpr ScriptTable journal_table{"journal_limits", journal_rows, std::size(journal_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType journal_limits() { return {"object", nullptr, &journal_table}; }
+
+MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, journal_table, nullptr);
+  if (reader.noted() > noted) return;
+  options_of(target) = options_of(target).journal_limits(read_value<std::size_t>(reader, node.at("entries")),
+                                                         read_value<std::size_t>(reader, node.at("bytes")));
+}
+
+MOCK_GATEWAY_INLINE void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
+  for (const std::string& code : read_value<std::vector<std::string>>(reader, node))
+    options_of(target) = options_of(target).without_finding(code);
+}
+
+inline constexpr ScriptRow gateway_rows[] = {
+    {"host", &text, "address or name to listen on", &SetBy<&Options::host>::apply},
+    {"port", &count, "0: a free one", &SetBy<&Options::port>::apply, false, R"("maximum":65535)"},
+    {"models", &models, "the models that it serves; mock-model unless set", &set_models},
+    {"api_key", &text, "the secret of the default key", &SetBy<&Options::api_key>::apply},
+    {"limit", &rate_limit, "a limit that all keys share", &set_limit},
+    {"seed", &count, "decides everything generated", &set_seed},
+    {"clock", &clock, "by which everything scripted is done", &set_clock},
+    {"profile", &profile, "whose shapes replies and errors have", &set_profile},
+    {"acceptance", &acceptance, "what requests may hold", &SetBy<&Options::acceptance>::apply},
+    {"pace", &pace, "how fast it answers", &SetBy<&Options::pace>::apply},
+    {"max_n", &positive, "the largest `n` accepted", &SetBy<&Options::max_n>::apply},
+    {"max_body", &positive, "the largest request body in bytes", &SetBy<&Options::max_body>::apply},
+    {"max_head", &positive, "the largest request head in bytes", &SetBy<&Options::max_head>::apply, false,
+     R"("minimum":1024)"},
+    {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
+    {"read_timeout", &duration, "real time without a byte of an unfinished request",
+     &SetBy<&Options::read_timeout>::apply},
+    {"head_timeout", &duration, "real time that a head may take", &SetBy<&Options::head_timeout>::apply},
+    {"body_timeout", &duration, "real time that a body may take", &SetBy<&Options::body_timeout>::apply},
+    {"write_timeout", &duration, "real time without the client taking a byte", &SetBy<&Options::write_timeout>::apply},
+    {"idle_timeout", &duration, "real time after which an idle connection is closed",
+     &SetBy<&Options::idle_timeout>::apply},
+    {"stall_guard", &duration_or_off, "real time after which a wait without end is ended",
+     &SetBy<&Options::stall_guard>::apply},
+    {"unmatched", &unmatched, "what becomes of requests that no stub answers", &set_unmatched},
+    {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
+};
+inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
+
+// "keys".
+
+MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
+
+MOCK_GATEWAY_INLINE void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.options = key.options.secret(script_values::text_of(node));
+}
+
+MOCK_GATEWAY_INLINE ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
+
+MOCK_GATEWAY_INLINE void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  if (script_values::one_of(node, {"enabled", "disabled"}) == 0) return;
+  key.state = KeyState::disabled;
+  key.options = key.options.disabled();
+}
+
+MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.name = script_values::text_of(node);
+  if (key.name.empty()) script_reading::fail(node, "a key's name must not be empty");
+}
+
+MOCK_GATEWAY_INLINE void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.models = read_value<std::vector<std::string>>(reader, node);
+  key.options = key.options.models(key.models);
+}
+
+MOCK_GATEWAY_INLINE void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.operations = read_value<std::vector<Operation>>(reader, node);
+  key.options = key.options.operations(key.operations);
+}
+
+MOCK_GATEWAY_INLINE void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.limit = read_value<RateLimit>(reader, node);
+  if (key.limit->requests == 0 || key.limit->window <= Duration{0})
+    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+  key.options = key.options.limit(key.limit->requests, key.limit->window);
+}
+
+inline constexpr ScriptRow key_rows[] = {
+    {"name", &text, "its description, by which the document refers to it", &set_key_name, true, R"("minLength":1)"},
+    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret},
+    {"state", &key_state, "enabled unless set", &set_key_state},
+    {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
+    {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
+    {"limit", &rate_limit, "its limit", &set_key_limit},
+};
+inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType keys() { return {"list of keys", R"({"type":"array","items":"$rows"})", &key_table}; }
+
+MOCK_GATEWAY_INLINE void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey key;
+  reader.read_object(node, key_table, &key);
+  for (const ScriptedKey& other : static_cast<ScriptPlan*>(target)->keys) {
+    if (!key.name.empty() && other.name == key.name)
+      script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+  }
+  static_cast<ScriptPlan*>(target)->keys.push_back(std::move(key));
+}
+
+}  // namespace script_types
+
+MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::gateway_table, &options);
+  if (reader.noted() == noted) require_valid(Access::data(options));
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_matchers.cpp -----------------------------------------------------------------------------------
+
+// "when" and "should": the matchers of a script document, and the texts that they look for.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+using Matchers = std::vector<Matcher>;
+
+/// Adds a matcher: `match<TextMatcher, &user_says>`.
+template <class V, Matcher (*Make)(V)>
+void match(ScriptReader& reader, const ScriptNode& node, void* target) {
+  static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
+}
+
+MOCK_GATEWAY_INLINE void add(void* target, Matcher matcher) { static_cast<Matchers*>(target)->push_back(std::move(matcher)); }
+
+MOCK_GATEWAY_INLINE Matcher all_of(const Matchers& matchers) {
+  Matcher all = matchers.front();
+  for (std::size_t index = 1; index < matchers.size(); ++index) all = all && matchers[index];
+  return all;
+}
+
+/// The matchers of one object; several are joined by &&.
+MOCK_GATEWAY_INLINE Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
+  const std::size_t noted = reader.noted();
+  const Matchers matchers = read_matchers(reader, node);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
+  return all_of(matchers);
+}
+
+MOCK_GATEWAY_INLINE Matchers each_matcher(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of objects");
+  Matchers matchers;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    matchers.push_back(one_matcher(reader, node.element(index)));
+  return matchers;
+}
+
+MOCK_GATEWAY_INLINE void match_any(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Matchers matchers = each_matcher(reader, node);
+  Matcher any = matchers.front();
+  for (std::size_t index = 1; index < matchers.size(); ++index) any = any || matchers[index];
+  add(target, std::move(any));
+}
+
+MOCK_GATEWAY_INLINE void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, all_of(each_matcher(reader, node)));
+}
+
+MOCK_GATEWAY_INLINE void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
+
+/// The text of an object that may leave it open.
+MOCK_GATEWAY_INLINE TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
+  return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
+}
+
+// Objects of two or three keys, which are all that a matcher has.
+
+inline constexpr ScriptRow message_rows[] = {
+    {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
+    {"role", &text, "its role", nullptr, true},
+    {"text", &text_matcher, "its text", nullptr},
+};
+inline constexpr ScriptRow tool_result_rows[] = {
+    {"tool", &text, "the function that was called", nullptr, true},
+    {"text", &text_matcher, "the result's text", nullptr},
+};
+inline constexpr ScriptRow tool_result_of_rows[] = {
+    {"call_id", &text, "the call's id", nullptr, true},
+    {"text", &text_matcher, "the result's text", nullptr},
+};
+inline constexpr ScriptRow json_at_rows[] = {
+    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"value", &any, "the value", nullptr, true},
+};
+inline constexpr ScriptRow json_text_at_rows[] = {
+    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"text", &text_matcher, "the string", nullptr, true},
+};
+inline constexpr ScriptRow named_text_rows[] = {
+    {"name", &text, "its name", nullptr, true},
+    {"value", &text_matcher, "its value", nullptr},
+};
+inline constexpr ScriptRow header_is_rows[] = {
+    {"name", &text, "its name", nullptr, true},
+    {"value", &text, "exactly its value", nullptr, true},
+};
+inline constexpr ScriptTable message_table{"message_is", message_rows, std::size(message_rows)};
+inline constexpr ScriptTable tool_result_table{"tool_result", tool_result_rows, std::size(tool_result_rows)};
+inline constexpr ScriptTable tool_result_of_table{"tool_result_of", tool_result_of_rows,
+                                                  std::size(tool_result_of_rows)};
+inline constexpr ScriptTable json_at_table{"json_at", json_at_rows, std::size(json_at_rows)};
+inline constexpr ScriptTable json_text_at_table{"json_text_at", json_text_at_rows, std::size(json_text_at_rows)};
+inline constexpr ScriptTable named_text_table{"name and value", named_text_rows, std::size(named_text_rows)};
+inline constexpr ScriptTable header_is_table{"header_is", header_is_rows, std::size(header_is_rows)};
+
+inline constexpr const char* text_or_rows = R"({"anyOf":[{"type":"string"},"$rows"]})";
+
+MOCK_GATEWAY_INLINE ScriptType message() { return {"object", nullptr, &message_table}; }
+MOCK_GATEWAY_INLINE ScriptType tool_result_type() { return {"name of a function, or object", text_or_rows, &tool_result_table}; }
+MOCK_GATEWAY_INLINE ScriptType tool_result_of_type() { return {"id of a call, or object", text_or_rows, &tool_result_of_table}; }
+MOCK_GATEWAY_INLINE ScriptType json_at_type() { return {"object", nullptr, &json_at_table}; }
+MOCK_GATEWAY_INLINE ScriptType json_text_at_type() { return {"object", nullptr, &json_text_at_table}; }
+MOCK_GATEWAY_INLINE ScriptType named_text() { return {"name, or object", text_or_rows, &named_text_table}; }
+MOCK_GATEWAY_INLINE ScriptType header_is_type() { return {"object", nullptr, &header_is_table}; }
+MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
+  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when"}})"};
+}
+
+/// Whether the object has its keys, and no others; what is wrong is noted.
+MOCK_GATEWAY_INLINE bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
+  reader.read_object(node, table, nullptr);
+  for (std::size_t row = 0; row < table.count; ++row)
+    if (table.rows[row].required && !node.find(table.rows[row].name)) return false;
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::string member_text(const ScriptNode& node, const char* key) { return script_values::text_of(node.at(key)); }
+
+MOCK_GATEWAY_INLINE void match_message(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, message_table)) return;
+  add(target, message_is(read_value<int>(reader, node.at("position")), member_text(node, "role"),
+                         text_or_any(reader, node, "text")));
+}
+
+MOCK_GATEWAY_INLINE void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
+  if (!has_keys(reader, node, tool_result_table)) return;
+  add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
+}
+
+MOCK_GATEWAY_INLINE void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
+  if (!has_keys(reader, node, tool_result_of_table)) return;
+  add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
+}
+
+MOCK_GATEWAY_INLINE void match_last_is_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Matcher last = last_is_tool_result();
+  add(target, read_value<bool>(reader, node) ? last : !last);
+}
+
+MOCK_GATEWAY_INLINE void match_json_at(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, json_at_table)) return;
+  add(target, json_at(member_text(node, "pointer"), node.at("value").value));
+}
+
+MOCK_GATEWAY_INLINE void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, json_text_at_table)) return;
+  add(target, json_text_at(member_text(node, "pointer"), read_value<TextMatcher>(reader, node.at("text"))));
+}
+
+MOCK_GATEWAY_INLINE void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
+  if (!has_keys(reader, node, named_text_table)) return;
+  if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
+  add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
+}
+
+MOCK_GATEWAY_INLINE void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, header_is_table)) return;
+  add(target, header_is(member_text(node, "name"), member_text(node, "value")));
+}
+
+MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
+  if (!has_keys(reader, node, named_text_table)) return;
+  add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
+}
+
+inline constexpr ScriptRow when_rows[] = {
+    {"user_says", &text_matcher, "the text of the last user message", &match<TextMatcher, &user_says>},
+    {"system_says", &text_matcher, "the text of some system message", &match<TextMatcher, &system_says>},
+    {"any_message_says", &text_matcher, "the text of some message", &match<TextMatcher, &any_message_says>},
+    {"message_is", &message, "the message at a position", &match_message},
+    {"turns_are", &range, "the number of user messages", &match<Range, &turns_are>},
+    {"messages_are", &range, "the number of messages", &match<Range, &messages_are>},
+    {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
+    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
+    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
+    {"model_is", &text, "`model`", &match<std::string, &model_is>},
+    {"stream_is", &boolean, "`stream`; not sent is false", &match<bool, &stream_is>},
+    {"include_usage_is", &boolean, "`stream_options.include_usage`; not sent is false",
+     &match<bool, &include_usage_is>},
+    {"temperature_is", &range, "`temperature`", &match<Range, &temperature_is>},
+    {"top_p_is", &range, "`top_p`", &match<Range, &top_p_is>},
+    {"max_tokens_is", &range, "`max_tokens`", &match<Range, &max_tokens_is>},
+    {"presence_penalty_is", &range, "`presence_penalty`", &match<Range, &presence_penalty_is>},
+    {"repetition_penalty_is", &range, "`repetition_penalty`", &match<Range, &repetition_penalty_is>},
+    {"n_is", &range, "`n`; not sent is 1", &match<Range, &n_is>},
+    {"seed_is", &whole, "`seed`", &match<std::int64_t, &seed_is>},
+    {"has_stop", &text, "`stop` holds this sequence", &match<std::string, &has_stop>},
+    {"has_tool", &text, "the request offers this function", &match<std::string, &has_tool>},
+    {"tools_are", &range, "the number of functions offered", &match<Range, &tools_are>},
+    {"tool_choice_is", &text, "none, auto, required, or the function that must be called",
+     &match<std::string, &tool_choice_is>},
+    {"parallel_tool_calls_is", &boolean, "`parallel_tool_calls`", &match<bool, &parallel_tool_calls_is>},
+    {"response_format_is", &text, "text, json_object or json_schema", &match<std::string, &response_format_is>, false,
+     R"("enum":["text","json_object","json_schema"])"},
+    {"response_schema_is", &text, "the name of the schema", &match<std::string, &response_schema_is>},
+    {"enable_thinking_is", &boolean, "`enable_thinking`", &match<bool, &enable_thinking_is>},
+    {"logprobs_is", &boolean, "`logprobs`; not sent is false", &match<bool, &logprobs_is>},
+    {"has_field", &text, "the body has this field", &match<std::string, &has_field>},
+    {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
+    {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
+    {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
+    {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
+    {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
+     &match_header_is},
+    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it",
+     &match<std::string, &key_is>},
+    {"has_query", &named_text, "a parameter of the query", &match_has_query},
+    {"any", &list_of_whens, "one of these matches", &match_any},
+    {"all", &list_of_whens, "each of these matches", &match_all},
+    {"not", &when, "this does not match", &match_not},
+};
+inline constexpr ScriptTable when_table{"when", when_rows, std::size(when_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType when() { return {"object of matchers", nullptr, &when_table}; }
+
+// Texts.
+
+struct MatchedText {
+  std::vector<TextMatcher> matchers;
+};
+
+template <TextMatcher (*Make)(std::string)>
+void match_text(ScriptReader&, const ScriptNode& node, void* target) {
+  static_cast<MatchedText*>(target)->matchers.push_back(Make(script_values::text_of(node)));
+}
+
+MOCK_GATEWAY_INLINE std::vector<TextMatcher> each_text(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of texts or objects");
+  std::vector<TextMatcher> texts;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    texts.push_back(read_value<TextMatcher>(reader, node.element(index)));
+  return texts;
+}
+
+MOCK_GATEWAY_INLINE void match_any_of_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::vector<TextMatcher> texts = each_text(reader, node);
+  TextMatcher any = texts.front();
+  for (std::size_t index = 1; index < texts.size(); ++index) any = any || texts[index];
+  static_cast<MatchedText*>(target)->matchers.push_back(std::move(any));
+}
+
+MOCK_GATEWAY_INLINE void match_all_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
+  for (TextMatcher& one : each_text(reader, node))
+    static_cast<MatchedText*>(target)->matchers.push_back(std::move(one));
+}
+
+MOCK_GATEWAY_INLINE void match_no_text(ScriptReader& reader, const ScriptNode& node, void* target) {
+  static_cast<MatchedText*>(target)->matchers.push_back(!read_value<TextMatcher>(reader, node));
+}
+
+MOCK_GATEWAY_INLINE void match_every_text(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::require_yes(node);
+  static_cast<MatchedText*>(target)->matchers.push_back(any_text());
+}
+
+MOCK_GATEWAY_INLINE ScriptType list_of_texts() {
+  return {"list of texts or such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/text_matcher"}})"};
+}
+
+inline constexpr ScriptRow text_rows[] = {
+    {"contains", &text, "has this part, as a bare string says", &match_text<&contains>},
+    {"equals", &text, "is this", &match_text<&equals>},
+    {"starts_with", &text, "begins so", &match_text<&starts_with>},
+    {"ends_with", &text, "ends so", &match_text<&ends_with>},
+    {"matches_regex", &text, "some part matches the pattern (ECMAScript, without lookaround and backreferences)",
+     &match_text<&matches_regex>},
+    {"any_text", &yes, "every text", &match_every_text},
+    {"any", &list_of_texts, "one of these matches", &match_any_of_texts},
+    {"all", &list_of_texts, "each of these matches", &match_all_texts},
+    {"not", &text_matcher, "this does not match", &match_no_text},
+};
+inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType text_matcher() {
+  return {"text that is contained, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &text_table};
+}
+
+}  // namespace script_types
+
+MOCK_GATEWAY_INLINE std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node) {
+  std::vector<Matcher> matchers;
+  reader.read_object(node, script_types::when_table, &matchers);
+  return matchers;
+}
+
+MOCK_GATEWAY_INLINE TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return contains(script_values::text_of(node));
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object such as {\"equals\": …}");
+  script_types::MatchedText text;
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::text_table, &text);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (text.matchers.empty())
+    script_reading::fail(node, "an object without a condition; {\"any_text\": true} matches every text");
+  TextMatcher all = text.matchers.front();
+  for (std::size_t index = 1; index < text.matchers.size(); ++index) all = all && text.matchers[index];
+  return all;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_objects.cpp ------------------------------------------------------------------------------------
+
+// The values that have keys of their own: pace, dialect, usage, acceptance.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+inline constexpr ScriptRow pace_rows[] = {
+    {"first_token_after", &timing, "time from the complete request to the first token",
+     &SetBy<&Pace::first_token_after>::apply},
+    {"every", &timing, "time between one token and the next", &SetBy<&Pace::every>::apply},
+    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Pace::tokens_per_second>::apply},
+    {"chunked", &chunking, "how a stream is cut into deltas", &SetBy<&Pace::chunked>::apply},
+};
+inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType pace() { return {"pace", nullptr, &pace_table}; }
+
+template <class V>
+using DialectSetter = SseDialect (SseDialect::*)(V) const;
+
+template <class V, DialectSetter<V> Setter>
+void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+inline constexpr ScriptRow dialect_rows[] = {
+    {"line_end", &text, R"(what ends a line: "\n", "\r\n" or "\r")", &set_dialect<std::string, &SseDialect::line_end>,
+     false, R"("enum":["\n","\r\n","\r"])"},
+    {"space_after_colon", &boolean, "whether a space follows the colon of a field",
+     &set_dialect<bool, &SseDialect::space_after_colon>},
+    {"done", &boolean, "whether `data: [DONE]` ends the stream", &set_dialect<bool, &SseDialect::done>},
+    {"content_type", &text, "the Content-Type of the reply; empty: no such header",
+     &set_dialect<std::string, &SseDialect::content_type>},
+    {"byte_order_mark", &boolean, "whether the stream begins with a byte order mark",
+     &set_dialect<bool, &SseDialect::byte_order_mark>},
+    {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
+    {"ids", &boolean, "whether each event has an `id:` field, its number", &set_dialect<bool, &SseDialect::ids>},
+    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds",
+     &set_dialect<std::optional<Duration>, &SseDialect::retry>},
+    {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data",
+     &set_dialect<bool, &SseDialect::multi_line_data>},
+    {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
+    {"ping_every", &duration, "a ping each time so much has passed while the reply waits",
+     &set_dialect<Duration, &SseDialect::ping_every>},
+    {"ping", &text, "the lines of a ping", &set_dialect<std::string, &SseDialect::ping>},
+    {"final_blank_line", &boolean, "whether a blank line follows the last event",
+     &set_dialect<bool, &SseDialect::final_blank_line>},
+    {"after_done", &text, "the data of one more event, after [DONE]; empty: none",
+     &set_dialect<std::string, &SseDialect::after_done>},
+    {"open_after_done", &boolean, "whether the body stays open after the last event",
+     &set_dialect<bool, &SseDialect::open_after_done>},
+    {"gzip", &boolean, "whether the body is compressed", &set_dialect<bool, &SseDialect::gzip>},
+};
+inline constexpr ScriptTable dialect_table{"sse", dialect_rows, std::size(dialect_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType dialect() { return {"dialect", nullptr, &dialect_table}; }
+
+inline constexpr ScriptRow usage_rows[] = {
+    {"prompt_tokens", &count, "`prompt_tokens`", nullptr, true},
+    {"completion_tokens", &count, "`completion_tokens`", nullptr, true},
+    {"total", &count, "`total_tokens`; unless set, both added up", &SetBy<&TokenUsage::total>::apply},
+    {"reasoning", &count, "`completion_tokens_details.reasoning_tokens`", &SetBy<&TokenUsage::reasoning>::apply},
+    {"cached", &count, "`prompt_tokens_details.cached_tokens`", &SetBy<&TokenUsage::cached>::apply},
+};
+inline constexpr ScriptTable usage_table{"usage", usage_rows, std::size(usage_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType token_usage() { return {"usage", nullptr, &usage_table}; }
+
+template <Acceptance (Acceptance::*Setter)(bool) const>
+void accept(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+inline constexpr ScriptRow acceptance_rows[] = {
+    {"base", &text, "where the switches start: strict, default, lenient or openai", nullptr, false,
+     R"("enum":["strict","default","lenient","openai"])"},
+    {"bearer_in_any_case", &boolean, "`Authorization: bearer`", &accept<&Acceptance::bearer_in_any_case>},
+    {"unknown_fields", &boolean, "fields that the documentation does not list", &accept<&Acceptance::unknown_fields>},
+    {"tool_role", &boolean, "messages of role tool", &accept<&Acceptance::tool_role>},
+    {"developer_role", &boolean, "messages of role developer", &accept<&Acceptance::developer_role>},
+    {"null_content_with_tool_calls", &boolean, "no content in a message with tool calls",
+     &accept<&Acceptance::null_content_with_tool_calls>},
+    {"text_parts", &boolean, "content as a list of text parts", &accept<&Acceptance::text_parts>},
+    {"other_parts", &boolean, "content parts of other types", &accept<&Acceptance::other_parts>},
+    {"tool_calls_in_messages", &boolean, "tool_calls in assistant messages",
+     &accept<&Acceptance::tool_calls_in_messages>},
+    {"stop_as_string", &boolean, "stop as a plain string", &accept<&Acceptance::stop_as_string>},
+    {"tool_choice_required", &boolean, "tool_choice \"required\"", &accept<&Acceptance::tool_choice_required>},
+    {"custom_tools", &boolean, "tools of type custom", &accept<&Acceptance::custom_tools>},
+    {"max_completion_tokens", &boolean, "max_completion_tokens", &accept<&Acceptance::max_completion_tokens>},
+    {"logprobs", &boolean, "logprobs and top_logprobs", &accept<&Acceptance::logprobs>},
+    {"null_as_absent", &boolean, "null for an optional field", &accept<&Acceptance::null_as_absent>},
+    {"stream_options_without_stream", &boolean, "stream_options without stream",
+     &accept<&Acceptance::stream_options_without_stream>},
+    {"model_by_id", &boolean, "GET /v1/models/{id}", &accept<&Acceptance::model_by_id>},
+    {"content_type_parameters", &boolean, "parameters of the content type",
+     &accept<&Acceptance::content_type_parameters>},
+    {"json_as_form", &boolean, "JSON sent as a form, as curl -d does", &accept<&Acceptance::json_as_form>},
+    {"anything_with_model_and_messages", &boolean, "any JSON with model and messages",
+     &accept<&Acceptance::anything_with_model_and_messages>},
+};
+inline constexpr ScriptTable acceptance_table{"acceptance", acceptance_rows, std::size(acceptance_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType acceptance() {
+  return {"\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches",
+          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table};
+}
+
+MOCK_GATEWAY_INLINE Acceptance acceptance_named(const ScriptNode& node) {
+  switch (script_values::one_of(node, {"strict", "default", "lenient", "openai"})) {
+    case 0: return Acceptance::strict();
+    case 1: return Acceptance();
+    case 2: return Acceptance::lenient();
+    default: return Acceptance::openai();
+  }
+}
+
+}  // namespace script_types
+
+MOCK_GATEWAY_INLINE Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
+  Pace pace;
+  reader.read_object(node, script_types::pace_table, &pace);
+  if (node.find("every") && node.find("tokens_per_second"))
+    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+  return pace;
+}
+
+MOCK_GATEWAY_INLINE SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node) {
+  SseDialect dialect;
+  reader.read_object(node, script_types::dialect_table, &dialect);
+  return dialect;
+}
+
+MOCK_GATEWAY_INLINE TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node) {
+  std::int64_t tokens[] = {0, 0};
+  if (node.find("prompt_tokens")) tokens[0] = read_value<std::int64_t>(reader, node.at("prompt_tokens"));
+  if (node.find("completion_tokens")) tokens[1] = read_value<std::int64_t>(reader, node.at("completion_tokens"));
+  TokenUsage usage(tokens[0], tokens[1]);
+  reader.read_object(node, script_types::usage_table, &usage);
+  return usage;
+}
+
+MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return script_types::acceptance_named(node);
+  Acceptance acceptance;
+  if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
+  reader.read_object(node, script_types::acceptance_table, &acceptance);
+  return acceptance;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_reader.cpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_reading {
+
+MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::object: return "an object";
+    case Json::value_t::array: return "a list";
+    case Json::value_t::string: return "a string";
+    case Json::value_t::boolean: return value.get<bool>() ? "true" : "false";
+    case Json::value_t::null: return "null";
+    default: return "the number " + value.dump();
+  }
+}
+
+MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
+
+MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
+  fail(node, "expected " + what + ", got " + kind_of(node.value));
+}
+
+MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
+  constexpr std::size_t longest = 64;  // beyond it nothing is near
+  const std::string wanted = text::lower_ascii(given.substr(0, longest));
+  const std::string* nearest = nullptr;
+  std::size_t least = std::max<std::size_t>(wanted.size() / 3, 1) + 1;
+  for (const std::string& one : known) {
+    const std::size_t distance = text::edit_distance(wanted, text::lower_ascii(one));
+    if (distance >= least) continue;
+    least = distance;
+    nearest = &one;
+  }
+  if (nearest) return "; did you mean \"" + *nearest + "\"?";
+  std::string all;
+  for (const std::string& one : known) all += (all.empty() ? "; known: " : ", ") + one;
+  return all;
+}
+
+MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+  const char* found = nullptr;
+  for (const char* key : keys) {
+    if (!node.find(key)) continue;
+    if (found) fail(node, std::string("\"") + found + "\" and \"" + key + "\" exclude each other");
+    found = key;
+  }
+  if (found) return found;
+  std::string all;
+  for (const char* key : keys) all += (all.empty() ? "" : ", ") + std::string(key);
+  fail(node, std::string(what) + " needs one of: " + all);
+}
+
+/// Keys that say nothing to the gateway.
+MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comment" || key == "$schema" || key.substr(0, 2) == "x-"; }
+
+/// Without the library's name in front, which a problem of a document needs no more than a compiler's message does.
+MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
+  const std::string message = exception.what();
+  constexpr std::string_view prefix = "mock_gateway: ";
+  return message.compare(0, prefix.size(), prefix) == 0 ? message.substr(prefix.size()) : message;
+}
+
+/// A text that lives as long as the program: reports name the file after its document is gone.
+MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> texts;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return texts.insert(text).first->c_str();
+}
+
+MOCK_GATEWAY_INLINE std::string line_at(std::string_view text, std::size_t offset) {
+  const std::size_t begin = offset == 0 ? 0 : text.find_last_of("\r\n", offset - 1) + 1;
+  const std::size_t end = std::min(text.find_first_of("\r\n", offset), text.size());
+  return std::string(text.substr(begin, end - begin));
+}
+
+}  // namespace script_reading
+
+MOCK_GATEWAY_INLINE ScriptNode ScriptNode::member(const std::string& key, const Json& its_value) const {
+  return {its_value, pointer + json_pointer::token(key)};
+}
+
+MOCK_GATEWAY_INLINE const Json* ScriptNode::find(const char* key) const {
+  return value.is_object() ? json_pointer::child(value, key) : nullptr;
+}
+
+MOCK_GATEWAY_INLINE ScriptNode ScriptNode::at(const char* key) const { return member(key, *find(key)); }
+
+MOCK_GATEWAY_INLINE ScriptNode ScriptNode::element(std::size_t index) const {
+  return {value[index], pointer + "/" + std::to_string(index)};
+}
+
+MOCK_GATEWAY_INLINE ScriptProblem ScriptSource::problem(Severity severity, const ScriptMistake& mistake) const {
+  ScriptProblem problem;
+  problem.severity = severity;
+  problem.file = file;
+  problem.pointer = mistake.pointer;
+  problem.message = mistake.message;
+  const auto place = places.find(mistake.pointer);
+  if (place == places.end()) return problem;
+  const std::size_t offset = mistake.key ? place->second.key : place->second.begin;
+  const text::Position position = text::position_in(text, offset);
+  problem.line = position.line;
+  problem.column = position.column;
+  problem.source = script_reading::line_at(text, offset);
+  return problem;
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
+  ++noted_;
+  if (mistake.message.empty()) return;
+  if (problems_.size() < script_reading::most_problems) problems_.push_back(source_.problem(Severity::error, mistake));
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::warn(const std::string& pointer, const std::string& message) {
+  problems_.push_back(source_.problem(Severity::warning, {pointer, message}));
+}
+
+MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
+
+MOCK_GATEWAY_INLINE SourceLocation ScriptReader::where(const std::string& pointer) const {
+  SourceLocation where;
+  where.file = script_reading::lasting(source_.file.empty() ? "the script" : source_.file);
+  const auto place = source_.places.find(pointer);
+  if (place != source_.places.end())
+    where.line = static_cast<int>(text::position_in(source_.text, place->second.begin).line);
+  return where;
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::guarded(const ScriptNode& node, void (*read)(ScriptReader&, const ScriptNode&, void*),
+                           void* target) {
+  try {
+    read(*this, node, target);
+  } catch (const ScriptMistake& mistake) {
+    note(mistake);
+  } catch (const GatewayError& error) {
+    note({node.pointer, script_reading::plain_message(error)});
+  }
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const ScriptTable& table, void* target) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
+  const ScriptRow* const end = table.rows + table.count;
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    const std::string& name = key;
+    const ScriptRow* const row =
+        std::find_if(table.rows, end, [&name](const ScriptRow& one) { return name == one.name; });
+    const ScriptNode child = node.member(key, value);
+    if (row != end) {
+      if (row->apply) guarded(child, row->apply, target);
+    } else if (!script_reading::is_remark(key)) {
+      std::vector<std::string> known;
+      for (const ScriptRow* one = table.rows; one != end; ++one) known.emplace_back(one->name);
+      note({child.pointer, "unknown key \"" + text::printable(key, 60) + "\"" + script_reading::suggestion(key, known),
+            true});
+    }
+  }
+  for (const ScriptRow* row = table.rows; row != end; ++row) {
+    if (row->required && !node.find(row->name)) note({node.pointer, std::string("\"") + row->name + "\" is missing"});
+  }
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*element)(ScriptReader&, const ScriptNode&, void*),
+                             void* target) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  for (std::size_t index = 0; index < node.value.size(); ++index) guarded(node.element(index), element, target);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_replies.cpp ------------------------------------------------------------------------------------
+
+// The replies of a script document: completions, failures, raw replies, chunks; and what breaks and paces them.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+MOCK_GATEWAY_INLINE Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
+
+// Tool calls.
+
+inline constexpr ScriptRow tool_call_rows[] = {
+    {"name", &text, "the function, or the custom tool", nullptr, true},
+    {"arguments", &json_object, "its arguments; {} unless set", nullptr},
+    {"malformed_arguments", &text, "its arguments as text, whatever it is", nullptr},
+    {"input", &text, "the input of a custom tool", nullptr},
+    {"id", &text, "the call's id; unless set, one is made up", nullptr},
+};
+inline constexpr ScriptTable tool_call_table{"tool_call", tool_call_rows, std::size(tool_call_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType tool_call_type() { return {"object", nullptr, &tool_call_table}; }
+MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
+  return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
+}
+
+MOCK_GATEWAY_INLINE void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, tool_call_table, nullptr);
+  if (reader.noted() > noted) return;
+  const std::string name = script_values::text_of(node.at("name"));
+  const std::string id = node.find("id") ? script_values::text_of(node.at("id")) : std::string();
+  Reply& reply = reply_of(target);
+  if (!node.find("arguments") && !node.find("malformed_arguments") && !node.find("input")) {
+    reply = reply.tool_call(name, Json::object(), id);
+    return;
+  }
+  const std::string_view kind =
+      script_reading::only_key(node, {"arguments", "malformed_arguments", "input"}, "a tool call");
+  const ScriptNode value = node.at(kind.data());
+  if (kind == "arguments") {
+    reply = reply.tool_call(name, value.value, id);
+  } else if (kind == "input") {
+    reply = reply.custom_tool_call(name, script_values::text_of(value), id);
+  } else {
+    reply = reply.malformed_tool_call(name, script_values::text_of(value), id);
+  }
+}
+
+MOCK_GATEWAY_INLINE void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a tool call");
+  reader.read_list(node, &set_tool_call, target);
+}
+
+// Setters with values of a kind of their own.
+
+MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
+  Reply& reply = reply_of(target);
+  wire::Headers seen;
+  for (const wire::Header& field : read_value<wire::Headers>(reader, node)) {
+    reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+    seen.add(field.name, field.value);
+  }
+}
+
+MOCK_GATEWAY_INLINE void set_usage_json(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).usage(node.value);
+}
+
+MOCK_GATEWAY_INLINE void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).usage(read_value<TokenUsage>(reader, node));
+}
+
+inline constexpr ScriptRow extra_chunk_rows[] = {
+    {"number", &positive, "the chunk, counted from 1", nullptr, true},
+    {"fields", &json_object, "what is merged into it (RFC 7396)", nullptr, true},
+};
+inline constexpr ScriptTable extra_chunk_table{"extra_chunk", extra_chunk_rows, std::size(extra_chunk_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType extra_chunks_type() {
+  return {"list of objects", R"({"type":"array","items":"$rows"})", &extra_chunk_table};
+}
+
+MOCK_GATEWAY_INLINE void set_extra_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, extra_chunk_table, nullptr);
+  if (reader.noted() > noted) return;
+  reply_of(target) =
+      reply_of(target).extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
+}
+
+MOCK_GATEWAY_INLINE void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &set_extra_chunk, target);
+}
+
+MOCK_GATEWAY_INLINE ScriptType patch() { return {"JSON object", R"({"type":"object"})"}; }
+
+MOCK_GATEWAY_INLINE void set_extra(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).extra(node.value);
+}
+
+MOCK_GATEWAY_INLINE void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).extra_message(node.value);
+}
+
+MOCK_GATEWAY_INLINE ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
+
+MOCK_GATEWAY_INLINE void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, *fault().table, nullptr);
+  if (reader.noted() > noted) return;
+  reply_of(target) = reply_of(target).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
+}
+
+MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &set_fault, target);
+}
+
+inline constexpr ScriptRow hold_rows[] = {
+    {"gate", &text, "the gate's name", nullptr, true},
+    {"before_token", &positive, "before the token of that number", nullptr},
+    {"before_event", &positive, "before the event of that number", nullptr},
+};
+inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType hold() {
+  return {"object, or a list of them", R"({"anyOf":["$rows",{"type":"array","items":"$rows"}]})", &hold_table};
+}
+
+MOCK_GATEWAY_INLINE void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_array()) return reader.read_list(node, &set_hold, target);
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, hold_table, nullptr);
+  if (reader.noted() > noted) return;
+  const Gate gate = reader.gate(script_values::text_of(node.at("gate")));
+  const std::string_view place = script_reading::only_key(node, {"before_token", "before_event"}, "a hold");
+  const auto number = read_value<std::size_t>(reader, node.at(place.data()));
+  reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
+}
+
+MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).finish_reason(script_values::text_of(node));
+}
+
+// What a reply is. Its own reader looks at these keys.
+
+inline constexpr ScriptRow raw_reply_rows[] = {
+    {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
+    {"json", &any, "a body of JSON, in compact form", nullptr},
+    {"body", &text, "a body of text", nullptr},
+    {"base64", &base64, "a body of any bytes", nullptr},
+    {"content_type", &text, "its Content-Type; application/json unless set", nullptr},
+};
+inline constexpr ScriptTable raw_reply_table{"raw_reply", raw_reply_rows, std::size(raw_reply_rows)};
+inline constexpr ScriptRow chunk_rows[] = {
+    {"json", &any, "an event whose data is this JSON", nullptr},
+    {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
+    {"raw_base64", &base64, "these bytes as they are", nullptr},
+    {"event", &text, "an event without data: its lines", nullptr},
+};
+inline constexpr ScriptTable chunk_table{"chunk", chunk_rows, std::size(chunk_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType raw_reply_type() { return {"object", nullptr, &raw_reply_table}; }
+MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items":"$rows"})", &chunk_table}; }
+MOCK_GATEWAY_INLINE ScriptType choices_type() {
+  return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
+}
+MOCK_GATEWAY_INLINE ScriptType scenario_type() { return {"name of a scenario", R"({"type":"string"})"}; }
+
+inline constexpr ScriptRow reply_rows[] = {
+    {"text", &text, "text", nullptr},
+    {"json_text", &any, "text that is this JSON, in compact form", nullptr},
+    {"refusal", &text, "a refusal", nullptr},
+    {"thinking", &text, "reasoning, sent before the content", nullptr},
+    {"tool_call", &tool_call_type, "a tool call", nullptr},
+    {"tool_calls", &tool_calls_type, "tool calls", nullptr},
+    {"choices", &choices_type, "several choices, each a reply", nullptr},
+    {"failure", &failure, "a failure; its setters stand beside it", nullptr},
+    {"raw_reply", &raw_reply_type, "a whole answer as it stands", nullptr},
+    {"chunks", &chunks_type, "a stream as it stands, an event each", nullptr},
+    {"scenario", &scenario_type, "what a scenario of the catalogue answers", nullptr},
+    {"default", &yes, "what a gateway without stubs answers", nullptr},
+
+    {"interleaved", &yes, "streams tool calls in turn", &SetBy<&Reply::interleaved>::apply},
+    {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
+    {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
+    {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
+     &SetBy<&Reply::finish_in_last_chunk>::apply},
+    {"model", &text, "the model that the reply claims", &SetBy<&Reply::model>::apply},
+    {"usage", &token_usage, "the usage that it claims", &set_usage},
+    {"usage_json", &any, "any JSON as its usage", &set_usage_json},
+    {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
+    {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
+    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
+    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &SetBy<&Reply::verbatim>::apply},
+    {"headers", &headers, "response headers", &set_headers},
+    {"early_hints", &headers, "a response 103 with these headers before the reply", &SetBy<&Reply::early_hints>::apply},
+    {"every", &timing, "time between one token and the next", &SetBy<&Reply::every>::apply},
+    {"first_token_after", &timing, "time to the first token", &SetBy<&Reply::first_token_after>::apply},
+    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Reply::tokens_per_second>::apply},
+    {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
+    {"faults", &faults, "what breaks the reply, and where", &set_faults},
+    {"hold", &hold, "a gate that holds the reply", &set_hold},
+    {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
+    {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
+    {"slice_writes", &positive, "at most so many bytes in a write", &SetBy<&Reply::slice_writes>::apply},
+    {"one_write", &yes, "one write for all", &SetBy<&Reply::one_write>::apply},
+    {"split_write", &positive, "two writes, the first of so many bytes", &SetBy<&Reply::split_write>::apply},
+
+    // The setters of a failure.
+    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
+    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
+    {"type", &text, "with failure: `error.type`", nullptr},
+    {"param", &text, "with failure: `error.param`", nullptr},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
+};
+inline constexpr ScriptTable reply_table{"reply", reply_rows, std::size(reply_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
+
+/// A completion of which nothing is said yet.
+MOCK_GATEWAY_INLINE Reply silent_reply() {
+  ReplyData data;
+  data.choices.emplace_back();
+  return Reply(std::move(data));
+}
+
+MOCK_GATEWAY_INLINE Reply completion(ScriptReader& reader, const ScriptNode& node) {
+  Reply reply = silent_reply();
+  int texts = 0;
+  for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
+  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" exclude each other");
+  if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
+  if (node.find("json_text")) reply = mock_gateway::json_text(node.at("json_text").value);
+  if (node.find("refusal")) reply = mock_gateway::refusal(script_values::text_of(node.at("refusal")));
+  if (node.find("thinking")) reply = reply.thinking(script_values::text_of(node.at("thinking")));
+  if (node.find("tool_call")) reader.guarded(node.at("tool_call"), &set_tool_call, &reply);
+  if (node.find("tool_calls")) reader.guarded(node.at("tool_calls"), &set_tool_calls, &reply);
+  return reply;
+}
+
+MOCK_GATEWAY_INLINE Reply raw_answer(ScriptReader& reader, const ScriptNode& node) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, raw_reply_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
+  const std::string type =
+      node.find("content_type") ? script_values::text_of(node.at("content_type")) : std::string("application/json");
+  if (!node.find("json") && !node.find("body") && !node.find("base64")) return raw_reply(status, "", type);
+  const std::string_view kind = script_reading::only_key(node, {"json", "body", "base64"}, "a raw reply");
+  const ScriptNode body = node.at(kind.data());
+  if (kind == "json") return raw_reply(status, body.value, type);
+  return raw_reply(status, kind == "body" ? script_values::text_of(body) : script_values::decode_base64(body), type);
+}
+
+MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, chunk_table, nullptr);
+  if (reader.noted() > noted) return;
+  const std::string_view kind =
+      script_reading::only_key(node, {"json", "raw_bytes", "raw_base64", "event"}, "an element of chunks");
+  const ScriptNode value = node.at(kind.data());
+  auto& elements = *static_cast<std::vector<StreamChunk>*>(target);
+  if (kind == "json") return elements.push_back(json_chunk(value.value));
+  if (kind == "event") return elements.push_back(event(script_values::text_of(value)));
+  elements.push_back(
+      raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
+}
+
+MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const ReplyStep step = read_reply(reader, node);
+  if (!step.reply) script_reading::fail(node, "a choice is a completion, with nothing but its content");
+  static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
+}
+
+/// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
+MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
+  const Scenario found = scenario(script_values::text_of(node));
+  const auto& data = Access::shared_data(found);
+  if (data->row.faults || data->row.first)
+    script_reading::fail(node,
+                         "the scenario \"" + found.name() +
+                             "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
+  return std::make_shared<const ReplyFunction>(
+      [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
+}
+
+inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
+inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
+
+/// The key that says what the reply is; for a completion, the first of those with content.
+MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
+  std::string_view kind;
+  for (const char* key : whole_kinds) {
+    if (!node.find(key)) continue;
+    if (!kind.empty())
+      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+    kind = key;
+  }
+  for (const char* key : content_kinds) {
+    if (!node.find(key)) continue;
+    if (kind.empty()) return key;
+    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+  }
+  if (!kind.empty()) return kind;
+  std::string all;
+  for (const char* key : content_kinds) all += std::string(key) + ", ";
+  for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
+  script_reading::fail(node, "a reply says what it is by one of: " + all);
+}
+
+/// What the kind says; the setters beside it are to come.
+MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
+  if (kind == "failure") return read_failure(reader, node);
+  if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
+  if (kind == "chunks") {
+    std::vector<StreamChunk> elements;
+    reader.read_list(node.at("chunks"), &add_chunk, &elements);
+    return chunks(std::move(elements));
+  }
+  if (kind != "choices") return completion(reader, node);
+  std::vector<Reply> parts;
+  const std::size_t noted = reader.noted();
+  reader.read_list(node.at("choices"), &add_choice, &parts);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (parts.empty()) script_reading::fail(node.at("choices"), "a list without a choice");
+  return join_choices(parts);
+}
+
+/// A scenario and the default reply are whole: nothing stands beside them.
+MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (key != kind && key != "comment" && key.substr(0, 2) != "x-")
+      script_reading::fail(node.member(key, value),
+                           "\"" + key + "\" has no meaning beside \"" + std::string(kind) + "\"");
+  }
+}
+
+}  // namespace script_types
+
+MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return std::make_shared<const Reply>(node.value.get<std::string>());
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
+  const std::size_t noted = reader.noted();
+  const std::string_view kind = script_types::kind_of(node);
+  if (kind == "scenario" || kind == "default") script_types::require_alone(node, kind);
+  if (kind == "scenario") return script_types::scenario_step(node.at("scenario"));
+  if (kind == "default") {
+    script_values::require_yes(node.at("default"));
+    return ReplyStep();
+  }
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (kind != "failure" && is_failure_key(key) && key != "failure")
+      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
+  }
+  if (node.find("every") && node.find("tokens_per_second"))
+    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+  Reply reply = script_types::bare_reply(reader, node, kind);
+  reader.read_object(node, script_types::reply_table, &reply);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return std::make_shared<const Reply>(std::move(reply));
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_schema.cpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_schemas {
+
+MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
+
+/// Puts `rows` wherever "$rows" stands.
+MOCK_GATEWAY_INLINE void put_rows(Json& schema, const Json& rows) {
+  if (schema == "$rows") {
+    schema = rows;
+    return;
+  }
+  if (!schema.is_structured()) return;
+  for (Json& part : schema) put_rows(part, rows);
+}
+
+Json object_of(const ScriptTable& table);
+
+/// Types that others name, or that have keys which lead back to them.
+MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
+  static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
+      {"duration", &script_types::duration},
+      {"operation", &script_types::operation},
+      {"text_matcher", &script_types::text_matcher},
+      {"when", &script_types::when},
+      {"reply", &script_types::reply},
+      {"fault", &script_types::fault},
+      {"failure", &script_types::failure},
+      {"stub", &script_types::stub},
+      {"tool_call", &script_types::tool_call_type},
+      {"timing", &script_types::timing},
+      {"rate", &script_types::rate},
+      {"chunking", &script_types::chunking},
+      {"headers", &script_types::headers},
+      {"range", &script_types::range},
+      {"pace", &script_types::pace},
+      {"sse", &script_types::dialect},
+  };
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Json whole(const ScriptType& type) {
+  Json schema = type.schema ? read(type.schema) : Json("$rows");
+  if (type.table) put_rows(schema, object_of(*type.table));
+  return schema;
+}
+
+MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
+  Json schema;
+  for (const auto& [name, type] : definitions()) {
+    if (type != row.type) continue;
+    schema["$ref"] = std::string("#/$defs/") + name;
+  }
+  if (schema.is_null()) schema = whole(row.type());
+  if (!schema.is_object()) schema = Json::object();
+  if (*row.limits) schema.update(read("{" + std::string(row.limits) + "}"));
+  if (*row.text) schema["description"] = row.text;
+  return schema;
+}
+
+MOCK_GATEWAY_INLINE Json object_of(const ScriptTable& table) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (std::size_t index = 0; index < table.count; ++index) {
+    const ScriptRow& row = table.rows[index];
+    properties[row.name] = schema_of(row);
+    if (row.required) required.push_back(row.name);
+  }
+  for (const char* remark : {"comment", "$schema"})
+    if (!properties.contains(remark)) properties[remark] = true;
+  Json schema;
+  schema["type"] = "object";
+  schema["properties"] = std::move(properties);
+  schema["patternProperties"]["^x-"] = true;
+  schema["additionalProperties"] = false;
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
+}  // namespace script_schemas
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Json script_schema() {
+  Json schema;
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "Script of mock_gateway, version 1";
+  schema.update(detail::script_schemas::whole(detail::script_types::document()));
+  Json& definitions = schema["$defs"] = Json::object();
+  for (const auto& [name, type] : detail::script_schemas::definitions())
+    definitions[name] = detail::script_schemas::whole(type());
+  return schema;
+}
+
+}}  // namespace mock_gateway
+
+// ---- document/script_sections.cpp -----------------------------------------------------------------------------------
+
+// A script document and its sections: stubs, operations, failures, chaos, connections, states.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+MOCK_GATEWAY_INLINE ScriptPlan& plan_of(void* target) { return *static_cast<ScriptPlan*>(target); }
+
+// "stubs".
+
+MOCK_GATEWAY_INLINE StubPlan& stub_of(void* target) { return *static_cast<StubPlan*>(target); }
+
+MOCK_GATEWAY_INLINE void set_stub_name(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).name = script_values::text_of(node);
+}
+
+MOCK_GATEWAY_INLINE void set_when(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).matchers = read_matchers(reader, node);
+}
+
+MOCK_GATEWAY_INLINE void set_should(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).validators = read_matchers(reader, node);
+}
+
+MOCK_GATEWAY_INLINE void add_reply(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).replies.push_back(read_reply(reader, node));
+}
+
+MOCK_GATEWAY_INLINE ScriptType replies() {
+  return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
+}
+
+MOCK_GATEWAY_INLINE void add_replies(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a reply");
+  reader.read_list(node, &add_reply, target);
+}
+
+MOCK_GATEWAY_INLINE void set_never(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::require_yes(node);
+  stub_of(target).expected_calls = Range(0);
+}
+
+MOCK_GATEWAY_INLINE ScriptType then() { return {"\"nothing_more\"", R"({"const":"nothing_more"})"}; }
+
+MOCK_GATEWAY_INLINE void set_then(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::one_of(node, {"nothing_more"});
+  stub_of(target).nothing_more = true;
+}
+
+MOCK_GATEWAY_INLINE void set_expect(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Range calls = read_value<Range>(reader, node);
+  const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
+  if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
+      !whole(calls.most()))
+    script_reading::fail(node, "calls are counted in whole numbers from 0 on");
+  stub_of(target).expected_calls = calls;
+}
+
+MOCK_GATEWAY_INLINE void set_times(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const auto times = read_value<std::size_t>(reader, node);
+  if (times == 0) script_reading::fail(node, "a stub that may not be asked is said by \"never\": true");
+  stub_of(target).at_most = times;
+}
+
+MOCK_GATEWAY_INLINE void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).priority = read_value<int>(reader, node);
+}
+
+MOCK_GATEWAY_INLINE ScriptType machine_states() {
+  return {"object of state machines and their states",
+          R"({"type":"object","propertyNames":{"minLength":1},"additionalProperties":{"type":"string"}})"};
+}
+
+MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object such as {\"order\": \"paid\"}");
+  std::vector<MachineState> states;
+  for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
+    if (machine.empty()) script_reading::fail(node, "a state machine has a name");
+    states.push_back({machine, script_values::text_of(node.member(machine, state))});
+  }
+  return states;
+}
+
+MOCK_GATEWAY_INLINE void set_in_state(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).in_states = read_states(node);
+}
+
+MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).then_states = read_states(node);
+}
+
+inline constexpr ScriptRow stub_rows[] = {
+    {"name", &text, "the name that reports show", &set_stub_name},
+    {"when", &when, "which requests it answers; unless set, all", &set_when},
+    {"should", &when, "what verify() demands of the requests that it answers", &set_should},
+    {"reply", &reply, "what it answers", &add_reply},
+    {"replies", &replies, "what it answers, one request each; the last stays", &add_replies},
+    {"never", &yes, "in place of a reply: it must not be asked", &set_never},
+    {"then", &then, "after the last reply, further requests are refused", &set_then},
+    {"expect", &range, "how many calls verify() expects", &set_expect},
+    {"times", &positive, "how many requests it answers before it steps aside", &set_times},
+    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority},
+    {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
+    {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
+};
+inline constexpr ScriptTable stub_table{"stub", stub_rows, std::size(stub_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType stub() { return {"object", nullptr, &stub_table}; }
+MOCK_GATEWAY_INLINE ScriptType stubs() { return {"list of stubs", R"({"type":"array","items":{"$ref":"#/$defs/stub"}})"}; }
+
+MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  StubPlan stub;
+  reader.read_object(node, stub_table, &stub);
+  stub.where = reader.where(node.pointer);
+  script_reading::only_key(node, {"reply", "replies", "never"}, "a stub");
+  if (node.find("never") && node.find("expect"))
+    script_reading::fail(node, "\"never\" expects no call, and \"expect\" some; choose one");
+  if (reader.noted() > noted) return;
+  require_consistent(stub);
+  plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
+}
+
+// "operations".
+
+inline constexpr ScriptRow http_reply_rows[] = {
+    {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
+    {"json", &any, "a body of JSON, in compact form", nullptr},
+    {"body", &text, "a body of text", nullptr},
+    {"base64", &base64, "a body of any bytes", nullptr},
+    {"content_type", &text, "its Content-Type", nullptr},
+    {"headers", &headers, "response headers", nullptr},
+    {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
+    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
+    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
+    {"type", &text, "with failure: `error.type`", nullptr},
+    {"param", &text, "with failure: `error.param`", nullptr},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
+};
+inline constexpr ScriptTable http_reply_table{"operation reply", http_reply_rows, std::size(http_reply_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
+
+inline constexpr ScriptRow operation_rows[] = {
+    {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
+    {"path", &text, "begins with \"/\"; a segment {name} takes any one", nullptr, true, R"("pattern":"^/")"},
+    {"reply", &http_reply, "what it answers", nullptr, true},
+};
+inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType operations_section() {
+  return {"list of operations", R"({"type":"array","items":"$rows"})", &operation_table};
+}
+
+MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, operation_table, nullptr);
+  if (reader.noted() > noted) return;
+  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
+                            read_http_reply(reader, node.at("reply"))};
+  Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+  plan_of(target).operations.push_back(std::move(mounted));
+}
+
+// "failures".
+
+inline constexpr ScriptRow scope_rows[] = {
+    {"operation", &operation, "an operation", nullptr},
+    {"key", &text, "a key, by name or id", nullptr},
+    {"model", &text, "a model", nullptr},
+};
+inline constexpr ScriptTable scope_table{"for", scope_rows, std::size(scope_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType scope() { return {"object with one key", nullptr, &scope_table}; }
+
+inline constexpr ScriptRow forced_failure_rows[] = {
+    {"failure", &failure, "the failure; its setters stand beside it", nullptr, true},
+    {"times", &positive, "how many requests; 1 unless set", nullptr},
+    {"always", &yes, "every request", nullptr},
+    {"for", &scope, "which requests; unless set, all", nullptr},
+    {"headers", &headers, "response headers", nullptr},
+    {"retry_after", &duration, "Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "retry-after-ms", nullptr},
+    {"should_retry", &boolean, "x-should-retry", nullptr},
+    {"type", &text, "`error.type`", nullptr},
+    {"param", &text, "`error.param`", nullptr},
+    {"error_body", &text, "a body in place of the error", nullptr},
+    {"error_json", &any, "JSON in place of the error", nullptr},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
+};
+inline constexpr ScriptTable forced_failure_table{"failures", forced_failure_rows, std::size(forced_failure_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType failures_section() {
+  return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
+}
+
+MOCK_GATEWAY_INLINE Failure with_headers(ScriptReader& reader, const ScriptNode& node, Failure failure) {
+  if (!node.find("headers")) return failure;
+  wire::Headers seen;
+  for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
+    failure =
+        seen.has(field.name) ? failure.add_header(field.name, field.value) : failure.header(field.name, field.value);
+    seen.add(field.name, field.value);
+  }
+  return failure;
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& node) {
+  if (node.find("times") && node.find("always"))
+    script_reading::fail(node, "\"times\" and \"always\" exclude each other");
+  if (node.find("always")) {
+    script_values::require_yes(node.at("always"));
+    return std::nullopt;
+  }
+  const std::size_t times = node.find("times") ? read_value<std::size_t>(reader, node.at("times")) : 1;
+  if (times == 0) script_reading::fail(node.at("times"), "expected a number from 1 on");
+  return times;
+}
+
+MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, forced_failure_table, nullptr);
+  if (reader.noted() > noted) return;
+  ScriptedFailure forced{with_headers(reader, node, read_failure(reader, node)), read_times(reader, node), {}, {}};
+  if (node.find("for")) {
+    const ScriptNode scope = node.at("for");
+    reader.read_object(scope, scope_table, nullptr);
+    const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
+    const ScriptNode value = scope.at(kind.data());
+    if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
+    if (kind == "model") forced.scope = for_model(script_values::text_of(value));
+    if (kind == "key") {
+      forced.key = script_values::text_of(value);
+      static_cast<void>(for_key(forced.key));  // throws for a secret
+    }
+  }
+  if (reader.noted() == noted) plan_of(target).failures.push_back(std::move(forced));
+}
+
+// "chaos".
+
+inline constexpr ScriptRow chaos_rows[] = {
+    {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
+    {"pace", &pace, "slows the reply", nullptr},
+    {"interim", &connection_fault, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
+    {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
+    {"before_headers", &yes, "trigger", nullptr},
+    {"after_headers", &yes, "trigger", nullptr},
+    {"after_events", &positive, "trigger", nullptr},
+    {"after_tokens", &positive, "trigger", nullptr},
+    {"after_bytes", &positive, "trigger", nullptr},
+    {"inside_event", &inside_event_type, "trigger", nullptr},
+    {"inside_character", &positive, "trigger", nullptr},
+    {"before_done", &yes, "trigger", nullptr},
+    {"at_end", &yes, "trigger", nullptr},
+    {"at_any_event", &positive, "trigger, drawn from the first so many events", nullptr},
+    {"at_any_token", &positive, "trigger, drawn from the first so many tokens", nullptr},
+    {"at_any_byte", &positive, "trigger, drawn from the first so many bytes", nullptr},
+    {"probability", &number, "strikes with this probability", &SetBy<&Chaos::probability>::apply, false,
+     R"("minimum":0,"maximum":1)"},
+    {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
+    {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
+    {"when", &when, "strikes only these requests", nullptr},
+    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
+    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
+    {"type", &text, "with failure: `error.type`", nullptr},
+    {"param", &text, "with failure: `error.param`", nullptr},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
+};
+inline constexpr ScriptTable chaos_table{"chaos", chaos_rows, std::size(chaos_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
+
+MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
+  const std::string_view kind =
+      script_reading::only_key(node, {"failure", "pace", "interim", "effect"}, "a rule of chaos");
+  if (kind == "failure") return Chaos(read_failure(reader, node));
+  if (kind == "pace") return Chaos(read_value<Pace>(reader, node.at("pace")));
+  if (kind == "interim") return Chaos(read_connection_fault(reader, node.at("interim")));
+  const Effect struck = read_effect(reader, node.at("effect"));
+  if (const std::optional<DrawnTrigger> drawn = read_drawn_trigger(reader, node)) return Chaos(*drawn, struck);
+  return Chaos(read_trigger(reader, node), struck);
+}
+
+MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
+  const std::size_t noted = reader.noted();
+  Chaos rule = bare_chaos(reader, node);
+  reader.read_object(node, chaos_table, &rule);
+  if (node.find("when")) {
+    for (const Matcher& matcher : read_matchers(reader, node.at("when"))) rule = rule.when(matcher);
+  }
+  if (reader.noted() == noted) plan_of(target).chaos.push_back(std::move(rule));
+}
+
+// "connections".
+
+inline constexpr ScriptRow connection_rows[] = {
+    {"fault", &connection_fault, "what goes wrong", nullptr, true},
+    {"times", &positive, "how many connections; 1 unless set", nullptr},
+    {"always", &yes, "every connection", nullptr},
+};
+inline constexpr ScriptTable connection_table{"connections", connection_rows, std::size(connection_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType connections_section() {
+  return {"list of connection faults", R"({"type":"array","items":"$rows"})", &connection_table};
+}
+
+MOCK_GATEWAY_INLINE void add_connection_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, connection_table, nullptr);
+  if (reader.noted() > noted) return;
+  plan_of(target).connections.push_back(
+      {read_connection_fault(reader, node.at("fault")), read_times(reader, node), reader.where(node.pointer)});
+}
+
+// The document.
+
+template <void (*Add)(ScriptReader&, const ScriptNode&, void*)>
+void read_section(ScriptReader& reader, const ScriptNode& node, void* target) {
+  plan_of(target).sections[node.pointer] += node.value.dump();
+  reader.read_list(node, Add, target);
+}
+
+MOCK_GATEWAY_INLINE void read_gateway_section(ScriptReader& reader, const ScriptNode& node, void* target) {
+  Options options;
+  read_gateway(reader, node, options);
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    for (const Json& other : plan_of(target).gateways)
+      if (other.contains(key)) script_reading::fail(node.member(key, value), "another file has said this before");
+  }
+  plan_of(target).gateways.push_back(node.value);
+}
+
+MOCK_GATEWAY_INLINE void add_states(ScriptReader&, const ScriptNode& node, void* target) {
+  plan_of(target).sections[node.pointer] += node.value.dump();
+  for (MachineState& state : read_states(node)) plan_of(target).states.push_back(std::move(state));
+}
+
+MOCK_GATEWAY_INLINE ScriptType version() { return {"1", R"({"const":1})"}; }
+
+MOCK_GATEWAY_INLINE void check_version(ScriptReader&, const ScriptNode& node, void*) {
+  if (node.value != 1)
+    script_reading::fail(node, "this release reads version 1 of the format, and this says " + node.value.dump());
+}
+
+inline constexpr ScriptRow document_rows[] = {
+    {"mock_gateway", &version, "the version of the format", &check_version, true},
+    {"gateway", &gateway, "how the gateway starts", &read_gateway_section},
+    {"keys", &keys, "API keys beside the default one", &read_section<&add_key>},
+    {"stubs", &stubs, "what is answered; the first that matches answers", &read_section<&add_stub>},
+    {"operations", &operations_section, "other operations, behind the same keys", &read_section<&add_operation>},
+    {"failures", &failures_section, "failures forced on requests", &read_section<&add_failure>},
+    {"chaos", &chaos_section, "rules of chaos", &read_section<&add_chaos>},
+    {"connections", &connections_section, "faults of connections", &read_section<&add_connection_fault>},
+    {"states", &machine_states, "where state machines start", &add_states},
+};
+inline constexpr ScriptTable document_table{"document", document_rows, std::size(document_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &document_table}; }
+
+/// Warns of each stub that an earlier one of this document always hides.
+MOCK_GATEWAY_INLINE void warn_of_hidden(ScriptReader& reader, const ScriptPlan& plan, std::size_t first, const std::string& pointer) {
+  for (std::size_t later = first; later < plan.stubs.size(); ++later) {
+    const StubPlan& hidden = plan.stubs[later].plan;
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const StubPlan& hiding = plan.stubs[earlier].plan;
+      const bool always = !hiding.at_most && hiding.in_states.empty() && hiding.priority >= hidden.priority;
+      const auto is_asked_too = [&hidden](const Matcher& matcher) {
+        return std::any_of(hidden.matchers.begin(), hidden.matchers.end(),
+                           [&matcher](const Matcher& other) { return other.to_string() == matcher.to_string(); });
+      };
+      if (!always || !std::all_of(hiding.matchers.begin(), hiding.matchers.end(), is_asked_too)) continue;
+      reader.warn(pointer + "/" + std::to_string(later - first),
+                  "this stub never answers: the one at " + hiding.where.to_string() + " matches all that it matches");
+      break;
+    }
+  }
+}
+
+}  // namespace script_types
+
+MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::http_reply_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (node.find("failure")) {
+    for (const char* key : {"status", "json", "body", "base64"})
+      if (node.find(key))
+        script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
+    return script_types::with_headers(reader, node, read_failure(reader, node));
+  }
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (is_failure_key(key) && key != "content_type")
+      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
+  }
+  const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
+  const bool none = !node.find("json") && !node.find("body") && !node.find("base64");
+  const std::string_view kind = none ? "" : script_reading::only_key(node, {"json", "body", "base64"}, "a reply");
+  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type"))
+                           : kind == "json"          ? "application/json"
+                           : kind == "base64"        ? "application/octet-stream"
+                                                     : "text/plain; charset=utf-8";
+  HttpReply reply = kind == "json"     ? HttpReply(status, node.at("json").value, type)
+                    : kind == "body"   ? HttpReply(status, script_values::text_of(node.at("body")), type)
+                    : kind == "base64" ? HttpReply(status, script_values::decode_base64(node.at("base64")), type)
+                                       : HttpReply(status, "", type);
+  wire::Headers seen;
+  if (node.find("headers")) {
+    for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
+      reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+      seen.add(field.name, field.value);
+    }
+  }
+  return reply;
+}
+
+MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
+  const std::size_t stubs = plan.stubs.size();
+  reader.read_object(node, script_types::document_table, &plan);
+  // Where one could not be read, the others' numbers are not those of the document.
+  if (reader.noted() == 0) script_types::warn_of_hidden(reader, plan, stubs, "/stubs");
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_values.cpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+MOCK_GATEWAY_INLINE ScriptType any() { return {"any JSON", "true"}; }
+MOCK_GATEWAY_INLINE ScriptType boolean() { return {"true or false", R"({"type":"boolean"})"}; }
+MOCK_GATEWAY_INLINE ScriptType yes() { return {"true", R"({"const":true})"}; }
+MOCK_GATEWAY_INLINE ScriptType text() { return {"text", R"({"type":"string"})"}; }
+MOCK_GATEWAY_INLINE ScriptType base64() { return {"base64", R"({"type":"string","contentEncoding":"base64"})"}; }
+MOCK_GATEWAY_INLINE ScriptType count() { return {"whole number, not negative", R"({"type":"integer","minimum":0})"}; }
+MOCK_GATEWAY_INLINE ScriptType positive() { return {"whole number, at least 1", R"({"type":"integer","minimum":1})"}; }
+MOCK_GATEWAY_INLINE ScriptType whole() { return {"whole number", R"({"type":"integer"})"}; }
+MOCK_GATEWAY_INLINE ScriptType number() { return {"number", R"({"type":"number"})"}; }
+MOCK_GATEWAY_INLINE ScriptType texts() { return {"list of texts", R"({"type":"array","items":{"type":"string"}})"}; }
+MOCK_GATEWAY_INLINE ScriptType json_object() { return {"JSON object", R"({"type":"object"})"}; }
+MOCK_GATEWAY_INLINE ScriptType duration() {
+  return {"duration", R"({"type":"string","pattern":"^[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
+}
+MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
+  return {"duration, or \"off\"",
+          R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
+}
+MOCK_GATEWAY_INLINE ScriptType rate_limit() {
+  return {"\"REQUESTS/WINDOW\"",
+          R"({"type":"string","pattern":"^[0-9]{1,9}/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
+}
+MOCK_GATEWAY_INLINE ScriptType timing() {
+  return {"duration, or a distribution",
+          R"({"anyOf":[{"$ref":"#/$defs/duration"},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("uniform":{"type":"array","items":{"$ref":"#/$defs/duration"},"minItems":2,"maxItems":2},)"
+          R"("normal":{"type":"array","items":{"$ref":"#/$defs/duration"},"minItems":2,"maxItems":2},)"
+          R"("log_normal":{"type":"array","prefixItems":[{"$ref":"#/$defs/duration"},{"type":"number"}],)"
+          R"("minItems":2,"maxItems":2},)"
+          R"("recorded":{"type":"array","items":{"$ref":"#/$defs/duration"},"minItems":1}}}]})"};
+}
+MOCK_GATEWAY_INLINE ScriptType rate() {
+  return {"number, or a distribution",
+          R"({"anyOf":[{"type":"number","exclusiveMinimum":0},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("uniform":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},)"
+          R"("normal":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},)"
+          R"("log_normal":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},)"
+          R"("recorded":{"type":"array","items":{"type":"number"},"minItems":1}}}]})"};
+}
+MOCK_GATEWAY_INLINE ScriptType chunking() {
+  return {"\"tokens\", \"words\", \"characters\", or how many of them, bytes or pieces",
+          R"({"anyOf":[{"enum":["tokens","words","characters"]},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("tokens":{"type":"integer","minimum":1},"words":{"type":"integer","minimum":1},)"
+          R"("characters":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},)"
+          R"("pieces":{"type":"array","items":{"type":"string","minLength":1}}}}]})"};
+}
+MOCK_GATEWAY_INLINE ScriptType headers() {
+  return {"object of header fields", R"({"type":"object","additionalProperties":{"anyOf":[{"type":"string"},)"
+                                     R"({"type":"array","items":{"type":"string"},"minItems":1}]}})"};
+}
+MOCK_GATEWAY_INLINE ScriptType range() {
+  return {"number, or a range",
+          R"({"anyOf":[{"type":"number"},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("at_least":{"type":"number"},"at_most":{"type":"number"},)"
+          R"("between":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2}}}]})"};
+}
+MOCK_GATEWAY_INLINE ScriptType operation() {
+  return {"operation", R"({"type":"string","pattern":"^(chat_completions|list_models|[A-Z]+ /[!-~]*)$"})"};
+}
+MOCK_GATEWAY_INLINE ScriptType operations() { return {"list of operations", R"({"type":"array","items":{"$ref":"#/$defs/operation"}})"}; }
+MOCK_GATEWAY_INLINE ScriptType logprobs() {
+  return {"list of numbers, or of objects with logprob and top",
+          R"({"type":"array","items":{"anyOf":[{"type":"number","maximum":0},)"
+          R"({"type":"object","additionalProperties":false,"required":["logprob"],"properties":{)"
+          R"("logprob":{"type":"number","maximum":0},"top":{"type":"array","items":{"type":"object",)"
+          R"("additionalProperties":false,"required":["token","logprob"],"properties":{"token":{"type":"string"},)"
+          R"("logprob":{"type":"number","maximum":0}}}}}}]}})"};
+}
+
+}  // namespace script_types
+
+namespace script_values {
+
+MOCK_GATEWAY_INLINE const std::string& text_of(const ScriptNode& node) {
+  if (!node.value.is_string()) script_reading::fail_expected(node, "a string");
+  return node.value.get_ref<const std::string&>();
+}
+
+MOCK_GATEWAY_INLINE ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
+  if (!node.value.is_array() || node.value.size() != size) script_reading::fail_expected(node, what);
+  return node;
+}
+
+MOCK_GATEWAY_INLINE void require_yes(const ScriptNode& node) {
+  if (!node.value.is_boolean()) script_reading::fail_expected(node, "true");
+  if (!node.value.get<bool>()) script_reading::fail(node, "expected true; leave the key out for the opposite");
+}
+
+MOCK_GATEWAY_INLINE std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words) {
+  const std::string& text = text_of(node);
+  for (std::size_t index = 0; index < words.size(); ++index)
+    if (words[index] == text) return index;
+  script_reading::fail(node,
+                       "unknown value \"" + text::printable(text, 60) + "\"" + script_reading::suggestion(text, words));
+}
+
+MOCK_GATEWAY_INLINE int base64_value(char digit) {
+  if (digit >= 'A' && digit <= 'Z') return digit - 'A';
+  if (digit >= 'a' && digit <= 'z') return digit - 'a' + 26;
+  if (digit >= '0' && digit <= '9') return digit - '0' + 52;
+  if (digit == '+' || digit == '-') return 62;
+  return digit == '/' || digit == '_' ? 63 : -1;
+}
+
+MOCK_GATEWAY_INLINE std::string decode_base64(const ScriptNode& node) {
+  std::string_view digits = text_of(node);
+  while (!digits.empty() && digits.back() == '=') digits.remove_suffix(1);
+  std::string bytes;
+  unsigned buffer = 0;
+  int bits = 0;
+  for (const char digit : digits) {
+    const int value = base64_value(digit);
+    if (value < 0) script_reading::fail(node, "expected base64 (RFC 4648)");
+    buffer = (buffer << 6 | static_cast<unsigned>(value)) & 0xffffU;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(buffer >> bits & 0xffU);
+  }
+  if (bits == 6) script_reading::fail(node, "expected base64 (RFC 4648); a digit is missing");
+  return bytes;
+}
+
+/// A number with a unit; nothing for any other text, and beyond 100 years.
+MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double nanoseconds;
+  };
+  constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  double number = 0;
+  const auto [last, problem] = std::from_chars(text.data(), text.data() + end, number, std::chars_format::fixed);
+  if (problem != std::errc() || last != text.data() + end || text.front() == '.' || text[end - 1] == '.')
+    return std::nullopt;
+  for (const Unit& unit : units) {
+    constexpr double most = 100.0 * 365 * 24 * 3.6e12;
+    if (text.substr(end) != unit.name) continue;
+    const double nanoseconds = std::round(number * unit.nanoseconds);
+    if (nanoseconds > most) return std::nullopt;
+    return Duration(static_cast<std::int64_t>(nanoseconds));
+  }
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE Duration require_duration(const ScriptNode& node, std::string_view text, const std::string& what) {
+  if (const std::optional<Duration> duration = duration_of(text)) return *duration;
+  script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
+}
+
+/// The only key of an object that says how a number is drawn.
+MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char* what) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, what);
+  const char* const key = script_reading::only_key(node, {"uniform", "normal", "log_normal", "recorded"}, what);
+  if (node.value.size() > 1) script_reading::fail(node, std::string("\"") + key + "\" stands alone");
+  return key;
+}
+
+template <class T>
+std::vector<T> list_of(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  std::vector<T> values;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    values.push_back(read_value<T>(reader, node.element(index)));
+  return values;
+}
+
+}  // namespace script_values
+
+MOCK_GATEWAY_INLINE bool read_as(As<bool>, ScriptReader&, const ScriptNode& node) {
+  if (!node.value.is_boolean()) script_reading::fail_expected(node, "true or false");
+  return node.value.get<bool>();
+}
+
+MOCK_GATEWAY_INLINE std::string read_as(As<std::string>, ScriptReader&, const ScriptNode& node) { return script_values::text_of(node); }
+
+MOCK_GATEWAY_INLINE std::int64_t read_as(As<std::int64_t>, ScriptReader&, const ScriptNode& node) {
+  if (!node.value.is_number_integer()) script_reading::fail_expected(node, "a whole number");
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
+    script_reading::fail(node, "the number is beyond 64 bits");
+  return node.value.get<std::int64_t>();
+}
+
+MOCK_GATEWAY_INLINE std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node) {
+  const std::int64_t number = read_value<std::int64_t>(reader, node);
+  if (number < 0) script_reading::fail_expected(node, "a number that is not negative");
+  return static_cast<std::size_t>(number);
+}
+
+MOCK_GATEWAY_INLINE int read_as(As<int>, ScriptReader& reader, const ScriptNode& node) {
+  const std::int64_t number = read_value<std::int64_t>(reader, node);
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
+    script_reading::fail(node, "the number is beyond 32 bits");
+  return static_cast<int>(number);
+}
+
+MOCK_GATEWAY_INLINE double read_as(As<double>, ScriptReader&, const ScriptNode& node) {
+  if (!node.value.is_number()) script_reading::fail_expected(node, "a number");
+  return node.value.get<double>();
+}
+
+MOCK_GATEWAY_INLINE Json read_as(As<Json>, ScriptReader&, const ScriptNode& node) { return node.value; }
+
+MOCK_GATEWAY_INLINE Duration read_as(As<Duration>, ScriptReader&, const ScriptNode& node) {
+  const std::string what = "a duration with its unit, such as \"250us\", \"20ms\", \"1.5s\", \"2m\" or \"1h\"";
+  if (!node.value.is_string()) script_reading::fail_expected(node, what);
+  return script_values::require_duration(node, script_values::text_of(node), what);
+}
+
+MOCK_GATEWAY_INLINE std::optional<Duration> read_as(As<std::optional<Duration>>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value == "off") return std::nullopt;
+  return read_value<Duration>(reader, node);
+}
+
+MOCK_GATEWAY_INLINE Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return Timing(read_value<Duration>(reader, node));
+  const char* const key =
+      script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
+  const ScriptNode numbers = node.at(key);
+  const std::string_view kind = key;
+  if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
+  script_values::require_list(numbers, 2, "a list of two");
+  const Duration first = read_value<Duration>(reader, numbers.element(0));
+  if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
+  const Duration second = read_value<Duration>(reader, numbers.element(1));
+  return kind == "uniform" ? uniform(first, second) : normal(first, second);
+}
+
+MOCK_GATEWAY_INLINE Rate read_as(As<Rate>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_number()) return Rate(node.value.get<double>());
+  const std::string_view kind =
+      script_values::distribution(node, "a number, or uniform, normal, log_normal or recorded");
+  const ScriptNode numbers = node.at(kind.data());
+  const std::vector<double> list = script_values::list_of<double>(reader, numbers);
+  if (kind == "recorded") return recorded(list);
+  script_values::require_list(numbers, 2, "a list of two");
+  if (kind == "uniform") return uniform(list[0], list[1]);
+  return kind == "normal" ? normal(list[0], list[1]) : log_normal(list[0], list[1]);
+}
+
+MOCK_GATEWAY_INLINE Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
+  constexpr Chunking::Kind kinds[] = {Chunking::Kind::tokens, Chunking::Kind::words, Chunking::Kind::characters,
+                                      Chunking::Kind::bytes};
+  if (node.value.is_string()) return Chunking(kinds[script_values::one_of(node, {"tokens", "words", "characters"})], 1);
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "\"tokens\", \"words\", \"characters\", or an object such as {\"words\": 2}");
+  const std::vector<const char*> keys = {"tokens", "words", "characters", "bytes", "pieces"};
+  const std::string_view key = script_reading::only_key(node, keys, "an object that says how a stream is cut");
+  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const ScriptNode value = node.at(key.data());
+  if (key == "pieces") return by_pieces(script_values::list_of<std::string>(reader, value));
+  std::size_t kind = 0;
+  while (keys[kind] != key) ++kind;
+  return Chunking(kinds[kind], read_value<std::size_t>(reader, value));
+}
+
+MOCK_GATEWAY_INLINE Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_number()) return Range(node.value.get<double>());
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or at_least, at_most or between");
+  const std::string_view key = script_reading::only_key(node, {"at_least", "at_most", "between"}, "a range");
+  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const ScriptNode value = node.at(key.data());
+  if (key == "at_least") return at_least(read_value<double>(reader, value));
+  if (key == "at_most") return at_most(read_value<double>(reader, value));
+  script_values::require_list(value, 2, "a list of two numbers");
+  return between(read_value<double>(reader, value.element(0)), read_value<double>(reader, value.element(1)));
+}
+
+MOCK_GATEWAY_INLINE std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  std::vector<TokenLogprob> tokens;
+  for (std::size_t index = 0; index < node.value.size(); ++index) {
+    const ScriptNode one = node.element(index);
+    if (one.value.is_number()) {
+      tokens.emplace_back(one.value.get<double>());
+      continue;
+    }
+    if (!one.find("logprob")) script_reading::fail_expected(one, "a number, or an object with \"logprob\"");
+    const double logprob = read_value<double>(reader, one.at("logprob"));
+    if (!one.find("top")) {
+      tokens.emplace_back(logprob);
+      continue;
+    }
+    std::vector<TopLogprob> top;
+    const ScriptNode list = one.at("top");
+    if (!list.value.is_array()) script_reading::fail_expected(list, "a list");
+    for (std::size_t rank = 0; rank < list.value.size(); ++rank) {
+      const ScriptNode other = list.element(rank);
+      if (!other.find("token") || !other.find("logprob"))
+        script_reading::fail_expected(other, "an object with \"token\" and \"logprob\"");
+      top.push_back(
+          {read_value<std::string>(reader, other.at("token")), read_value<double>(reader, other.at("logprob"))});
+    }
+    tokens.emplace_back(logprob, std::move(top));
+  }
+  return tokens;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node) {
+  return script_values::list_of<std::string>(reader, node);
+}
+
+MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
+  wire::Headers headers;
+  for (const auto& [name, value] : node.value.get_ref<const Json::object_t&>()) {
+    const ScriptNode field = node.member(name, value);
+    if (!value.is_array()) {
+      headers.add(name, script_values::text_of(field));
+      continue;
+    }
+    for (std::string& line : script_values::list_of<std::string>(reader, field)) headers.add(name, std::move(line));
+  }
+  return headers;
+}
+
+MOCK_GATEWAY_INLINE RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
+  const std::string what = "REQUESTS/WINDOW, such as \"60/1m\"";
+  if (!node.value.is_string()) script_reading::fail_expected(node, what);
+  const std::string_view text = script_values::text_of(node);
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::int64_t> requests = text::whole_number(text.substr(0, slash));
+  const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
+  if (!requests || window.empty()) script_reading::fail(node, "expected " + what);
+  return {static_cast<std::size_t>(*requests), script_values::require_duration(node, window, what)};
+}
+
+MOCK_GATEWAY_INLINE Operation read_as(As<Operation>, ScriptReader&, const ScriptNode& node) {
+  const std::string& text = script_values::text_of(node);
+  if (text == "chat_completions") return chat_completions();
+  if (text == "list_models") return list_models();
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos || space + 1 >= text.size() || text[space + 1] != '/')
+    script_reading::fail(node,
+                         "expected an operation: chat_completions, list_models, or a method and path such as \"POST "
+                         "/v1/images/generations\"");
+  return operation(text.substr(0, space), text.substr(space + 1));
+}
+
+MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node) {
+  return script_values::list_of<Operation>(reader, node);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 #undef MOCK_GATEWAY_ABI
 #undef MOCK_GATEWAY_INLINE
 #endif  // MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
@@ -26106,227 +30162,246 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     66    core/json.hpp
 //     79    core/source_location.hpp
 //     98    gateway/forward.hpp
-//    129    gateway/gateway.hpp
-//    286    core/duration.hpp
-//    296    model/profile.hpp
-//    327    model/tokenizer.hpp
-//    337    gateway/options.hpp
-//    452    core/wait.hpp
-//    478    model/acceptance.hpp
-//    601    model/finding.hpp
-//    639    model/chat_request.hpp
-//    778    model/received_request.hpp
-//    848    model/failure.hpp
-//    958    model/connection_fault.hpp
-//   1057    script/scope.hpp
-//   1096    evidence/journal.hpp
-//   1339    evidence/verification.hpp
-//   1422    model/range.hpp
-//   1453    core/clock.hpp
-//   1560    model/fault.hpp
-//   1731    model/hold.hpp
-//   1772    model/pace.hpp
-//   1935    model/sse_dialect.hpp
-//   2035    model/writes.hpp
-//   2063    model/reply.hpp
-//   2381    script/matcher.hpp
-//   2459    gateway/chat_script.hpp
-//   2618    model/http_reply.hpp
-//   2688    model/operation.hpp
-//   2714    script/matchers.hpp
-//   2828    script/failure_scope.hpp
-//   2861    script/chaos.hpp
-//   2960    evidence/review.hpp
-//   3058    keys/api_key.hpp
-//   3132    keys/keys.hpp
-//   3180    core/error.hpp
-//   3193    gateway/sweep.hpp
-//   3340    gateway/catalogue.hpp
-//   3483    core/printed.hpp
-//   3515    core/reporter.hpp
-//   3559  Implementation
-//   3614    core/text.hpp
-//   3721    core/random.hpp
-//   3755    core/json_reader.hpp
-//   3813    core/json_pointer.hpp
-//   3832    core/calendar.hpp
-//   3867    core/access.hpp
-//   3912    core/timeline.hpp
-//   4050    core/process.hpp
-//   4077    core/warning.hpp
-//   4089    model/profile_traits.hpp
-//   4190    model/reply_data.hpp
-//   4256    model/request_error.hpp
-//   4270    model/chat_parser.hpp
-//   4289    model/finding_kinds.hpp
-//   4348    model/checks.hpp
-//   4365    model/reply_checks.hpp
-//   4402    model/chat_fields.hpp
-//   4453    model/chat_reader.hpp
-//   4543    keys/secrets.hpp
-//   4592    keys/key_store.hpp
-//   4691    answer/bodies.hpp
-//   4720    answer/events.hpp
-//   4768    answer/tokens.hpp
-//   4847    answer/completion.hpp
-//   4958    answer/completion_json.hpp
-//   4995    answer/completion_events.hpp
-//   5065    answer/words.hpp
-//   5082    answer/default_reply.hpp
-//   5100    answer/schema_pattern.hpp
-//   5193    answer/schema_instance.hpp
-//   5235    answer/occurrences.hpp
-//   5260    answer/schema_checker.hpp
-//   5389    script/matcher_node.hpp
-//   5507    script/script.hpp
-//   5697    script/chaos_plan.hpp
-//   5727    script/chaos_rules.hpp
-//   5803    script/excerpts.hpp
-//   5831    script/connection_faults.hpp
-//   5881    script/json_comparison.hpp
-//   5910    script/forced_failures.hpp
-//   5950    script/matcher_leaf.hpp
-//   5981    delivery/gzip.hpp
-//   6009    delivery/framing.hpp
-//   6060    delivery/outlet.hpp
-//   6108    delivery/pace_schedule.hpp
-//   6152    delivery/progress.hpp
-//   6218    delivery/delivery.hpp
-//   6383    delivery/waits.hpp
-//   6455    evidence/record.hpp
-//   6693    evidence/diagnosis.hpp
-//   6765    evidence/redaction.hpp
-//   6786    evidence/judging.hpp
-//   6807    evidence/verifier.hpp
-//   6869    http/sockets.hpp
-//   6974    http/connection.hpp
-//   7169    http/request_reader.hpp
-//   7207    http/connection_handler.hpp
-//   7231    http/server.hpp
-//   7268    http/acceptor.hpp
-//   7311    http/compatibility.hpp
-//   7323    http/workers.hpp
-//   7369    http/response.hpp
-//   7387    serve/operations.hpp
-//   7426    serve/gateway_state.hpp
-//   7481    serve/answer.hpp
-//   7532    serve/judgement.hpp
-//   7582    serve/runner.hpp
-//   7616    serve/connection_loop.hpp
-//   7644    serve/chat_judge.hpp
-//   7657    serve/content_type.hpp
-//   7668    serve/model_check.hpp
-//   7683    serve/reply_answer.hpp
-//   7699    serve/tester_code.hpp
-//   7749    serve/delivery_report.hpp
-//   7771    serve/judge.hpp
-//   7784    serve/profile_headers.hpp
-//   7797    gateway/catalogue_entries.hpp
-//   7970    gateway/option_values.hpp
-//   8016    gateway/sweep_run.hpp
-//   8038    core/calendar.cpp
-//   8137    core/clock.cpp
-//   8645    core/json_pointer.cpp
-//   8702    core/json_reader.cpp
-//   9022    core/process.cpp
-//   9046    core/random.cpp
-//   9101    core/reporter.cpp
-//   9120    core/source_location.cpp
-//   9134    core/text.cpp
-//   9449    core/wait.cpp
-//   9459    core/warning.cpp
-//   9473    model/acceptance.cpp
-//   9519    model/chat_fields.cpp
-//   9661    model/chat_messages.cpp
-//   9849    model/chat_reader.cpp
-//  10187    model/chat_request.cpp
-//  10297    model/checks.cpp
-//  10330    model/connection_fault.cpp
-//  10422    model/failure.cpp
-//  10602    model/fault.cpp
-//  10736    model/finding.cpp
-//  10761    model/hold.cpp
-//  10781    model/http_reply.cpp
-//  10832    model/pace.cpp
-//  11031    model/profile.cpp
-//  11152    model/range.cpp
-//  11180    model/received_request.cpp
-//  11252    model/reply.cpp
-//  11655    model/reply_checks.cpp
-//  11860    model/sse_dialect.cpp
-//  11997    keys/api_key.cpp
-//  12047    keys/key_store.cpp
-//  12314    keys/keys.cpp
-//  12360    keys/secrets.cpp
-//  12564    answer/bodies.cpp
-//  12671    answer/completion.cpp
-//  12907    answer/completion_events.cpp
-//  13118    answer/completion_json.cpp
-//  13335    answer/default_reply.cpp
-//  13480    answer/events.cpp
-//  13498    answer/occurrences.cpp
-//  13520    answer/schema_checker.cpp
-//  14076    answer/schema_instance.cpp
-//  14595    answer/schema_pattern.cpp
-//  15146    answer/tokens.cpp
-//  15375    answer/words.cpp
-//  15436    script/chaos.cpp
-//  15577    script/chaos_rules.cpp
-//  15667    script/connection_faults.cpp
-//  15748    script/excerpts.cpp
-//  15811    script/field_matchers.cpp
-//  16154    script/forced_failures.cpp
-//  16236    script/json_comparison.cpp
-//  16322    script/matcher.cpp
-//  16560    script/matchers.cpp
-//  16907    script/scope.cpp
-//  16962    script/script.cpp
-//  17239    script/text_matchers.cpp
-//  17357    delivery/delivery.cpp
-//  17920    delivery/framing.cpp
-//  18025    delivery/gzip.cpp
-//  18092    delivery/outlet.cpp
-//  18109    delivery/pace_schedule.cpp
-//  18178    delivery/progress.cpp
-//  18230    evidence/diagnosis.cpp
-//  18416    evidence/exchange.cpp
-//  18705    evidence/journal.cpp
-//  18842    evidence/record.cpp
-//  19196    evidence/redaction.cpp
-//  19295    evidence/review.cpp
-//  19816    evidence/verification.cpp
-//  20272    http/acceptor.cpp
-//  20356    http/compatibility.cpp
-//  20466    http/connection.cpp
-//  20928    http/request_reader.cpp
-//  21237    http/response.cpp
-//  21318    http/server.cpp
-//  21594    http/sockets.cpp
-//  21954    http/workers.cpp
-//  22063    serve/answer.cpp
-//  22087    serve/chat_judge.cpp
-//  22279    serve/connection_loop.cpp
-//  22366    serve/content_type.cpp
-//  22385    serve/delivery_report.cpp
-//  22470    serve/gateway_state.cpp
-//  22513    serve/judge.cpp
-//  22681    serve/judgement.cpp
-//  22721    serve/model_check.cpp
-//  22740    serve/operations.cpp
-//  22841    serve/profile_headers.cpp
-//  22883    serve/reply_answer.cpp
-//  23012    serve/runner.cpp
-//  23198    serve/tester_code.cpp
-//  23215    gateway/catalogue.cpp
-//  23491    gateway/catalogue_delivery.cpp
-//  23994    gateway/catalogue_entries.cpp
-//  24145    gateway/catalogue_failures.cpp
-//  24403    gateway/catalogue_replies.cpp
-//  24766    gateway/chat_script.cpp
-//  24906    gateway/gateway.cpp
-//  25180    gateway/options.cpp
-//  25327    gateway/sweep.cpp
-//  25774  Adapters
-//  25791    adapters/catch2.hpp
-//  25896    adapters/doctest.hpp
-//  26009    adapters/gtest.hpp
+//    130    gateway/gateway.hpp
+//    309    core/duration.hpp
+//    319    model/profile.hpp
+//    350    model/tokenizer.hpp
+//    360    gateway/options.hpp
+//    475    core/wait.hpp
+//    501    model/acceptance.hpp
+//    624    model/finding.hpp
+//    662    model/chat_request.hpp
+//    801    model/received_request.hpp
+//    871    model/failure.hpp
+//    981    model/connection_fault.hpp
+//   1080    script/scope.hpp
+//   1119    evidence/near_miss.hpp
+//   1159    evidence/journal.hpp
+//   1404    model/range.hpp
+//   1435    evidence/verification.hpp
+//   1547    core/clock.hpp
+//   1654    model/fault.hpp
+//   1825    model/hold.hpp
+//   1866    model/pace.hpp
+//   2029    model/sse_dialect.hpp
+//   2129    model/writes.hpp
+//   2157    model/reply.hpp
+//   2475    script/matcher.hpp
+//   2553    gateway/chat_script.hpp
+//   2714    model/http_reply.hpp
+//   2784    model/operation.hpp
+//   2810    script/matchers.hpp
+//   2924    script/failure_scope.hpp
+//   2957    script/chaos.hpp
+//   3056    evidence/review.hpp
+//   3156    evidence/evidence_json.hpp
+//   3175    keys/api_key.hpp
+//   3249    keys/keys.hpp
+//   3297    core/error.hpp
+//   3310    gateway/sweep.hpp
+//   3457    gateway/catalogue.hpp
+//   3602    document/script_document.hpp
+//   3725    core/printed.hpp
+//   3757    core/reporter.hpp
+//   3801  Implementation
+//   3858    core/text.hpp
+//   3968    core/random.hpp
+//   4002    core/json_reader.hpp
+//   4060    core/json_pointer.hpp
+//   4079    core/calendar.hpp
+//   4116    core/access.hpp
+//   4170    core/timeline.hpp
+//   4308    core/process.hpp
+//   4335    core/warning.hpp
+//   4347    model/profile_traits.hpp
+//   4448    model/reply_data.hpp
+//   4514    model/request_error.hpp
+//   4528    model/chat_parser.hpp
+//   4547    model/finding_kinds.hpp
+//   4606    model/checks.hpp
+//   4623    model/reply_checks.hpp
+//   4660    model/chat_fields.hpp
+//   4711    model/chat_reader.hpp
+//   4801    keys/secrets.hpp
+//   4850    keys/key_store.hpp
+//   4949    answer/bodies.hpp
+//   4978    answer/events.hpp
+//   5026    answer/tokens.hpp
+//   5105    answer/completion.hpp
+//   5216    answer/completion_json.hpp
+//   5253    answer/completion_events.hpp
+//   5323    answer/words.hpp
+//   5340    answer/default_reply.hpp
+//   5358    answer/schema_pattern.hpp
+//   5451    answer/schema_instance.hpp
+//   5493    answer/occurrences.hpp
+//   5518    answer/schema_checker.hpp
+//   5647    script/matcher_node.hpp
+//   5765    script/script.hpp
+//   5970    script/chaos_plan.hpp
+//   6000    script/chaos_rules.hpp
+//   6080    script/connection_faults.hpp
+//   6132    script/forced_failures.hpp
+//   6175    script/excerpts.hpp
+//   6203    script/json_comparison.hpp
+//   6232    script/matcher_leaf.hpp
+//   6263    delivery/gzip.hpp
+//   6291    delivery/framing.hpp
+//   6342    delivery/outlet.hpp
+//   6390    delivery/pace_schedule.hpp
+//   6434    delivery/progress.hpp
+//   6500    delivery/delivery.hpp
+//   6665    delivery/waits.hpp
+//   6737    evidence/record.hpp
+//   6983    evidence/diagnosis.hpp
+//   7062    evidence/redaction.hpp
+//   7083    evidence/judging.hpp
+//   7104    evidence/verifier.hpp
+//   7170    http/sockets.hpp
+//   7275    http/connection.hpp
+//   7470    http/request_reader.hpp
+//   7508    http/connection_handler.hpp
+//   7532    http/server.hpp
+//   7569    http/acceptor.hpp
+//   7612    http/compatibility.hpp
+//   7624    http/workers.hpp
+//   7670    http/response.hpp
+//   7688    serve/operations.hpp
+//   7729    serve/gateway_state.hpp
+//   7784    serve/answer.hpp
+//   7835    serve/judgement.hpp
+//   7887    serve/runner.hpp
+//   7921    serve/connection_loop.hpp
+//   7949    serve/chat_judge.hpp
+//   7962    serve/content_type.hpp
+//   7973    serve/model_check.hpp
+//   7988    serve/reply_answer.hpp
+//   8004    serve/tester_code.hpp
+//   8054    serve/delivery_report.hpp
+//   8076    serve/judge.hpp
+//   8089    serve/profile_headers.hpp
+//   8102    gateway/option_values.hpp
+//   8151    gateway/catalogue_entries.hpp
+//   8324    gateway/sweep_run.hpp
+//   8346    document/script_reader.hpp
+//   8471    document/script_files.hpp
+//   8492    document/script_sections.hpp
+//   8593    document/script_values.hpp
+//   8712    core/calendar.cpp
+//   8822    core/clock.cpp
+//   9330    core/json_pointer.cpp
+//   9387    core/json_reader.cpp
+//   9707    core/process.cpp
+//   9731    core/random.cpp
+//   9786    core/reporter.cpp
+//   9805    core/source_location.cpp
+//   9819    core/text.cpp
+//  10149    core/wait.cpp
+//  10159    core/warning.cpp
+//  10173    model/acceptance.cpp
+//  10219    model/chat_fields.cpp
+//  10361    model/chat_messages.cpp
+//  10549    model/chat_reader.cpp
+//  10887    model/chat_request.cpp
+//  10997    model/checks.cpp
+//  11030    model/connection_fault.cpp
+//  11122    model/failure.cpp
+//  11302    model/fault.cpp
+//  11436    model/finding.cpp
+//  11461    model/hold.cpp
+//  11481    model/http_reply.cpp
+//  11532    model/pace.cpp
+//  11731    model/profile.cpp
+//  11852    model/range.cpp
+//  11880    model/received_request.cpp
+//  11952    model/reply.cpp
+//  12355    model/reply_checks.cpp
+//  12560    model/sse_dialect.cpp
+//  12697    keys/api_key.cpp
+//  12747    keys/key_store.cpp
+//  13014    keys/keys.cpp
+//  13060    keys/secrets.cpp
+//  13264    answer/bodies.cpp
+//  13371    answer/completion.cpp
+//  13607    answer/completion_events.cpp
+//  13818    answer/completion_json.cpp
+//  14035    answer/default_reply.cpp
+//  14180    answer/events.cpp
+//  14198    answer/occurrences.cpp
+//  14220    answer/schema_checker.cpp
+//  14776    answer/schema_instance.cpp
+//  15295    answer/schema_pattern.cpp
+//  15846    answer/tokens.cpp
+//  16075    answer/words.cpp
+//  16136    script/chaos.cpp
+//  16277    script/chaos_rules.cpp
+//  16378    script/connection_faults.cpp
+//  16468    script/excerpts.cpp
+//  16531    script/field_matchers.cpp
+//  16874    script/forced_failures.cpp
+//  16964    script/json_comparison.cpp
+//  17050    script/matcher.cpp
+//  17288    script/matchers.cpp
+//  17635    script/scope.cpp
+//  17690    script/script.cpp
+//  17995    script/text_matchers.cpp
+//  18113    delivery/delivery.cpp
+//  18676    delivery/framing.cpp
+//  18781    delivery/gzip.cpp
+//  18848    delivery/outlet.cpp
+//  18865    delivery/pace_schedule.cpp
+//  18934    delivery/progress.cpp
+//  18986    evidence/diagnosis.cpp
+//  19204    evidence/evidence_json.cpp
+//  19528    evidence/exchange.cpp
+//  19823    evidence/journal.cpp
+//  19960    evidence/record.cpp
+//  20324    evidence/redaction.cpp
+//  20423    evidence/review.cpp
+//  20945    evidence/verification.cpp
+//  21471    http/acceptor.cpp
+//  21555    http/compatibility.cpp
+//  21665    http/connection.cpp
+//  22127    http/request_reader.cpp
+//  22436    http/response.cpp
+//  22517    http/server.cpp
+//  22793    http/sockets.cpp
+//  23153    http/workers.cpp
+//  23262    serve/answer.cpp
+//  23286    serve/chat_judge.cpp
+//  23486    serve/connection_loop.cpp
+//  23573    serve/content_type.cpp
+//  23592    serve/delivery_report.cpp
+//  23677    serve/gateway_state.cpp
+//  23720    serve/judge.cpp
+//  23888    serve/judgement.cpp
+//  23928    serve/model_check.cpp
+//  23947    serve/operations.cpp
+//  24054    serve/profile_headers.cpp
+//  24096    serve/reply_answer.cpp
+//  24225    serve/runner.cpp
+//  24419    serve/tester_code.cpp
+//  24436    gateway/catalogue.cpp
+//  24696    gateway/catalogue_delivery.cpp
+//  25199    gateway/catalogue_entries.cpp
+//  25350    gateway/catalogue_failures.cpp
+//  25608    gateway/catalogue_replies.cpp
+//  25971    gateway/chat_script.cpp
+//  26114    gateway/gateway.cpp
+//  26369    gateway/options.cpp
+//  26544    gateway/sweep.cpp
+//  26986    document/script_document.cpp
+//  27309    document/script_faults.cpp
+//  27584    document/script_files.cpp
+//  27715    document/script_gateway.cpp
+//  27922    document/script_matchers.cpp
+//  28232    document/script_objects.cpp
+//  28387    document/script_reader.cpp
+//  28559    document/script_replies.cpp
+//  28931    document/script_schema.cpp
+//  29028    document/script_sections.cpp
+//  29468    document/script_values.cpp
+//  29830  Adapters
+//  29847    adapters/catch2.hpp
+//  29952    adapters/doctest.hpp
+//  30065    adapters/gtest.hpp

@@ -41,6 +41,13 @@ namespace script_documents {
                      script_reading::suggestion(name, known));
 }
 
+std::string text_of(const std::vector<ScriptProblem>& problems) {
+  std::string text = "a script cannot be served";
+  if (problems.size() > 1) text += "; " + text::counted(problems.size(), "problem");
+  for (const ScriptProblem& problem : problems) text += "\n" + problem.to_string();
+  return text;
+}
+
 /// Reads one document into a plan.
 void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   ScriptReader reader(source, problems, plan.gates);
@@ -211,13 +218,7 @@ std::string ScriptProblem::to_string() const {
 }
 
 ScriptError::ScriptError(std::vector<ScriptProblem> problems)
-    : GatewayError([&problems] {
-        std::string text = problems.size() == 1
-                               ? "a script cannot be served"
-                               : "a script cannot be served; " + detail::text::counted(problems.size(), "problem");
-        for (const ScriptProblem& problem : problems) text += "\n" + problem.to_string();
-        return text;
-      }()),
+    : GatewayError(detail::script_documents::text_of(problems)),
       problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
 ScriptError::ScriptError(const ScriptError&) = default;
 ScriptError& ScriptError::operator=(const ScriptError&) = default;
