@@ -133,3 +133,71 @@ class Scripts(unittest.TestCase):
         names = sorted(path.name for path in SCRIPTS.iterdir())
         self.assertGreater(len(names), 0)
         self.assertEqual([name for name in names if f'self.serve("{name}")' not in text], [])
+
+    def test_meta_only_event(self):
+        endpoint = self.serve("meta-only-event.jsonc")
+        answer = self.ask(endpoint, stream=True)
+        self.show(answer)
+
+    def test_comment_as_data(self):
+        self.show(self.ask(self.serve("comment-as-data.jsonc"), stream=True))
+
+    def test_error(self):
+        self.show(self.ask(self.serve("error-with-choices.jsonc"), stream=True))
+
+    def test_finish(self):
+        self.show(self.ask(self.serve("finish-reason-with-content.jsonc"), stream=True))
+
+    def test_index(self):
+        self.show(self.ask(self.serve("growing-choice-index.jsonc"), stream=True))
+
+    def test_toolname(self):
+        self.show(self.ask(self.serve("tool-name-after-arguments.jsonc"), stream=True))
+
+    def test_usage(self):
+        e = self.serve("empty-usage.jsonc")
+        self.show(self.ask(e))
+        self.show(self.ask(e, stream=True, stream_options={"include_usage": True}))
+
+    def test_nulldelta(self):
+        self.show(self.ask(self.serve("null-delta.jsonc"), stream=True))
+
+    def test_nextline(self):
+        self.show(self.ask(self.serve("next-line-without-charset.jsonc"), stream=True))
+
+    def test_open(self):
+        e = self.serve("open-after-done.jsonc")
+        c = self.connect(e); c.send(stream=True); a = c.read(until="data: [DONE]\n\n"); self.show(a); print(a.ended, c.is_quiet())
+
+    def test_closed(self):
+        e = self.serve("closed-when-reused.jsonc")
+        c = self.connect(e); c.send(); self.show(c.read()); c.send(); print(c.receive(), c.pending)
+        c = self.connect(e); c.send(); self.show(c.read()); c.send(); self.show(c.read())
+
+    def test_hints(self):
+        self.show(self.ask(self.serve("early-hints.jsonc")))
+
+    def test_retry(self):
+        e = self.serve("odd-retry-after.jsonc")
+        for s in "fraction", "negative", "garbage":
+            self.show(self.ask(e, s)); self.show(self.ask(e, s))
+
+    def test_agent(self):
+        e = self.serve("agent.jsonc")
+        tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in ("find_city", "get_weather")]
+        messages = [{"role": "user", "content": "How is the weather in the capital of France?"}]
+        for result in "Paris", "21", None:
+            a = self.ask(e, messages, tools=tools)
+            self.show(a)
+            m = json.loads(a.body)["choices"][0]["message"]
+            messages.append(m)
+            if result: messages.append({"role": "tool", "tool_call_id": m["tool_calls"][0]["id"], "content": result})
+
+    def show(self, answer):
+        print(self.id().split(".")[-1]); print(answer.heads); print(answer.body)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        serve_test.PROGRAM = sys.argv.pop(1)
+    unittest.main()
