@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 HEADING, TYPES = "## Every key\n", "## Types of values\n"
+NAMES = {"interim": "connection_fault"}  # of objects whose first key does not name them
 REMARKS = {"comment", "$schema"}  # keys that every object may have
 DURATION = r"([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)"
 
@@ -33,7 +34,7 @@ def anchor(title):
 
 
 def listed(parts):
-    """The parts as one phrase: each once, those that end in "object" last."""
+    """The parts as one phrase, each once."""
     parts = list(dict.fromkeys(parts))
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " or " + parts[-1]
 
@@ -45,6 +46,7 @@ class Tables:
         self.schema = schema
         self.values = []  # definitions without keys
         self.objects = {}  # name -> schema
+        self.others = {}  # name -> what a value may be in place of the object
         self.names = {}  # schema as text -> name
         self.waiting = [("document", schema)]
         for name, definition in schema["$defs"].items():
@@ -53,6 +55,9 @@ class Tables:
                 self.values.append(name)
             else:
                 self.names[self.text_of(table)] = name
+                others = [one for one in definition.get("anyOf", []) if one is not table]
+                if others:
+                    self.others[name] = listed([part for one in others for part in self.parts_of(one, name, name)])
         self.names[self.text_of(schema)] = "document"
         while self.waiting:
             name, table = self.waiting.pop(0)
@@ -70,7 +75,7 @@ class Tables:
     def properties(table):
         required = table.get("required", [])
         for key, value in table["properties"].items():
-            if key in REMARKS:
+            if key in REMARKS and value is True:
                 continue
             value = {} if value is True else dict(value)
             if key in required:
@@ -89,7 +94,7 @@ class Tables:
         """The name of an object with keys, which then has a table."""
         name = self.names.get(self.text_of(table))
         if name is None:
-            name = key if key not in {**self.schema["$defs"], **self.objects} else f"{owner}.{key}"
+            name = NAMES.get(key, key)
             if name in self.names.values():
                 name = f"{owner}.{key}"
             self.names[self.text_of(table)] = name
@@ -108,24 +113,32 @@ class Tables:
             return link(self.name_of(self.table_of(self.schema["$defs"][name]), name, owner))
         if "const" in schema:
             return f"`{json.dumps(schema['const'])}`"
-        if "enum" in schema:
-            return listed([f"`{json.dumps(value)}`" for value in schema["enum"]])
-        if "anyOf" in schema:
-            return listed([self.type_of(one, key, owner) for one in schema["anyOf"]])
+        if "enum" in schema or "anyOf" in schema:
+            return listed(self.parts_of(schema, key, owner))
         kind = schema["type"]
         if kind == "object" and "patternProperties" in schema:
             return link(self.name_of(schema, key, owner))
         if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
             return "object of " + self.type_of(schema["additionalProperties"], key, owner) + "s"
+        if kind == "object" and "properties" in schema:
+            return "object of " + ", ".join(f"`{name}`" for name in schema["properties"])
         if kind == "object":
             return "object"
         if kind == "array":
             if schema.get("maxItems") is not None and schema.get("minItems") == schema["maxItems"]:
-                return f"list of {schema['maxItems']}: " + self.type_of(schema["items"], key, owner)
-            return "list: " + self.type_of(schema["items"], key, owner)
+                return f"list of {schema['maxItems']}, each a " + self.type_of(schema["items"], key, owner)
+            return "list of " + self.type_of(schema["items"], key, owner)
         if kind in ("integer", "number"):
             return ("whole number" if kind == "integer" else "number") + self.limits_of(schema)
         return {"boolean": "`true` or `false`", "string": self.text(schema)}[kind]
+
+    def parts_of(self, schema, key, owner):
+        """The types of a value that may have one of several."""
+        if "enum" in schema:
+            return [f"`{json.dumps(value)}`" for value in schema["enum"]]
+        if "anyOf" in schema:
+            return [part for one in schema["anyOf"] for part in self.parts_of(one, key, owner)]
+        return [self.type_of(schema, key, owner)]
 
     @staticmethod
     def limits_of(schema):
@@ -148,7 +161,10 @@ class Tables:
     def markdown(self):
         text = HEADING
         for name, rows in self.objects.items():
-            text += f"\n### {heading(name)}\n\n| key | type | |\n|---|---|---|\n"
+            text += f"\n### {heading(name)}\n\n"
+            if name in self.others:
+                text += f"In place of an object: {self.others[name]}.\n\n"
+            text += "| key | type | |\n|---|---|---|\n"
             for key, kind, line in rows:
                 cells = [f"`{key}`", kind, line]
                 text += "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

@@ -48,7 +48,7 @@ def environment(*folders):
 def blocks(path):
     """Yields (line, words of the info string, text) of each block."""
     text = path.read_text(encoding="utf-8")
-    for found in re.finditer(r"^```(\S.*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    for found in re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield text.count("\n", 0, found.start()) + 1, found[1].split(" "), found[2]
 
 
