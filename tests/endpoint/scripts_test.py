@@ -24,9 +24,7 @@ class Answer:
 
     def __init__(self):
         self.heads = []
-        self.events = []  # of a chunked body: what each HTTP chunk held
         self.body = ""
-        self.ended = False
 
     @property
     def head(self):
@@ -73,7 +71,7 @@ class Connection:
         return taken
 
     def read(self, until=None):
-        """The answer; `until` is an event after which no more is read."""
+        """The answer; `until` is what the last HTTP chunk holds that is read."""
         answer = Answer()
         while not answer.heads or answer.head[0].startswith("HTTP/1.1 1"):
             lines = self.take_until(b"\r\n\r\n").decode("latin-1").split("\r\n")
@@ -81,7 +79,6 @@ class Connection:
         length = next((int(line[16:]) for line in answer.head if line.startswith("Content-Length: ")), None)
         if length is not None:
             body = self.take(length)
-            answer.ended = True
         else:
             assert "Transfer-Encoding: chunked" in answer.head, answer.head
             body = b""
@@ -89,17 +86,19 @@ class Connection:
                 data = self.take(int(self.take_until(b"\r\n"), 16))
                 assert self.take(2) == b"\r\n"
                 if not data:
-                    answer.ended = True
                     break
                 body += data
-                answer.events.append(without_time(data))
-                if answer.events[-1] == until:
+                if data == until:
                     break
         answer.body = without_time(body)
         return answer
 
     def is_quiet(self):
         return not self.pending and not select.select([self.socket], [], [], QUIET)[0]
+
+
+def stream_head(content_type="text/event-stream; charset=utf-8"):
+    return [["HTTP/1.1 200 OK", "Content-Type: " + content_type, "Transfer-Encoding: chunked"]]
 
 
 def without_time(data):
@@ -123,9 +122,7 @@ class Scripts(unittest.TestCase):
     def ask(self, endpoint, said="Hi", **fields):
         connection = self.connect(endpoint)
         connection.send(said, **fields)
-        answer = connection.read()
-        self.assertTrue(answer.ended)
-        return answer
+        return connection.read()
 
     def test_each_script_has_a_test(self):
         with open(__file__, encoding="utf-8") as this:
@@ -134,67 +131,193 @@ class Scripts(unittest.TestCase):
         self.assertGreater(len(names), 0)
         self.assertEqual([name for name in names if f'self.serve("{name}")' not in text], [])
 
-    def test_meta_only_event(self):
-        endpoint = self.serve("meta-only-event.jsonc")
-        answer = self.ask(endpoint, stream=True)
-        self.show(answer)
+    def test_an_event_of_nothing_but_meta_lines(self):
+        self.assert_stream(self.serve("meta-only-event.jsonc"), r"""
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"finish_reason":null}]}
 
-    def test_comment_as_data(self):
-        self.show(self.ask(self.serve("comment-as-data.jsonc"), stream=True))
+id: 7
+retry: 3000
 
-    def test_error(self):
-        self.show(self.ask(self.serve("error-with-choices.jsonc"), stream=True))
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"content":"lo."},"finish_reason":"stop"}]}
 
-    def test_finish(self):
-        self.show(self.ask(self.serve("finish-reason-with-content.jsonc"), stream=True))
+data: [DONE]
 
-    def test_index(self):
-        self.show(self.ask(self.serve("growing-choice-index.jsonc"), stream=True))
+""")
 
-    def test_toolname(self):
-        self.show(self.ask(self.serve("tool-name-after-arguments.jsonc"), stream=True))
+    def test_a_comment_sent_as_data(self):
+        self.assert_stream(self.serve("comment-as-data.jsonc"), r"""
+data: : PROCESSING
 
-    def test_usage(self):
-        e = self.serve("empty-usage.jsonc")
-        self.show(self.ask(e))
-        self.show(self.ask(e, stream=True, stream_options={"include_usage": True}))
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}]}
 
-    def test_nulldelta(self):
-        self.show(self.ask(self.serve("null-delta.jsonc"), stream=True))
+data: [DONE]
 
-    def test_nextline(self):
-        self.show(self.ask(self.serve("next-line-without-charset.jsonc"), stream=True))
+""")
 
-    def test_open(self):
-        e = self.serve("open-after-done.jsonc")
-        c = self.connect(e); c.send(stream=True); a = c.read(until="data: [DONE]\n\n"); self.show(a); print(a.ended, c.is_quiet())
+    def test_an_error_and_choices_in_one_chunk(self):
+        self.assert_stream(self.serve("error-with-choices.jsonc"), r"""
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
 
-    def test_closed(self):
-        e = self.serve("closed-when-reused.jsonc")
-        c = self.connect(e); c.send(); self.show(c.read()); c.send(); print(c.receive(), c.pending)
-        c = self.connect(e); c.send(); self.show(c.read()); c.send(); self.show(c.read())
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}
 
-    def test_hints(self):
-        self.show(self.ask(self.serve("early-hints.jsonc")))
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"content":" there."},"finish_reason":null}],"error":{"code":502,"message":"the provider is gone"}}
 
-    def test_retry(self):
-        e = self.serve("odd-retry-after.jsonc")
-        for s in "fraction", "negative", "garbage":
-            self.show(self.ask(e, s)); self.show(self.ask(e, s))
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
 
-    def test_agent(self):
-        e = self.serve("agent.jsonc")
-        tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in ("find_city", "get_weather")]
+data: [DONE]
+
+""")
+
+    def test_a_finish_reason_on_the_last_chunk_with_content(self):
+        self.assert_stream(self.serve("finish-reason-with-content.jsonc"), r"""
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"content":" there."},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+""")
+
+    def test_a_choice_index_that_grows(self):
+        self.assert_stream(self.serve("growing-choice-index.jsonc"), r"""
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":"one"},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":1,"delta":{"content":" two"},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":2,"delta":{"content":" three"},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+""")
+
+    def test_a_tool_name_after_its_arguments(self):
+        self.assert_stream(self.serve("tool-name-after-arguments.jsonc"), r"""
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"Paris\"}"}}]},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"get_weather"}}]},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+""")
+
+    def test_a_usage_without_numbers(self):
+        endpoint = self.serve("empty-usage.jsonc")
+        self.assert_plain(self.ask(endpoint), r"""{"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{}}""")
+        self.assert_stream(endpoint, r"""
+data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null}
+
+data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"content":"Hello."},"finish_reason":null}],"usage":null}
+
+data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null}
+
+data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[],"usage":{}}
+
+data: [DONE]
+
+""", stream_options={"include_usage": True})
+
+    def test_a_delta_that_is_null(self):
+        self.assert_stream(self.serve("null-delta.jsonc"), r"""
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello."},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"mock-model","choices":[{"index":0,"delta":null,"finish_reason":"stop"}]}
+
+data: [DONE]
+
+""")
+
+    def test_a_next_line_character_without_a_charset(self):
+        self.assert_stream(self.serve("next-line-without-charset.jsonc"), r"""
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"content":"one<U+0085>two"},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+""".replace("<U+0085>", "\x85"), content_type="text/event-stream")
+
+    def test_a_connection_closed_as_it_is_reused(self):
+        endpoint = self.serve("closed-when-reused.jsonc")
+        connection = self.connect(endpoint)
+        connection.send()
+        self.assert_plain(connection.read(), r"""{"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}""")
+        self.assertTrue(connection.is_quiet(), "it stays open until it is used again")
+        connection.send()
+        self.assertFalse(connection.receive(), "FIN, and not a byte")
+        other = self.connect(endpoint)
+        for identifier in "k2YDISi5571Dq3W8Tmd8XBMO", "Iyo46HP3R43F0mduVMo1dX6M":  # only one connection was to be closed
+            other.send()
+            self.assert_plain(other.read(), r"""{"id":"chatcmpl-<ID>","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}""".replace("<ID>", identifier))
+
+    def test_a_socket_left_open_after_done(self):
+        endpoint = self.serve("open-after-done.jsonc")
+        connection = self.connect(endpoint)
+        connection.send(stream=True)
+        answer = connection.read(until=b"data: [DONE]\n\n")
+        self.assertEqual(answer.heads, stream_head())
+        self.assertEqual("\n" + answer.body, r"""
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{"content":"Hello."},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion.chunk","created":0,"model":"mock-model","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+""")
+        self.assertEqual(self.ask(endpoint).head[0], "HTTP/1.1 200 OK", "others are served meanwhile")
+        self.assertTrue(connection.is_quiet(), "neither the last chunk nor FIN")
+
+    def test_103_before_the_reply(self):
+        answer = self.ask(self.serve("early-hints.jsonc"))
+        self.assertEqual(answer.heads, [["HTTP/1.1 103 Early Hints", "Link: </style.css>; rel=preload; as=style"],
+                                        ["HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: 275"]])
+        self.assertEqual(answer.body, r"""{"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}""")
+
+    def test_a_retry_after_with_a_fraction_a_negative_number_and_garbage(self):
+        endpoint = self.serve("odd-retry-after.jsonc")
+        for said, value in ("fraction", "1.5"), ("negative", "-1"), ("garbage", "soon"):
+            answer = self.ask(endpoint, said)
+            self.assertEqual(answer.heads, [["HTTP/1.1 429 Too Many Requests", "Content-Type: application/json",
+                                             "Content-Length: 112", f"Retry-After: {value}"]])
+            self.assertEqual(answer.body, r"""{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again later.","type":"error"}}""")
+            retried = self.ask(endpoint, said)
+            self.assertEqual(retried.head[0], "HTTP/1.1 200 OK")
+            self.assertEqual(json.loads(retried.body)["choices"][0]["message"]["content"], "Hello.")
+
+    def test_an_agent_s_loop_of_three_turns_with_two_tools(self):
+        endpoint = self.serve("agent.jsonc")
+        tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
+                 for name in ("find_city", "get_weather")]
         messages = [{"role": "user", "content": "How is the weather in the capital of France?"}]
-        for result in "Paris", "21", None:
-            a = self.ask(e, messages, tools=tools)
-            self.show(a)
-            m = json.loads(a.body)["choices"][0]["message"]
-            messages.append(m)
-            if result: messages.append({"role": "tool", "tool_call_id": m["tool_calls"][0]["id"], "content": result})
 
-    def show(self, answer):
-        print(self.id().split(".")[-1]); print(answer.heads); print(answer.body)
+        def turn(expected, result=None):
+            answer = self.ask(endpoint, messages, tools=tools)
+            self.assert_plain(answer, expected)
+            message = json.loads(answer.body)["choices"][0]["message"]
+            messages.append(message)
+            if result:
+                messages.append({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": result})
+
+        turn(r"""{"id":"chatcmpl-eHaw7JHlwilFiR1MRc4APuHm","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"find_city","arguments":"{\"query\":\"capital of France\"}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":13,"completion_tokens":7,"total_tokens":20}}""", "Paris")
+        turn(r"""{"id":"chatcmpl-F1CW2EnEfxjBwfBw1xHViZhJ","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Paris\"}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":24,"completion_tokens":5,"total_tokens":29}}""", "21")
+        turn(r"""{"id":"chatcmpl-6N79VvWvsYN1TasLEq0OLy3o","object":"chat.completion","created":0,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"It is 21 degrees in Paris."},"finish_reason":"stop"}],"usage":{"prompt_tokens":33,"completion_tokens":6,"total_tokens":39}}""")
+
+    def assert_stream(self, endpoint, expected, content_type="text/event-stream; charset=utf-8", **fields):
+        answer = self.ask(endpoint, stream=True, **fields)
+        self.assertEqual(answer.heads, stream_head(content_type))
+        self.assertEqual("\n" + answer.body, expected)
+
+    def assert_plain(self, answer, expected):
+        length = len(expected.replace('"created":0,', '"created":1704067200,'))
+        self.assertEqual(answer.heads, [["HTTP/1.1 200 OK", "Content-Type: application/json", f"Content-Length: {length}"]])
+        self.assertEqual(answer.body, expected)
 
 
 if __name__ == "__main__":
