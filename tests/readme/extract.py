@@ -28,7 +28,14 @@ FENCES = {
     "text endpoint": "",
     "python endpoint": "",
     "js endpoint": "",
+    "sh scripts": "run by scripts_test.py, as are those of `NAMED_FENCES` that name a file",
+    "text scripts": "",
+    "sh sdk": "",
+    "jsonc": "checked by scripts_test.py",
+    "yaml": "a job that only a CI service runs",
 }
+# What fences begin with that name a file.
+NAMED_FENCES = ("cpp examples/", "jsonc ", "sh saved ", "python saved ", "js saved ")
 
 # What spans may begin with, and what it is there.
 SPAN_SCOPE = {
@@ -71,7 +78,7 @@ def blocks(path, lines):
             continue
         if start is None:
             start, info = index + 1, line[3:].strip()
-            if info not in FENCES and not info.startswith("cpp examples/"):
+            if info not in FENCES and not info.startswith(NAMED_FENCES):
                 fail(path, index + 1, f"a fence is one of {', '.join(sorted(FENCES))}, not {info!r}")
         else:
             yield start + 1, info, lines[start:index]

@@ -1,0 +1,205 @@
+"""The tables of docs/scripts.md that say which keys the objects of a script have, made of the schema that the program
+prints, so that they cannot differ from what it reads.
+
+Usage: script_tables.py CHECKOUT PROGRAM compares the page; with --print or --write behind it prints the tables, or puts
+them in their place. Python's standard library only.
+
+They are the part of the page from the heading `HEADING` to its end. Other types than objects are in a table written by
+hand, under the heading `TYPES`: this looks only that it has all of them.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HEADING, TYPES = "## Every key\n", "## Types of values\n"
+NAMES = {"interim": "connection_fault"}  # of objects whose first key does not name them
+REMARKS = {"comment", "$schema"}  # keys that every object may have
+DURATION = r"([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)"
+
+
+def link(name):
+    return f"[{name}](#{anchor(heading(name))})"
+
+
+def heading(name):
+    return f"Keys of `{name}`"
+
+
+def anchor(title):
+    """As GitHub makes it of a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def listed(parts):
+    """The parts as one phrase, each once."""
+    parts = list(dict.fromkeys(parts))
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+class Tables:
+    """The objects of a schema, in the order in which they are met."""
+
+    def __init__(self, schema):
+        self.schema = schema
+        self.values = []  # definitions without keys
+        self.objects = {}  # name -> schema
+        self.others = {}  # name -> what a value may be in place of the object
+        self.names = {}  # schema as text -> name
+        self.waiting = [("document", schema)]
+        for name, definition in schema["$defs"].items():
+            table = self.table_of(definition)
+            if table is None:
+                self.values.append(name)
+            else:
+                self.names[self.text_of(table)] = name
+                others = [one for one in definition.get("anyOf", []) if one is not table]
+                if others:
+                    self.others[name] = listed([part for one in others for part in self.parts_of(one, name, name)])
+        self.names[self.text_of(schema)] = "document"
+        while self.waiting:
+            name, table = self.waiting.pop(0)
+            self.objects[name] = [(key, self.type_of(value, key, name), value.get("description", ""))
+                                  for key, value in self.properties(table)]
+        # What only a definition leads to.
+        for name, definition in schema["$defs"].items():
+            assert name in self.values or name in self.objects, f"nothing leads to {name}"
+
+    @staticmethod
+    def text_of(table):
+        return json.dumps({"properties": table["properties"], "required": table.get("required")}, sort_keys=True)
+
+    @staticmethod
+    def properties(table):
+        required = table.get("required", [])
+        for key, value in table["properties"].items():
+            if key in REMARKS and value is True:
+                continue
+            value = {} if value is True else dict(value)
+            if key in required:
+                value["description"] = value.get("description", "") + "; required"
+            yield key, value
+
+    @staticmethod
+    def table_of(schema):
+        """The object with keys that the schema is, or that is one of several that it may be."""
+        for one in [schema, *(schema.get("anyOf", []) if isinstance(schema, dict) else [])]:
+            if isinstance(one, dict) and "properties" in one and "patternProperties" in one:
+                return one
+        return None
+
+    def name_of(self, table, key, owner):
+        """The name of an object with keys, which then has a table."""
+        name = self.names.get(self.text_of(table))
+        if name is None:
+            name = NAMES.get(key, key)
+            if name in self.names.values():
+                name = f"{owner}.{key}"
+            self.names[self.text_of(table)] = name
+        if name not in self.objects and name not in [waiting for waiting, _ in self.waiting]:
+            self.waiting.append((name, table))
+        return name
+
+    def type_of(self, schema, key, owner):
+        """The type of a value in words."""
+        if schema is True or not set(schema) - {"description"}:
+            return "any JSON"
+        if "$ref" in schema:
+            name = schema["$ref"].rsplit("/", 1)[1]
+            if name in self.values:
+                return f"[{name}](#{anchor(TYPES[3:].strip())})"
+            return link(self.name_of(self.table_of(self.schema["$defs"][name]), name, owner))
+        if "const" in schema:
+            return f"`{json.dumps(schema['const'])}`"
+        if "enum" in schema or "anyOf" in schema:
+            return listed(self.parts_of(schema, key, owner))
+        kind = schema["type"]
+        if kind == "object" and "patternProperties" in schema:
+            return link(self.name_of(schema, key, owner))
+        if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
+            return "object of " + self.type_of(schema["additionalProperties"], key, owner) + "s"
+        if kind == "object" and "properties" in schema:
+            return "object of " + ", ".join(f"`{name}`" for name in schema["properties"])
+        if kind == "object":
+            return "object"
+        if kind == "array":
+            if schema.get("maxItems") is not None and schema.get("minItems") == schema["maxItems"]:
+                return f"list of {schema['maxItems']}, each a " + self.type_of(schema["items"], key, owner)
+            return "list of " + self.type_of(schema["items"], key, owner)
+        if kind in ("integer", "number"):
+            return ("whole number" if kind == "integer" else "number") + self.limits_of(schema)
+        return {"boolean": "`true` or `false`", "string": self.text(schema)}[kind]
+
+    def parts_of(self, schema, key, owner):
+        """The types of a value that may have one of several."""
+        if "enum" in schema:
+            return [f"`{json.dumps(value)}`" for value in schema["enum"]]
+        if "anyOf" in schema:
+            return [part for one in schema["anyOf"] for part in self.parts_of(one, key, owner)]
+        return [self.type_of(schema, key, owner)]
+
+    @staticmethod
+    def limits_of(schema):
+        least, most = schema.get("minimum"), schema.get("maximum")
+        if least is not None and most is not None:
+            return f" from {least} to {most}"
+        return f" from {least} on" if least is not None else f" up to {most}" if most is not None else ""
+
+    @staticmethod
+    def text(schema):
+        pattern = schema.get("pattern", "")
+        if schema.get("contentEncoding"):
+            return schema["contentEncoding"]
+        if pattern == f"^{DURATION}|off)$":
+            return f"[duration](#{anchor(TYPES[3:].strip())}) or `\"off\"`"
+        if pattern.startswith("^[0-9]{1,9}/"):
+            return '`"REQUESTS/WINDOW"`'
+        return "text" + (", not empty" if schema.get("minLength") else "")
+
+    def markdown(self):
+        text = HEADING
+        for name, rows in self.objects.items():
+            text += f"\n### {heading(name)}\n\n"
+            if name in self.others:
+                text += f"In place of an object: {self.others[name]}.\n\n"
+            text += "| key | type | |\n|---|---|---|\n"
+            for key, kind, line in rows:
+                cells = [f"`{key}`", kind, line]
+                text += "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+        return text
+
+
+def difference(told, made):
+    for number, (ours, theirs) in enumerate(zip(told + [""], made + [""])):
+        if ours != theirs:
+            return f"line {number + 1} below {HEADING.strip()!r} is\n  {ours}\nand the schema says\n  {theirs}"
+    return f"it has {len(told)} lines, and the schema makes {len(made)}"
+
+
+def main():
+    page = Path(sys.argv[1]) / "docs/scripts.md"
+    printed = subprocess.run([sys.argv[2], "schema"], capture_output=True, text=True, timeout=60, check=True).stdout
+    tables = Tables(json.loads(printed))
+    made = tables.markdown()
+    if "--print" in sys.argv:
+        sys.stdout.write(made)
+        return
+    prose, found, told = page.read_text(encoding="utf-8").partition("\n" + HEADING)
+    if not found:
+        sys.exit(f"{page} has no heading {HEADING.strip()!r}")
+    if "--write" in sys.argv:
+        page.write_text(prose + "\n" + made, encoding="utf-8")
+        return
+    if HEADING + told != made:
+        sys.exit(f"{page}: " + difference(told.splitlines(), made.splitlines()[1:]) +
+                 f"\n{Path(__file__).name} --write puts the tables right")
+    written = re.findall(r"^\| `(\w+)` \|", prose.partition("\n" + TYPES)[2].partition("\n## ")[0], re.MULTILINE)
+    if sorted(written) != sorted(tables.values):
+        sys.exit(f"{page}: {TYPES.strip()!r} tells {sorted(written)}, and the schema has {sorted(tables.values)}")
+    print(f"{len(tables.objects)} tables and {len(written)} types are those of the schema")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Checks the scripts that docs/ and examples/scripts show, and runs the shell lines of the pages about them.
+
+Usage: scripts_test.py CHECKOUT MOCK_GATEWAY. Python's standard library only. Blocks of these kinds are taken in the order
+in which they stand on a page:
+
+- "jsonc" and "jsonc FILE" is a script that can be served, without a warning; "jsonc bad FILE" is one that cannot be
+- "sh saved FILE", "python saved FILE", "js saved FILE" is a file for the lines that follow, in their folder
+- "sh scripts" is run and must end well; a block "text scripts" behind it is what it prints
+- "sh sdk" is run likewise where tests/clients/run.sh has installed the SDKs, and else checked for syntax alone
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+CHECKOUT, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+PAGES = {"docs/scripts.md": {"jsonc", "jsonc bad", "sh scripts", "text scripts"},
+         "docs/ci.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"}}
+VENV, NODE_MODULES = CHECKOUT / "build/clients/venv/bin", CHECKOUT / "tests/clients/node/node_modules"
+TIMEOUT = 120  # seconds: a net for what hangs, never a pace
+
+# Where the examples of a type of value can stand in a script.
+PLACES = {
+    "duration": lambda value: {"gateway": {"idle_timeout": value}},
+    "timing": lambda value: {"gateway": {"pace": {"every": value}}},
+    "rate": lambda value: {"gateway": {"pace": {"tokens_per_second": value}}},
+    "chunking": lambda value: {"stubs": [{"reply": {"text": "one two", "chunked": value}}]},
+    "headers": lambda value: {"stubs": [{"reply": {"text": "one", "headers": value}}]},
+    "range": lambda value: {"stubs": [{"reply": "one", "expect": value}]},
+    "operation": lambda value: {"keys": [{"name": "one", "operations": [value]}]},
+}
+
+
+def environment(*folders):
+    """Without what would steer curl and the SDKs elsewhere."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith("OPENAI_") and not name.lower().endswith("_proxy")}
+    path = os.pathsep.join([*map(str, folders), str(PROGRAM.parent), os.environ["PATH"]])
+    return {**kept, "PATH": path, "NO_COLOR": "1"}
+
+
+def blocks(path):
+    """Yields (line, words of the info string, text) of each block."""
+    text = path.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield text.count("\n", 0, found.start()) + 1, found[1].split(" "), found[2]
+
+
+class Page:
+    """Takes the blocks of a page one by one."""
+
+    def __init__(self, test, path, folder):
+        self.test, self.path, self.folder = test, path, Path(folder)
+        self.printed = None
+        self.kinds = set()
+        self.where = ""
+        (self.folder / "node_modules").symlink_to(NODE_MODULES)
+
+    def take_all(self):
+        for line, words, text in blocks(self.path):
+            self.where = f"{self.path.name}:{line}"
+            self.take(words, text)
+
+    def take(self, words, text):
+        kind = " ".join(words)
+        if words[0] == "jsonc":
+            self.kinds.add("jsonc bad" if words[1:2] == ["bad"] else "jsonc")
+            self.take_script(words[1:], text)
+        elif words[1:2] == ["saved"]:
+            (self.folder / words[2]).write_text(text, encoding="utf-8")
+            self.check_syntax(words[0], words[2])
+        elif kind == "sh scripts":
+            self.printed = self.run(["sh", "-euc", text])
+        elif kind == "text scripts":
+            self.test.assertIsNotNone(self.printed, f"{self.where}: no shell lines stand before it")
+            self.test.assertEqual(self.printed, text, self.where)
+            self.printed = None
+        elif kind == "sh sdk":
+            installed = VENV.is_dir() if "python3" in text else NODE_MODULES.is_dir()
+            if installed:
+                self.run(["sh", "-euc", text])
+        else:
+            return
+        self.kinds.add(kind if words[0] != "jsonc" else "jsonc")
+
+    def take_script(self, words, text):
+        bad = words[:1] == ["bad"]
+        name = words[-1] if words else "unnamed.jsonc"
+        (self.folder / name).write_text(text, encoding="utf-8")
+        valid, problems = validate(self.folder / name)
+        if bad:
+            self.test.assertFalse(valid, f"{self.where} can be served")
+        else:
+            self.test.assertEqual((valid, problems), (True, []), self.where)
+
+    def run(self, command):
+        done = subprocess.run(command, cwd=self.folder, env=environment(VENV), text=True, capture_output=True,
+                              timeout=TIMEOUT, stdin=subprocess.DEVNULL, check=False)
+        self.test.assertEqual(done.returncode, 0, f"{self.where}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def check_syntax(self, language, name):
+        if language == "python":
+            compile((self.folder / name).read_text(encoding="utf-8"), name, "exec")
+        elif language == "js" and shutil.which("node"):
+            self.run(["node", "--check", name])
+        elif language == "sh":
+            self.run(["sh", "-n", name])
+
+
+def validate(path):
+    """Whether a script can be served, and what there is to say of it."""
+    done = subprocess.run([PROGRAM, "validate", "--format", "json", str(path)], text=True, capture_output=True,
+                          timeout=TIMEOUT, stdin=subprocess.DEVNULL, check=False)
+    answer = json.loads(done.stdout)
+    assert done.returncode == (0 if answer["valid"] else 2), done
+    return answer["valid"], [f"{problem['pointer']}: {problem['message']}" for problem in answer["problems"]]
+
+
+class Scripts(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_pages_hold(self):
+        if not shutil.which("curl"):
+            self.skipTest("curl is not installed")
+        for name, kinds in PAGES.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                page = Page(self, CHECKOUT / name, folder)
+                page.take_all()
+                self.assertEqual(kinds - page.kinds, set(), f"{name} has no such blocks: have they another mark?")
+
+    def test_the_examples_can_be_served(self):
+        files = sorted((CHECKOUT / "examples/scripts").iterdir())
+        self.assertGreater(len(files), 0)
+        for file in files:
+            with self.subTest(file.name):
+                self.assertEqual(validate(file), (True, []))
+                self.assertTrue(file.read_text(encoding="utf-8").startswith("// "), "its first line says what it shows")
+
+    def test_the_examples_of_types_are_of_these_types(self):
+        text = (CHECKOUT / "docs/scripts.md").read_text(encoding="utf-8")
+        table = text.split("\n## Types of values\n")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", table, re.MULTILINE)
+        self.assertEqual(sorted(name for name, _ in rows), sorted(PLACES))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, examples in rows:
+                values = re.findall(r"`([^`]*)`", examples)
+                self.assertGreater(len(values), 0, name)
+                for value in values:
+                    script = Path(folder, "script.json")
+                    document = {"mock_gateway": 1, **PLACES[name](json.loads(value))}
+                    script.write_text(json.dumps(document), encoding="utf-8")
+                    self.assertEqual(validate(script), (True, []), f"{name}: {value}")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
