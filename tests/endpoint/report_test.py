@@ -193,7 +193,7 @@ class Junit(Reports):
 everything = bytes(range(256))
 request('POST', '/v1/chat/completions', everything)
 request('POST', '/v1/chat/completions', b'{"model": "mock-model", "messages": [{"role": "user", "content": "' + everything)
-text = ''.join(map(chr, range(256))) + '\ufffe\uffff\U0001f600]]>&<"'
+text = '\ufffe\uffff\U0001f600]]>&<"' + ''.join(map(chr, range(256)))
 for role, name in (text, 'x'), ('user', text):
     chat(messages=[{'role': role, 'content': text, name: text}], **{text: text})
 request('POST', '/v1/chat/completions', json.dumps({'model': '\ud800', 'messages': []}).encode())
