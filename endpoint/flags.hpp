@@ -37,6 +37,8 @@ struct ReportTarget {
 /// The flags of `serve` and `run` as they were given. What was not given is empty, so that a script may decide it.
 struct Flags {
   std::vector<std::string> scripts;
+  bool no_reload = false;
+  std::string journal;
   std::optional<std::string> host;
   std::optional<int> port;
   std::string port_file;

@@ -3,4 +3,3 @@
 // What the program uses of the library, in one place.
 
 #include "mock_gateway.hpp"
-#include "script_standin.hpp"

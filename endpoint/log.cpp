@@ -31,8 +31,11 @@ Colour colour_of(int status) {
 
 }  // namespace
 
-Log::Log(std::optional<Scenario> chosen, bool quiet)
-    : chosen_(std::move(chosen)), quiet_(quiet), writer_([this] { write(); }) {}
+Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal)
+    : chosen_(std::move(chosen)), quiet_(quiet) {
+  if (!journal.empty()) journal_.emplace(journal);
+  writer_ = std::thread([this] { write(); });
+}
 
 Log::~Log() { finish(); }
 
@@ -41,6 +44,7 @@ void Log::note(const Exchange& exchange) {
   enqueue([this, exchange] {
     ++exchanges_;
     if (chosen_ && chosen_->befell(exchange)) struck_ = true;
+    if (journal_) journal_->append(exchange);
     if (!quiet_) {
       write_line(exchange.ended().value_or(exchange.received()),
                  coloured(colour_of(exchange.status()), exchange.summary()));

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "journal_file.hpp"
 #include "library.hpp"
 
 namespace mock_gateway {
@@ -19,8 +20,9 @@ namespace endpoint {
 /// reads would delay the next request of the connection.
 class Log {
  public:
-  /// `quiet`: no line per request or connection.
-  Log(std::optional<Scenario> chosen, bool quiet);
+  /// `quiet`: no line per request or connection. `journal`: a file that each exchange is appended to as JSON; empty:
+  /// none. Throws std::runtime_error when it cannot be written.
+  Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal);
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -46,6 +48,7 @@ class Log {
   const bool quiet_;
   std::atomic<std::size_t> noted_{0};
   // The writer's, until it has finished.
+  std::optional<JournalFile> journal_;
   bool struck_ = false;
   std::size_t exchanges_ = 0;
   std::mutex mutex_;

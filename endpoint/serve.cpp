@@ -48,6 +48,7 @@ int serve(const Flags& flags) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
+  if (!flags.scripts.empty()) sigaddset(&ends, SIGHUP);  // reads the scripts again
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // whoever read what it prints may be gone
 
@@ -58,10 +59,11 @@ int serve(const Flags& flags) {
   raise_descriptor_limit();
   Serving serving(flags, default_port, flags.wants_judgement());
   if (port_file) port_file->write(std::to_string(serving.gateway().port()) + "\n");
+  serving.watch_scripts(flags);
   introduce(serving.gateway(), flags);
 
   int signal = 0;
-  sigwait(&ends, &signal);
+  while (sigwait(&ends, &signal) == 0 && signal == SIGHUP) serving.reload_scripts();
   port_file.reset();  // before the port is closed, so that nobody finds there what is gone
   std::optional<Results> results;
   if (flags.wants_judgement()) results = serving.judge(flags, want_evidence(targets));

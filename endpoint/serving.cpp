@@ -80,7 +80,7 @@ bool is_loopback(const std::string& host) {
 }  // namespace
 
 Serving::Serving(const Flags& flags, int default_port, bool judged)
-    : document_(document_from(flags)), chosen_(scenario_from(flags)), log_(chosen_, flags.quiet) {
+    : document_(document_from(flags)), chosen_(scenario_from(flags)), log_(chosen_, flags.quiet, flags.journal) {
   gateway_.emplace(start_options(flags, default_port, judged));
   force_failures(*gateway_, flags);
   // Stubs of scripts come before these, which answer what no script does.
@@ -123,7 +123,16 @@ void Serving::tell_what_it_serves(const Flags& flags) const {
   complain("serves " + line);
 }
 
-Results Serving::judge(const Flags& flags, bool evidence) const {
+void Serving::watch_scripts(const Flags& flags) {
+  if (script_ && !flags.no_reload) watch_.emplace(*gateway_, *script_, *document_, flags.scripts);
+}
+
+void Serving::reload_scripts() {
+  if (watch_) watch_->reload();
+}
+
+Results Serving::judge(const Flags& flags, bool evidence) {
+  watch_.reset();
   Results results;
   results.fail_on = fail_on_from(flags);
   results.left_out = flags.without_findings;
@@ -151,6 +160,7 @@ Results Serving::judge(const Flags& flags, bool evidence) const {
 }
 
 void Serving::stop() {
+  watch_.reset();
   gateway_.reset();  // its last exchanges are logged
   log_.end();
 }

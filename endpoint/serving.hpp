@@ -9,6 +9,7 @@
 #include "library.hpp"
 #include "log.hpp"
 #include "results.hpp"
+#include "script_watch.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -21,8 +22,12 @@ class Serving {
   Serving(const Flags& flags, int default_port, bool judged);
 
   Gateway& gateway() { return *gateway_; }
+  /// Puts the scripts in place again whenever their files change, unless --no-reload was given.
+  void watch_scripts(const Flags& flags);
+  /// Reads the scripts again now. Nothing happens without scripts.
+  void reload_scripts();
   /// What verify() and review() say; `evidence`: as Json too. Waits at most two seconds for exchanges to end.
-  Results judge(const Flags& flags, bool evidence) const;
+  Results judge(const Flags& flags, bool evidence);
   /// Closes the port, and logs the last exchanges.
   void stop();
 
@@ -36,6 +41,7 @@ class Serving {
   Log log_;  // the gateway's callbacks use it
   std::optional<Gateway> gateway_;
   std::optional<LoadedScript> script_;
+  std::optional<ScriptWatch> watch_;  // last: it ends before what it changes
 };
 
 /// Says on stderr that others than this machine can connect, when they can.

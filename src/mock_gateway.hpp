@@ -38,8 +38,10 @@
 #include "script/failure_scope.hpp"
 #include "script/chaos.hpp"
 #include "evidence/journal.hpp"
+#include "evidence/near_miss.hpp"
 #include "evidence/verification.hpp"
 #include "evidence/review.hpp"
+#include "evidence/evidence_json.hpp"
 #include "keys/keys.hpp"
 #include "keys/api_key.hpp"
 #include "core/clock.hpp"
@@ -48,6 +50,7 @@
 #include "core/error.hpp"
 #include "gateway/sweep.hpp"
 #include "gateway/catalogue.hpp"
+#include "document/script_document.hpp"
 // clang-format on
 
 // The assembled header has these behind guards of their own, so that they may be asked for after a first include.

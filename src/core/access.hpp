@@ -26,6 +26,15 @@ struct Access {
   static const auto& data(const T& value) {
     return *value.data_;
   }
+  /// What several handles share, for one that must outlive them.
+  template <class T>
+  static const auto& shared_data(const T& value) {
+    return value.data_;
+  }
+  template <class T>
+  static auto* serving(const T& gateway) {
+    return gateway.serving();
+  }
   /// A value that users get from functions alone, which refuse what makes no sense.
   template <class T, class... Arguments>
   static T make(Arguments&&... arguments) {

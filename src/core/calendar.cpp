@@ -28,6 +28,12 @@ std::string time_of_day(const CivilTime& time) {
   return two_digits(time.hour) + ":" + two_digits(time.minute) + ":" + two_digits(time.second);
 }
 
+/// "2024-01-01T00:00:00".
+std::string date_and_time(const CivilTime& time) {
+  return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
+         time_of_day(time);
+}
+
 std::int64_t unix_seconds(TimePoint moment) {
   return std::chrono::duration_cast<std::chrono::seconds>(moment.time_since_epoch()).count();
 }
@@ -62,10 +68,15 @@ TimePoint moment_of(const CivilTime& time) {
 }
 
 std::string rfc3339(TimePoint moment) {
-  const CivilTime time = civil_time(moment);
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
-  return std::to_string(time.year) + "-" + two_digits(time.month) + "-" + two_digits(time.day) + "T" +
-         time_of_day(time) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
+  return date_and_time(civil_time(moment)) + text::decimal(rest.count(), 1'000'000'000).substr(1) + "Z";
+}
+
+std::string rfc3339_milliseconds(TimePoint moment) {
+  const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
+  // The leading 1 keeps zeros.
+  const auto decimals = std::to_string(1000 + std::chrono::duration_cast<std::chrono::milliseconds>(rest).count());
+  return date_and_time(civil_time(moment)) + "." + decimals.substr(1) + "Z";
 }
 
 std::string http_date(TimePoint moment) {

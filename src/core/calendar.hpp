@@ -31,6 +31,8 @@ TimePoint moment_of(const CivilTime& time);
 
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
+/// "2024-01-01T00:00:00.250Z": always three decimals, what is behind them dropped.
+std::string rfc3339_milliseconds(TimePoint moment);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
 /// The reverse. Empty for another text, spaces around it left aside, and for a year outside 1970 to 2200.

@@ -98,6 +98,9 @@ bool is_token(std::string_view text);
 /// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
 std::string lower_ascii(std::string_view text);
 
+/// How many bytes to insert, delete or replace to make one of the other.
+std::size_t edit_distance(std::string_view left, std::string_view right);
+
 bool equals_ignoring_case(std::string_view left, std::string_view right);
 
 /// Without the spaces and tabs at both ends: the optional whitespace of an HTTP field (RFC 9110, 5.6.3).

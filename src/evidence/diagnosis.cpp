@@ -56,6 +56,37 @@ Comparison compare(const StubState& stub, const ChatCall& call, const FunctionRe
   return comparison;
 }
 
+StubReference reference_to(const StubState& stub) {
+  return {stub.id(), stub.plan().name, stub.title(), stub.plan().where};
+}
+
+NearMiss near_miss(const StubState& stub, const Comparison& comparison) {
+  NearMiss near;
+  near.stub = reference_to(stub);
+  near.matched = comparison.matched;
+  near.total = comparison.total;
+  near.passed_over = comparison.passed_over;
+  for (const ExplainedCondition& condition : comparison.conditions) {
+    NearMiss::Condition told;
+    told.depth = condition.depth;
+    if (condition.result != ExplainedCondition::Result::not_evaluated)
+      told.holds = condition.result == ExplainedCondition::Result::match;
+    told.expected = condition.expected;
+    told.actual = condition.actual;
+    near.conditions.push_back(std::move(told));
+  }
+  return near;
+}
+
+std::vector<std::string*> texts_of(NearMiss& near) {
+  std::vector<std::string*> texts = {&near.stub.name, &near.stub.title, &near.passed_over};
+  for (NearMiss::Condition& condition : near.conditions) {
+    texts.push_back(&condition.expected);
+    texts.push_back(&condition.actual);
+  }
+  return texts;
+}
+
 std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
   std::string lines;
   for (const ExplainedCondition& condition : conditions) {
@@ -117,6 +148,7 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
     if (i == 0) diagnosis.closest = line;
     diagnosis.text += (i == 0 ? "closest: " : "next: ") + line + '\n';
     if (!comparison.matches()) diagnosis.text += condition_lines(comparison.conditions);
+    diagnosis.near_misses.push_back(near_miss(*stub, comparison));
   }
   if (candidates.size() > most) {
     diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";

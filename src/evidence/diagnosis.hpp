@@ -8,6 +8,7 @@
 
 #include "../script/matcher_node.hpp"
 #include "../script/script.hpp"
+#include "near_miss.hpp"
 #include "record.hpp"
 
 namespace mock_gateway {
@@ -33,6 +34,11 @@ struct Comparison {
 /// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
 Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
                    const Script::States& states);
+StubReference reference_to(const StubState& stub);
+/// The same as data. Its exchange is for the caller to say.
+NearMiss near_miss(const StubState& stub, const Comparison& comparison);
+/// Every text in it that may hold a key.
+std::vector<std::string*> texts_of(NearMiss& near);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
 std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
 
@@ -45,6 +51,8 @@ struct Diagnosis {
   std::string text;
   /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
   std::string closest;
+  /// The stubs that the text tells of.
+  std::vector<NearMiss> near_misses;
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 

@@ -15,6 +15,7 @@
 #include "../model/connection_fault.hpp"
 #include "../model/received_request.hpp"
 #include "../script/scope.hpp"
+#include "near_miss.hpp"
 
 namespace mock_gateway {
 
@@ -164,6 +165,8 @@ class Exchange {
   const Decision& decision() const&;
   Decision decision() &&;
   int status() const;
+  /// Of a request that no stub answered, the closest stubs, the best first, three at most.
+  std::vector<NearMiss> near_misses() const;
   /// What the client had better change in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;

@@ -51,6 +51,13 @@ std::size_t held(const ConnectionFault& fault) {
   return total;
 }
 
+std::size_t held(const NearMiss& near) {
+  std::size_t total = sizeof(NearMiss) + held(near.stub.name) + held(near.stub.title) + held(near.passed_over);
+  for (const NearMiss::Condition& condition : near.conditions)
+    total += sizeof(NearMiss::Condition) + held(condition.expected) + held(condition.actual);
+  return total;
+}
+
 ReceivedRequest without_body(const ReceivedRequest& request) {
   ReceivedRequest copy;
   copy.method = request.method;
@@ -76,6 +83,9 @@ std::size_t ExchangeRecord::weight() const {
   }
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
+  if (near_misses) {
+    for (const NearMiss& near : *near_misses) total += held(near);
+  }
   return total;
 }
 

@@ -19,10 +19,13 @@
 #include "../model/chat_parser.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"
+#include "near_miss.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway {
 namespace detail {
+
+class KeyStore;
 
 /// One for all records of a journal: an outcome is waited for at most by a test's few threads.
 struct JournalSignal {
@@ -64,6 +67,8 @@ struct RecordedProblem {
   /// What scopes need of the request, and no more.
   ReceivedRequest request;
   std::shared_ptr<StubState> stub;  // that it is about; null when there is none
+  /// The stubs that came closest; null when there are none. They do not say which exchange it was.
+  std::shared_ptr<const std::vector<NearMiss>> near_misses;
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -114,6 +119,10 @@ struct ExchangeRecord {
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
+  /// The stubs that came closest to a request that none answered; else null.
+  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+  /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
+  std::shared_ptr<const KeyStore> keys;
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};

@@ -488,6 +488,7 @@ Review::Review(std::vector<Finding> findings, std::string scope, std::size_t jud
       chaos_(std::move(chaos)) {}
 
 std::vector<Finding> Review::findings() && { return std::move(findings_); }
+std::string Review::chaos() const { return chaos_; }
 
 std::string Review::message() const {
   std::string rest;

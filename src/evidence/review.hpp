@@ -76,6 +76,8 @@ class [[nodiscard]] Review {
   std::size_t evicted() const { return evicted_; }
   /// How many of the judged ones had not ended.
   std::size_t open() const { return open_; }
+  /// What chaos did to the judged ones, and how to have it again; empty where there was none.
+  std::string chaos() const;
   /// A finding a line, with the number of those that only repeat it behind it; without findings, that it is clean. Then
   /// how many exchanges were evicted or are open, and what chaos did, if there was any.
   std::string message() const;

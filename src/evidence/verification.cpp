@@ -3,11 +3,13 @@
 #include <algorithm>  // any_of, find, min
 #include <cmath>
 #include <ostream>
+#include <set>
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../keys/key_store.hpp"
+#include "../keys/secrets.hpp"
 #include "../model/operation.hpp"
 #include "../script/excerpts.hpp"
 #include "../script/matcher_node.hpp"
@@ -43,18 +45,18 @@ bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
          (!recorded.record().stub || recorded.record().stub->id() != stub.id());
 }
 
-/// Why the answer was not the stub's, which matches the request.
+/// Why the answer was not the stub's, which matches the request: "no stub answered".
 std::string instead(const ExchangeRecord& record, const StubState& stub) {
   const StubPlan& plan = stub.plan();
   if (!record.stub) {
-    if (record.decision == Decision::Kind::unmatched) return "but no stub answered";
-    return "but the answer was " + to_string(record.decision.kind) +
+    if (record.decision == Decision::Kind::unmatched) return "no stub answered";
+    return "the answer was " + to_string(record.decision.kind) +
            (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
                     record.decision == Decision::Kind::rejected
                 ? ", " + excerpts::plain(record.decision.detail)
                 : std::string());
   }
-  std::string text = "but " + record.stub->title() + " answered";
+  std::string text = record.stub->title() + " answered";
   if (!plan.in_states.empty()) {
     // Which of them was missing at that moment is not on record.
     const char* separator = ": this one waits for ";
@@ -69,30 +71,56 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
   return text + (stub.removed() ? ": this one was removed" : "");
 }
 
-/// A line for the first exchange that the stub matches and did not answer; empty when there is none.
-std::string hidden(const StubState& stub, const Calls& calls) {
+/// A request that the stub did not answer, and how near it came.
+struct Nearest {
+  const RecordedCall* call = nullptr;  // null: there is none
+  Comparison comparison;
+};
+
+/// The first that the stub matches.
+Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded) || !compare_recorded(stub, recorded).matches()) continue;
-    return "exchange " + std::to_string(recorded.record().id) + " matches it, " + instead(recorded.record(), stub);
+    if (!could_have_been(stub, recorded)) continue;
+    Comparison comparison = compare_recorded(stub, recorded);
+    if (comparison.matches()) return {&recorded, std::move(comparison)};
   }
   return {};
 }
 
-/// The exchange that came closest to the stub; empty when there is none.
-std::string closest(const StubState& stub, const Calls& calls) {
-  const RecordedCall* best = nullptr;
-  Comparison best_comparison;
+std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
+  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
+}
+
+/// The one that came closest; those that the stub matches are left out.
+Nearest closest(const StubState& stub, const Calls& calls) {
+  Nearest best;
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
     Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches() || (best && comparison.matched <= best_comparison.matched)) continue;
-    best = &recorded;
-    best_comparison = std::move(comparison);
+    if (comparison.matches() || (best.call && comparison.matched <= best.comparison.matched)) continue;
+    best = {&recorded, std::move(comparison)};
   }
-  if (!best) return {};
-  return "closest: exchange " + std::to_string(best->record().id) + ", " + std::to_string(best_comparison.matched) +
-         " of " + std::to_string(best_comparison.total) + '\n' + brief(best->call()) +
-         condition_lines(best_comparison.conditions);
+  return best;
+}
+
+/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
+void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
+  const Nearest match = hidden(stub, calls);
+  const Nearest nearest = match.call ? match : closest(stub, calls);
+  if (!nearest.call) return;
+  const ExchangeRecord& record = nearest.call->record();
+  const Comparison& comparison = nearest.comparison;
+  NearMiss near = near_miss(stub, comparison);
+  near.exchange = record.id;
+  if (match.call) {
+    near.passed_over = instead(record, stub);
+    found.text += "  " + hidden_line(stub, record) + '\n';
+  } else {
+    found.text += "closest: exchange " + std::to_string(record.id) + ", " + std::to_string(comparison.matched) +
+                  " of " + std::to_string(comparison.total) + '\n' + brief(nearest.call->call()) +
+                  condition_lines(comparison.conditions);
+  }
+  found.near_misses.push_back(std::move(near));
 }
 
 /// Lines for the requests that came while the stub was there and were refused before any stub could see them.
@@ -119,7 +147,7 @@ std::string refused(const StubState& stub, const Calls& calls) {
 
 /// Without an explanation when `calls` is null.
 Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where};
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where, reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
@@ -133,8 +161,7 @@ Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_ma
     if (found.exchanges.size() > most) ids += ", …";
     if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
   } else if (calls) {
-    const std::string line = hidden(stub, *calls);
-    found.text += line.empty() ? closest(stub, *calls) : "  " + line + '\n';
+    add_nearest(found, stub, *calls);
     found.text += refused(stub, *calls);
   }
   found.text.pop_back();
@@ -259,11 +286,15 @@ Verification& Verification::operator=(Verification&&) noexcept = default;
 Verification::~Verification() = default;
 
 Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
-                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported)
+                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported,
+                           std::vector<VerifiedStub> stubs, std::size_t evicted, std::size_t open)
     : problems_(std::move(problems)),
       notes_(std::move(notes)),
       identities_(std::move(identities)),
-      reported_(std::move(reported)) {}
+      reported_(std::move(reported)),
+      stubs_(std::move(stubs)),
+      evicted_(evicted),
+      open_(open) {}
 
 const std::vector<Problem>& Verification::problems() const& {
   if (reported_) reported_->add(identities_);
@@ -273,6 +304,7 @@ const std::vector<Problem>& Verification::problems() const& {
 Verification::operator bool() const { return problems().empty(); }
 std::vector<Problem> Verification::problems() && { return problems(); }
 std::vector<std::string> Verification::notes() && { return std::move(notes_); }
+std::vector<VerifiedStub> Verification::stubs() && { return std::move(stubs_); }
 
 std::string Verification::message() const {
   std::string text = detail::verifications::message(problems(), notes_);
@@ -304,6 +336,18 @@ void Verifier::reset() {
 std::string Verifier::masked(std::string text) const {
   keys_->mask(text);
   return text::printable_lines(text);
+}
+
+void Verifier::mask(StubReference& stub) const {
+  stub.name = masked(std::move(stub.name));
+  stub.title = masked(std::move(stub.title));
+}
+
+void Verifier::mask(Problem& found) const {
+  found.text = masked(std::move(found.text));
+  mask(found.stub);
+  for (NearMiss& near : found.near_misses)
+    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
 }
 
 Script::Stubs Verifier::stubs(const RequestScope& scope) const {
@@ -353,7 +397,26 @@ Verification Verifier::verify(const RequestScope& scope, Duration patience) cons
     all.push_back(std::move(found));
     identities.push_back(std::move(identity));
   }
-  return {std::move(all), notes(scope, considered, recorded), std::move(identities), reported_};
+  std::vector<std::string> all_notes = notes(scope, considered, recorded);
+  std::vector<VerifiedStub> all_stubs = verified(considered, all);
+  return {std::move(all),       std::move(all_notes), std::move(identities), reported_,
+          std::move(all_stubs), journal_->evicted(),  journal_->open(scope)};
+}
+
+std::vector<VerifiedStub> Verifier::verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const {
+  std::set<std::uint64_t> unmet;
+  for (const Problem& found : problems)
+    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
+      unmet.insert(found.stub.id);
+  std::vector<VerifiedStub> verified;
+  for (const auto& stub : stubs) {
+    const StubPlan& plan = stub->plan();
+    if (!plan.expected_calls && plan.validators.empty()) continue;
+    verified.push_back({reference_to(*stub), stub->recorded(), plan.expected_calls, !plan.validators.empty(),
+                        unmet.count(stub->id()) == 0});
+    mask(verified.back().stub);
+  }
+  return verified;
 }
 
 std::string Verifier::unreported() const {
@@ -382,7 +445,7 @@ Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::S
     problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
                           "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
   }
-  for (auto& found : problems) found.first.text = masked(std::move(found.first.text));
+  for (auto& found : problems) mask(found.first);
   return problems;
 }
 
@@ -391,7 +454,10 @@ void Verifier::add_problems(const RequestScope& scope, Problems& problems) const
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
     Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
-                  problem.stub ? problem.stub->plan().where : SourceLocation{}};
+                  problem.stub ? problem.stub->plan().where : SourceLocation{},
+                  problem.stub ? reference_to(*problem.stub) : StubReference{}};
+    if (problem.near_misses) found.near_misses = *problem.near_misses;
+    for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
     problems.emplace_back(std::move(found), first + problem.text);
   }
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
@@ -437,10 +503,11 @@ std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script
   for (const auto& stub : stubs) {
     // What an expectation says is a problem already.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
-    const std::string line =
-        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls) : std::string();
+    const RecordedCall* const call =
+        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls).call : nullptr;
     notes.push_back(
-        masked(line.empty() ? "never called: " + stub->title() : "always hidden: " + stub->title() + ": " + line));
+        masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
+                    : "never called: " + stub->title()));
   }
   if (const std::size_t open = journal_->open(scope); open > 0) {
     notes.push_back(std::to_string(open) + (open == 1 ? " exchange is" : " exchanges are") + " still under way");
@@ -451,8 +518,9 @@ std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<Problem> problems;
   const StubState* previous = nullptr;
+  const secrets::Known looks_like;  // a key
   for (const auto& stub : stubs) {
-    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where};
+    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where, reference_to(*stub)};
     if (stub->recorded() == 0) {
       found.text = "out of order  " + stub->title() + " was not called";
     } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {
@@ -460,10 +528,14 @@ Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) 
                    ", before " + previous->title() + " answered exchange " + std::to_string(previous->last_exchange());
       found.exchanges = {stub->first_exchange(), previous->last_exchange()};
     }
-    if (!found.text.empty()) problems.push_back(std::move(found));
+    if (!found.text.empty()) {
+      // The stubs may be of several gateways, whose keys nobody here knows.
+      for (std::string* const text : {&found.text, &found.stub.name, &found.stub.title}) looks_like.mask(*text);
+      problems.push_back(std::move(found));
+    }
     if (stub->recorded() > 0) previous = stub.get();
   }
-  return {std::move(problems), {}, {}, nullptr};
+  return {std::move(problems), {}, {}, nullptr, {}, 0, 0};
 }
 
 }  // namespace detail

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../core/source_location.hpp"
+#include "../model/range.hpp"
+#include "near_miss.hpp"
 
 namespace mock_gateway {
 
@@ -40,10 +44,28 @@ struct Problem {
   std::vector<std::uint64_t> exchanges{};
   /// Where the stub that it is about was written, or the fault of a connection; else unknown.
   SourceLocation where{};
+  /// The stub that it is about; its id is 0 when it is about none.
+  StubReference stub{};
+  /// Of a request that no stub answered, the closest stubs, three at most. Of a stub that was not called as often as it
+  /// expects, the closest request.
+  std::vector<NearMiss> near_misses{};
 };
 
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
+
+/// A stub that asks something of the client, as verify() found it.
+struct VerifiedStub {
+  StubReference stub;
+  /// How often it was called.
+  std::size_t calls = 0;
+  /// How often it expects to be called: 0 for one with never(), nothing where it does not say.
+  std::optional<Range> expected{};
+  /// Whether it says what requests should be.
+  bool has_should = false;
+  /// Whether it was called as often as it expects, and by requests that are as they should be.
+  bool met = true;
+};
 
 namespace detail {
 
@@ -70,18 +92,29 @@ class [[nodiscard]] Verification {
   /// called or always hidden by others; how many exchanges are still under way.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
+  /// The stubs with expect, never or should, in the order in which they were mounted.
+  const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
+  std::vector<VerifiedStub> stubs() &&;
+  /// How many exchanges of the gateway were evicted from the journal. Their problems are kept.
+  std::size_t evicted() const { return evicted_; }
+  /// How many exchanges were still under way.
+  std::size_t open() const { return open_; }
   /// What it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
   /// For the library. `identities` name the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
-               std::shared_ptr<detail::ReportedProblems> reported);
+               std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
+               std::size_t open);
 
  private:
   std::vector<Problem> problems_;
   std::vector<std::string> notes_;
   std::vector<std::string> identities_;
   std::shared_ptr<detail::ReportedProblems> reported_;
+  std::vector<VerifiedStub> stubs_;
+  std::size_t evicted_;
+  std::size_t open_;
 };
 
 /// Its message, with a line end behind it if it has several lines.

@@ -57,8 +57,12 @@ class Verifier {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
+  /// Those that ask something of the client, judged by the problems.
+  std::vector<VerifiedStub> verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const;
   /// Without a key, which a stub's name or a matcher may hold.
   std::string masked(std::string text) const;
+  void mask(StubReference& stub) const;
+  void mask(Problem& found) const;
 
   std::shared_ptr<Script> script_;
   std::shared_ptr<JournalState> journal_;

@@ -101,22 +101,6 @@ namespace catalogue_search {
 /// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
 void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// How many characters to insert, delete or replace to make one of the other.
-std::size_t distance(std::string_view left, std::string_view right) {
-  std::vector<std::size_t> row(right.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= left.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j < row.size(); ++j) {
-      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// The names nearest to this one: first those that it is a part of.
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
@@ -130,7 +114,7 @@ std::vector<std::string> nearest(std::string_view name) {
   std::vector<Candidate> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
-    candidates.push_back({has_it, distance(wanted, scenario.name()), scenario.name()});
+    candidates.push_back({has_it, text::edit_distance(wanted, scenario.name()), scenario.name()});
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
     return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;

@@ -32,6 +32,7 @@ struct ClientOutcome {
 
 namespace detail {
 
+struct Access;
 struct ScenarioData;
 
 }  // namespace detail
@@ -139,6 +140,7 @@ class Scenario {
   explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
 
  private:
+  friend struct detail::Access;
   std::shared_ptr<const detail::ScenarioData> data_;
 };
 

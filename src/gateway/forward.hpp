@@ -18,6 +18,7 @@ class HttpReply;
 class Journal;
 class KeyOptions;
 class Keys;
+class LoadedScript;
 class Options;
 class Pace;
 struct ReceivedRequest;

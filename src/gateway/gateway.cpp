@@ -31,30 +31,6 @@ namespace mock_gateway {
 namespace detail {
 namespace facade {
 
-void require_valid(const OptionValues& options) {
-  const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
-  for (const std::string& code : options.without_findings) require_finding_code(code);
-  if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
-  if (options.host.empty()) refuse("host must not be empty");
-  if (options.max_n < 1) refuse("max_n must be at least 1");
-  if (options.pace.chunking() && options.pace.chunking()->kind() == Chunking::Kind::pieces)
-    refuse("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
-  if (options.max_body == 0) refuse("max_body must be at least 1");
-  if (options.max_head < 1024) refuse("max_head must be at least 1024");
-  if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
-      options.idle_timeout <= Duration{0} || options.head_timeout <= Duration{0} || options.body_timeout <= Duration{0})
-    refuse("timeouts must be positive");
-  if (options.stall_guard && *options.stall_guard <= Duration{0})
-    refuse("stall_guard must be positive; std::nullopt turns it off");
-  for (auto model = options.models.begin(); model != options.models.end(); ++model) {
-    if (model->id.empty()) refuse("a model's id must not be empty");
-    require_utf8(model->id, "model's id");
-    require_utf8(model->owner, "model's owner");
-    for (auto other = options.models.begin(); other != model; ++other)
-      if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
-  }
-}
-
 ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
@@ -96,7 +72,7 @@ class Gateway::Impl {
         verifier(script, journal, keys, connection_faults, chaos, clock),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
-        state((detail::facade::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
+        state((detail::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
               connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
@@ -191,6 +167,11 @@ Gateway::Impl& Gateway::asked() const {
   throw GatewayError("the gateway at " + impl_->root_url + " was made by another process, " +
                      std::to_string(impl_->process) +
                      ", and only that one can script it and ask what it saw; its addresses are known here too");
+}
+
+detail::GatewayState* Gateway::serving() const {
+  Impl* const impl = here();
+  return impl ? &impl->state : nullptr;
 }
 
 std::string Gateway::base_url() const { return any().root_url + "/v1"; }

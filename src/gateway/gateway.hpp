@@ -4,11 +4,20 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 
+#include "../core/json.hpp"
 #include "../core/source_location.hpp"
 #include "forward.hpp"
 
 namespace mock_gateway {
+
+namespace detail {
+
+struct Access;
+struct GatewayState;
+
+}  // namespace detail
 
 /// An OpenAI-compatible model gateway inside this process. It listens when the constructor returns and is gone when the
 /// destructor does, whatever clients left open; that takes up to 50 ms for several hundred connections, and 0.06 ms for
@@ -116,6 +125,16 @@ class Gateway {
   /// GatewayError for a method and path that the gateway serves itself; `DELETE /v1/models/{id}` is none.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
+  /// Mounts script documents, all that they hold as one block: within it the first stub that matches answers, and all
+  /// come before stubs that were mounted earlier. `path` is a file or a folder; see ScriptDocument::read. Throws
+  /// ScriptError for what is wrong in them, and GatewayError for a "gateway" section, which says how a gateway starts:
+  /// `Gateway(ScriptDocument::read({path}).options())`.
+  LoadedScript load(const std::string& path);
+  /// The same from a value.
+  // A template, so that load("demo.json") is a path.
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  LoadedScript load(const T& document);
+
   Journal journal() const;
 
   /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
@@ -146,6 +165,7 @@ class Gateway {
   void stop();
 
  private:
+  friend struct detail::Access;
   class Impl;
   /// Ends a gateway; in another process than its maker's it does nothing.
   struct End {
@@ -157,6 +177,10 @@ class Gateway {
   Impl* here() const;
   /// Throws GatewayError in another process than its maker's.
   Impl& asked() const;
+
+  /// What the gateway answers from; null in another process than its maker's.
+  detail::GatewayState* serving() const;
+  LoadedScript load_json(const Json& document);
 
   std::unique_ptr<Impl, End> impl_;
 };

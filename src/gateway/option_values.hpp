@@ -56,6 +56,9 @@ struct OptionValues {
   std::function<void(const ConnectionHit&)> on_connection_hit;
 };
 
+/// Throws GatewayError for a value that no gateway can have.
+void require_valid(const OptionValues& options);
+
 }  // namespace detail
 
 }  // namespace mock_gateway

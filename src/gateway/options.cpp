@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "../core/access.hpp"
+#include "../core/error.hpp"
+#include "../evidence/judging.hpp"
+#include "../model/checks.hpp"
 #include "option_values.hpp"
 
 namespace mock_gateway {
@@ -147,5 +150,33 @@ Options Options::on_connection_hit(std::function<void(const ConnectionHit&)> cal
   copy.edit().on_connection_hit = std::move(callback);
   return copy;
 }
+
+namespace detail {
+
+void require_valid(const OptionValues& options) {
+  const auto refuse = [](const std::string& what) { throw GatewayError("Options: " + what); };
+  for (const std::string& code : options.without_findings) require_finding_code(code);
+  if (options.port < 0 || options.port > 65535) refuse("port must be from 0 to 65535");
+  if (options.host.empty()) refuse("host must not be empty");
+  if (options.max_n < 1) refuse("max_n must be at least 1");
+  if (options.pace.chunking() && options.pace.chunking()->kind() == Chunking::Kind::pieces)
+    refuse("by_pieces fits one reply, so it is set there: text(…).chunked(by_pieces({…}))");
+  if (options.max_body == 0) refuse("max_body must be at least 1");
+  if (options.max_head < 1024) refuse("max_head must be at least 1024");
+  if (options.read_timeout <= Duration{0} || options.write_timeout <= Duration{0} ||
+      options.idle_timeout <= Duration{0} || options.head_timeout <= Duration{0} || options.body_timeout <= Duration{0})
+    refuse("timeouts must be positive");
+  if (options.stall_guard && *options.stall_guard <= Duration{0})
+    refuse("stall_guard must be positive; std::nullopt turns it off");
+  for (auto model = options.models.begin(); model != options.models.end(); ++model) {
+    if (model->id.empty()) refuse("a model's id must not be empty");
+    require_utf8(model->id, "model's id");
+    require_utf8(model->owner, "model's owner");
+    for (auto other = options.models.begin(); other != model; ++other)
+      if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
+  }
+}
+
+}  // namespace detail
 
 }  // namespace mock_gateway

@@ -10,13 +10,24 @@
 namespace mock_gateway {
 namespace detail {
 
-void ChaosRules::add(const Chaos& chaos) {
+void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = std::make_shared<Rules>(*rules_);
-  rules->push_back(std::make_shared<const Rule>(chaos, rules->size() + 1));
+  rules->push_back(std::make_shared<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;
+  ++changes_;
+}
+
+void ChaosRules::clear_of(std::uint64_t owner) {
+  std::shared_ptr<const Rules> out;  // freed after the lock, likewise
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto rules = std::make_shared<Rules>();
+  for (const auto& rule : *rules_)
+    if (rule->owner != owner) rules->push_back(rule);
+  out = std::exchange(rules_, std::move(rules));
+  count_ = rules_->size();
   ++changes_;
 }
 

@@ -24,9 +24,11 @@ class ChaosRules {
  public:
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
-  void add(const Chaos& chaos);
+  /// `owner` is the script document that it came from; 0: none.
+  void add(const Chaos& chaos, std::uint64_t owner = 0);
   /// The next rule is number 1 again, and counts anew.
   void clear();
+  void clear_of(std::uint64_t owner);
   /// Clears them, and forgets that there were any.
   void reset();
 
@@ -40,10 +42,12 @@ class ChaosRules {
   std::uint64_t seed() const { return seed_; }
 
   struct Rule {
-    Rule(Chaos rule, std::size_t index) : chaos(std::move(rule)), number(index) {}
+    Rule(Chaos rule, std::size_t index, std::uint64_t its_owner)
+        : chaos(std::move(rule)), number(index), owner(its_owner) {}
 
     Chaos chaos;
     std::size_t number;                 // from 1
+    std::uint64_t owner;                // the script document that it came from; 0: none
     mutable Occurrences occurrences{};  // of each request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;

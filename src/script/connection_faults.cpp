@@ -1,26 +1,26 @@
 #include "connection_faults.hpp"
 
-#include <algorithm>  // find_if
+#include <algorithm>  // find_if, remove_if
 
 #include "../core/error.hpp"
 
 namespace mock_gateway {
 namespace detail {
 
-void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
+void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner) {
   if (times == 0) throw GatewayError("next_connection(fault, 0) would strike nobody");
   const std::lock_guard<std::mutex> lock(mutex_);
-  queue_.push_back(Queued{fault, times, times, where, ++serial_});
+  queue_.push_back(Queued{fault, times, times, where, ++serial_, owner});
   any_ = true;
   ++changes_;
 }
 
-void ConnectionFaults::add_to_every(const ConnectionFault& fault) {
+void ConnectionFaults::add_to_every(const ConnectionFault& fault, std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto same = std::find_if(every_.begin(), every_.end(),
-                                 [&](const ConnectionFault& other) { return other.moment() == fault.moment(); });
+                                 [&](const Queued& other) { return other.fault.moment() == fault.moment(); });
   if (same != every_.end()) every_.erase(same);
-  every_.push_back(fault);
+  every_.push_back(Queued{fault, 1, 1, {}, 0, owner});
   any_ = true;
   ++changes_;
 }
@@ -31,6 +31,15 @@ void ConnectionFaults::clear() {
   every_.clear();
   cleared_ = serial_;
   any_ = false;
+  ++changes_;
+}
+
+void ConnectionFaults::clear_of(std::uint64_t owner) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_its = [owner](const Queued& queued) { return queued.owner == owner; };
+  queue_.erase(std::remove_if(queue_.begin(), queue_.end(), is_its), queue_.end());
+  every_.erase(std::remove_if(every_.begin(), every_.end(), is_its), every_.end());
+  any_ = !queue_.empty() || !every_.empty();
   ++changes_;
 }
 
@@ -46,7 +55,7 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits)
   }
   // The newest first: of a reused connection's request both moments have come.
   for (auto fault = every_.rbegin(); fault != every_.rend(); ++fault) {
-    if (fits(fault->moment())) return Queued{*fault, 1, 1, {}, 0};
+    if (fits(fault->fault.moment())) return *fault;
   }
   return std::nullopt;
 }

@@ -25,13 +25,15 @@ class ConnectionFaults {
     std::size_t left;
     SourceLocation where;
     std::uint64_t serial;
+    std::uint64_t owner = 0;  // the script document that it came from; 0: none
   };
 
   /// Throws GatewayError when `times` is 0.
-  void add(const ConnectionFault& fault, std::size_t times, SourceLocation where);
+  void add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
   /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
-  void add_to_every(const ConnectionFault& fault);
+  void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();
+  void clear_of(std::uint64_t owner);
 
   std::optional<Queued> take_on_accept();
   /// `reused`: whether the request is not the connection's first.
@@ -50,7 +52,7 @@ class ConnectionFaults {
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
-  std::vector<ConnectionFault> every_;  // at most one of a moment
+  std::vector<Queued> every_;  // at most one of a moment
   std::uint64_t serial_ = 0;
   std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
   std::atomic<bool> any_{false};

@@ -31,12 +31,20 @@ FailureScope for_model(std::string id) {
 
 namespace detail {
 
-void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope) {
+void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope,
+                         std::uint64_t owner) {
   if (times && *times == 0) {
     throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  entries_.push_back(Entry{failure, times, std::move(scope)});
+  entries_.push_back(Entry{failure, times, std::move(scope), owner});
+  ++changes_;
+}
+
+void ForcedFailures::clear_of(std::uint64_t owner) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_its = [owner](const Entry& entry) { return entry.owner == owner; };
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_its), entries_.end());
   ++changes_;
 }
 

@@ -20,8 +20,10 @@ namespace detail {
 class ForcedFailures {
  public:
   /// `times` nothing: until cleared. Throws GatewayError when it is 0.
-  void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope);
+  /// `owner` is the script document that it came from; 0: none.
+  void add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope, std::uint64_t owner = 0);
   void clear();
+  void clear_of(std::uint64_t owner);
   /// Those that were queued for exactly this scope.
   void clear(const FailureScope& scope);
 
@@ -37,6 +39,7 @@ class ForcedFailures {
     Failure failure;
     std::optional<std::size_t> left;
     FailureScope scope;
+    std::uint64_t owner;
   };
   template <class Applies>
   std::optional<Failure> take(const Applies& applies);

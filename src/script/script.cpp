@@ -1,6 +1,6 @@
 #include "script.hpp"
 
-#include <algorithm>  // all_of, any_of, find, for_each, min, sort
+#include <algorithm>  // all_of, find, for_each, min, sort, stable_sort
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -15,8 +15,6 @@ namespace detail {
 namespace scripts {
 
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
-/// Throws GatewayError for what cannot be meant.
-void require_consistent(const StubPlan& plan);
 
 /// Of every matcher that isolates and must match.
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
@@ -36,6 +34,8 @@ std::size_t limit_of(const StubPlan& plan) {
   return limit;
 }
 
+}  // namespace scripts
+
 void require_consistent(const StubPlan& plan) {
   if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
   if (plan.at_most && plan.nothing_more) {
@@ -44,14 +44,12 @@ void require_consistent(const StubPlan& plan) {
   if (plan.replies.empty() && (plan.at_most || !plan.validators.empty())) {
     throw GatewayError("never() answers nothing, so times and should have no meaning before it");
   }
-  const std::size_t limit = limit_of(plan);
+  const std::size_t limit = scripts::limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
     throw GatewayError("expect(" + plan.expected_calls->to_string() + ") can never be met: the stub answers at most " +
                        std::to_string(limit) + (limit == 1 ? " request" : " requests"));
   }
 }
-
-}  // namespace scripts
 
 std::string conditions(const StubPlan& plan) {
   if (plan.matchers.empty()) return "any request";
@@ -64,7 +62,8 @@ StubState::StubState(std::uint64_t id, StubPlan plan)
     : id_(id),
       plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
-      limit_(scripts::limit_of(plan_)) {
+      limit_(scripts::limit_of(plan_)),
+      place_(id) {
   for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
 }
 
@@ -120,25 +119,54 @@ std::shared_ptr<const Script::Snapshot> Script::covering(const Snapshot& all, co
 }
 
 std::shared_ptr<StubState> Script::mount(StubPlan plan) {
-  scripts::require_consistent(plan);
+  std::vector<BlockStub> block(1);
+  block.front().plan = std::move(plan);
+  std::uint64_t place = 0;
+  return mount_block(std::move(block), {}, place).front();
+}
+
+Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
+  for (const BlockStub& one : block)
+    if (!one.kept) require_consistent(one.plan);
+  std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto stub = std::make_shared<StubState>(next_id_++, std::move(plan));
-  auto changed = std::make_shared<Snapshot>();
-  changed->stubs.reserve(mounted_->stubs.size() + 1);
-  changed->entries.reserve(mounted_->stubs.size() + 1);
-  // A helper function of the tester's mounts all its stubs on one line.
-  for (const auto& other : mounted_->stubs) {
-    if (!scripts::same_place(other->plan().where, stub->plan().where)) continue;
-    other->shares_line_ = true;
-    stub->shares_line_ = true;
+  if (place == 0) place = next_id_;
+  Stubs stubs;
+  for (BlockStub& one : block) {
+    auto stub = one.kept ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
+    stub->place_ = place;
+    stubs.push_back(std::move(stub));
   }
-  auto next = mounted_->stubs.begin();
-  while (next != mounted_->stubs.end() && (*next)->plan().priority > stub->plan().priority) changed->add(*next++);
-  changed->add(stub);
-  while (next != mounted_->stubs.end()) changed->add(*next++);
-  mounted_ = std::move(changed);
+  const auto is_in = [](const Stubs& some, const std::shared_ptr<StubState>& stub) {
+    return std::find(some.begin(), some.end(), stub) != some.end();
+  };
+  Stubs all = stubs;
+  for (const auto& mounted : mounted_->stubs) {
+    if (is_in(stubs, mounted)) continue;
+    if (is_in(replaced, mounted))
+      mounted->removed_ = true;
+    else
+      all.push_back(mounted);
+  }
+  // A helper function of the tester's mounts all its stubs on one line.
+  for (const auto& stub : stubs) {
+    for (const auto& other : all) {
+      if (other == stub || !scripts::same_place(other->plan().where, stub->plan().where)) continue;
+      other->shares_line_ = true;
+      stub->shares_line_ = true;
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
+    if (left->plan().priority != right->plan().priority) return left->plan().priority > right->plan().priority;
+    return left->place_ > right->place_;
+  });
+  auto changed = std::make_shared<Snapshot>();
+  changed->stubs.reserve(all.size());
+  changed->entries.reserve(all.size());
+  for (auto& stub : all) changed->add(std::move(stub));
+  out = std::exchange(mounted_, std::move(changed));
   ++changes_;
-  return stub;
+  return stubs;
 }
 
 void Script::remove(const std::shared_ptr<StubState>& stub) {

@@ -25,10 +25,12 @@ namespace detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
+  /// The reply that a gateway without stubs gives.
+  ReplyStep() = default;
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
-  /// One of the two is null.
+  /// At least one of the two is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
 };
@@ -110,6 +112,7 @@ class StubState {
   // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
+  std::uint64_t place_;                   // among stubs of one priority, the greater is asked first
   std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
   // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
@@ -118,6 +121,9 @@ class StubState {
   std::atomic<std::size_t> active_{0};
   std::atomic<std::size_t> peak_{0};
 };
+
+/// Throws GatewayError for what cannot be meant.
+void require_consistent(const StubPlan& plan);
 
 /// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
 std::string conditions(const StubPlan& plan);
@@ -144,6 +150,15 @@ class Script {
 
   /// Throws GatewayError for `at_most` 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
+  /// An element of a block of stubs: one that is mounted and stays, or a plan of one that is new.
+  struct BlockStub {
+    std::shared_ptr<StubState> kept;
+    StubPlan plan;
+  };
+  /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
+  /// answer nothing any more, and nothing is expected of them. `place` is what an earlier call gave; 0: before all that
+  /// is mounted now, and it becomes the block's place.
+  Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
   /// The matcher that is being asked, for whoever catches what it throws.

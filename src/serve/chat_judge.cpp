@@ -126,12 +126,18 @@ void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const 
                      .should_retry(false),
                  Decision::Kind::unmatched);
   judgement.answer.decision.detail = diagnosis.text;
+  judgement.near_misses = std::move(diagnosis.near_misses);
   if (gateway.settings.unmatched_are_allowed) return;
   RecordedProblem problem;
   problem.kind = Problem::Kind::unmatched;
   problem.text = std::move(diagnosis.text);
   problem.stub = choice.stub;
   judgement.problems.push_back(std::move(problem));
+}
+
+Reply default_reply_to(const Judgement& judgement) {
+  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
+  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
 }
 
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
@@ -144,6 +150,10 @@ bool take_reply(Judgement& judgement, const Script::Choice& choice) {
     answer.delivery.reply = choice.reply->reply;
     return false;
   }
+  if (!choice.reply->function) {
+    answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    return false;
+  }
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
     answer.delivery.reply = std::make_shared<const Reply>((*choice.reply->function)(*judgement.chat));
@@ -152,10 +162,8 @@ bool take_reply(Judgement& judgement, const Script::Choice& choice) {
 }
 
 void take_default_reply(Judgement& judgement) {
-  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
   judgement.answer.decision.kind = Decision::Kind::default_reply;
-  judgement.answer.delivery.reply =
-      std::make_shared<const Reply>(default_reply(*judgement.chat, judgement.fingerprint, &stopped));
+  judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
 }
 
 /// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.

@@ -46,6 +46,8 @@ struct Judgement {
   bool under_chaos = false;
   /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
+  /// The stubs that came closest to a request that none answers.
+  std::vector<NearMiss> near_misses;
 
   // Each of these answers, and returns true, as a check does that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);

@@ -63,6 +63,12 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
   mounted_.push_back({operation, std::move(shared)});
 }
 
+void Operations::unmount(const Operation& operation) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_it = [&operation](const Mounted& mounted) { return mounted.operation == operation; };
+  mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_it), mounted_.end());
+}
+
 Route Operations::find(const std::string& method, const std::string& path) const {
   Route route;
   route.operation = {method, path};

@@ -30,6 +30,8 @@ class Operations {
 
   /// Throws GatewayError for what cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  /// Nothing happens when no such operation is mounted.
+  void unmount(const Operation& operation);
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
 

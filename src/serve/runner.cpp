@@ -13,6 +13,7 @@
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
 #include "../delivery/delivery.hpp"
+#include "../evidence/diagnosis.hpp"
 #include "../evidence/judging.hpp"
 #include "../evidence/redaction.hpp"
 #include "../http/response.hpp"
@@ -132,6 +133,7 @@ void Runner::record_request(ExchangeRecord& record, const Connection& connection
   record.acceptance = gateway_.settings.acceptance;
   record.limits = gateway_.settings.chat_limits;
   record.root_url = gateway_.settings.root_url;
+  record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
   record.changes = gateway_.changes();
   record.connection_fault = incoming.fault;
@@ -149,6 +151,13 @@ void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
   mask(record.decision.detail);
   record.problems = std::move(judgement.problems);
   for (RecordedProblem& problem : record.problems) mask(problem.text);
+  if (!judgement.near_misses.empty()) {
+    for (NearMiss& near : judgement.near_misses)
+      for (std::string* const text : texts_of(near)) mask(*text);
+    record.near_misses = std::make_shared<const std::vector<NearMiss>>(std::move(judgement.near_misses));
+    for (RecordedProblem& problem : record.problems)
+      if (problem.kind == Problem::Kind::unmatched) problem.near_misses = record.near_misses;
+  }
   record.under_chaos = judgement.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});

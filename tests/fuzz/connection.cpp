@@ -48,7 +48,8 @@ class Target {
       require_answer(response, to_head);
       require(exchange.status() == response.status,
               "the journal has status " + std::to_string(exchange.status()) + " for " + response.raw);
-      for (const std::string& text : {exchange.raw(), exchange.as_curl(), exchange.summary()}) {
+      for (const std::string& text :
+           {exchange.raw(), exchange.as_curl(), exchange.summary(), as_json(exchange).dump()}) {
         require(text.find(secret) == std::string::npos, "the journal holds the key: " + text);
       }
     }

@@ -246,7 +246,8 @@ class Tester {
     std::vector<Exchange> exchanges = gateway_.journal().all();
     if (exchanges.size() > 8) exchanges.erase(exchanges.begin(), exchanges.end() - 8);
     for (const Exchange& exchange : exchanges) {
-      words_ += exchange.summary().size() + exchange.as_curl().size() + exchange.raw().size();
+      words_ += exchange.summary().size() + exchange.as_curl().size() + exchange.raw().size() +
+                as_json(exchange).dump().size();
       words_ += exchange.outcome(0ms).events + exchange.events_sent();
     }
   }

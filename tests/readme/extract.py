@@ -49,7 +49,12 @@ SPAN = re.compile(
     r"|(?:Options|KeyOptions|SseDialect|Pace|SweepOptions)\(\)[.]|(?:Acceptance|Profile)::\w"
 )
 # The tables that name all there is of something, by what heads their first column.
-COMPLETE = {"code": "finding_codes()"}
+COMPLETE = {
+    "code": "finding_codes()",
+    "key of an exchange": "keys_of(some_exchange())",
+    "key of a verification": "keys_of(as_json(Gateway().verify()))",
+    "key of a review": "keys_of(as_json(Gateway().review()))",
+}
 # The expressions whose setters have a getter, or that have fields.
 DEFAULTS = {"Acceptance()", "SseDialect()", "ClientOutcome()"}
 

@@ -68,6 +68,18 @@ class Client {
   Sleeper sleep_;
 };
 
+inline std::vector<std::string> keys_of(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& item : object.items()) keys.push_back(item.key());
+  return keys;
+}
+
+inline Json some_exchange() {
+  const Gateway gateway;
+  static_cast<void>(Client(gateway.base_url(), gateway.api_key()).ask("Hi"));
+  return as_json(gateway.journal().last());
+}
+
 /// Two lists of names in one order.
 inline std::vector<std::string> sorted(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());

@@ -251,7 +251,7 @@ TEST_CASE("a client that does not read what precedes a fault is ended after the 
   small.receive_buffer = 4096;
   RawConnection connection(gateway, small);
   connection.send(Http(gateway).format_chat());
-  REQUIRE(gateway.journal().wait_for(1, 5s));
+  REQUIRE(gateway.journal().wait_for(1, 30s));
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_stalled);
   CHECK(connection.receive_all().end == End::reset);
 }
@@ -264,7 +264,7 @@ TEST_CASE("a client that never reads a big reply is ended after the write timeou
   for (const bool stream : {false, true}) {
     RawConnection connection(gateway, small);
     connection.send(Http(gateway).format_chat({{"stream", stream}}));
-    REQUIRE(gateway.journal().wait_for(stream ? 2 : 1, 5s));
+    REQUIRE(gateway.journal().wait_for(stream ? 2 : 1, 30s));
     const Exchange exchange = gateway.journal().last();
     CHECK(exchange.outcome() == Outcome::Kind::client_stalled);
     CHECK(exchange.bytes_sent() > 0);
@@ -311,7 +311,7 @@ TEST_CASE("signals that the process handles end no transfer and no wait") {
   small.receive_buffer = 4096;
   RawConnection writing(gateway, small);
   writing.send(Http(gateway).format_chat());
-  REQUIRE(gateway.journal().wait_for(1, 5s));
+  REQUIRE(gateway.journal().wait_for(1, 30s));
   REQUIRE(eventually([&] { return gateway.journal().last().bytes_sent() > 0; }));
   RawConnection holding(gateway);
   holding.send(Http(gateway).format_chat({{"stream", true}, {"messages", {{{"role", "user"}, {"content", "hold"}}}}}));
@@ -357,7 +357,7 @@ TEST_CASE("a client that resets while a big reply is on its way has left") {
   small.receive_buffer = 4096;
   RawConnection connection(gateway, small);
   connection.send(Http(gateway).format_chat());
-  REQUIRE(gateway.journal().wait_for(1, 5s));
+  REQUIRE(gateway.journal().wait_for(1, 30s));
   REQUIRE(eventually([&] { return gateway.journal().last().bytes_sent() > 0; }));
   connection.abort();
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);

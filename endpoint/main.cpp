@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "flags.hpp"
+#include "import.hpp"
 #include "library.hpp"
 #include "messages.hpp"
 

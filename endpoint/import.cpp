@@ -1,0 +1,250 @@
+#include "import.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "import_formats.hpp"
+#include "recorded_keys.hpp"
+#include "recorded_reply.hpp"
+
+using mock_gateway::Json;
+
+namespace importing {
+namespace {
+
+constexpr const char* understood =
+    "what import understands is the body of a stream (\"data: …\", \"event: …\", a comment), the output of curl -i or "
+    "curl -iN (\"HTTP/1.1 200 OK\" and all that follows, without -v), a HAR file as browsers and proxies save it, and "
+    "a JSON body";
+
+/// Where a byte of the text stands, for people.
+std::string place_in(std::string_view text, std::size_t offset) {
+  std::size_t line = 1;
+  std::size_t column = 1;
+  for (const char c : text.substr(0, offset)) {
+    ++column;
+    if (c == '\n') ++line, column = 1;
+  }
+  return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+std::string why_no_json(std::string_view bytes) {
+  try {
+    const Json file = Json::parse(bytes);
+    if (!file.is_discarded()) return "its arrays and objects are too deep within each other for a script";
+  } catch (const Json::parse_error& problem) {
+    // Its message quotes the file, where a key may stand.
+    return "it begins like JSON, but is none from " + place_in(bytes, problem.byte > 0 ? problem.byte - 1 : 0) +
+           " on; was it cut off, or edited?";
+  } catch (const Json::exception&) {
+  }
+  return "it holds a number that no JSON reader can take";
+}
+
+/// A body without its head, for which one stub answers everything.
+Imported import_body(const std::string& what, std::string_view bytes, const KeyMask& mask, Notes& notes) {
+  Recording recording;
+  recording.body = std::string(bytes);
+  recording.has_head = false;
+  Json stub = Json::object();
+  stub["reply"] = chat_reply(std::move(recording), mask, notes);
+  Imported imported;
+  imported.kind = what + "; neither status nor headers are in the file, so it is served with 200";
+  imported.parts["stubs"] = Json::array({stub});
+  return imported;
+}
+
+Imported import_json(std::string_view bytes, const Json& file, const KeyMask& mask, Notes& notes) {
+  if (file.is_object() && file.contains("mock_gateway"))
+    throw ImportError("this is a script already: serve it with mock-gateway --script FILE");
+  if (file.is_object() && file.contains("messages") && !file.contains("choices")) {
+    throw ImportError(
+        "this looks like the body of a request (it has \"messages\" and no \"choices\"); import reads what was "
+        "answered");
+  }
+  if (file.is_object() && file.contains("error")) {
+    notes.lines.push_back(
+        "the body is an error, whose status was surely another: write it into raw_reply, or record it with curl -i");
+  }
+  return import_body("a JSON body", bytes, mask, notes);
+}
+
+/// Recognised by its content.
+Imported import_any(std::string_view bytes, KeyMask& mask, Notes& notes) {
+  const std::size_t begin = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (begin == std::string_view::npos) throw ImportError("the file is empty; " + std::string(understood));
+  if (looks_like_curl(bytes.substr(begin))) return import_curl(bytes.substr(begin), mask, notes);
+  if (looks_like_stream(bytes)) return import_body("the body of a stream", bytes, mask, notes);
+  const char first = bytes[begin];
+  if (first != '{' && first != '[')
+    throw ImportError("it is none of the kinds that are known; " + std::string(understood));
+  const Json file = json_if_valid(bytes);
+  if (file.is_discarded()) throw ImportError(why_no_json(bytes));
+  return is_har(file) ? import_har(file, mask, notes) : import_json(bytes, file, mask, notes);
+}
+
+/// Everything that the script says besides bodies, which are masked already. What is base64 has no keys to be seen, and
+/// would become other bytes.
+void mask_strings(Json& value, const KeyMask& mask) {
+  if (value.is_string()) {
+    mask.mask(value.get_ref<std::string&>());
+  } else if (value.is_array()) {
+    for (Json& element : value) mask_strings(element, mask);
+  } else if (value.is_object()) {
+    for (auto& member : value.get_ref<Json::object_t&>())
+      if (member.first != "raw_base64" && member.first != "base64") mask_strings(member.second, mask);
+  }
+}
+
+std::string comment_of(const std::string& name, const Imported& imported, const Notes& notes) {
+  constexpr std::size_t most_notes = 20;
+  std::string comment = "Imported from " + name + ": " + imported.kind + ".";
+  for (std::size_t i = 0; i < notes.lines.size() && i < most_notes; ++i) comment += " Note: " + notes.lines[i] + ".";
+  if (notes.lines.size() > most_notes)
+    comment += " And " + std::to_string(notes.lines.size() - most_notes) + " more notes of this kind.";
+  if (notes.keys > 0)
+    comment += " Keys became asterisks in " + std::to_string(notes.keys) + (notes.keys == 1 ? " place." : " places.");
+  return comment;
+}
+
+/// The name of a file without its folders, which say where somebody works.
+std::string name_of(const std::string& path) {
+  if (path == "-") return "standard input";
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  return is_utf8(name) ? name : "a file";
+}
+
+/// On one line, with spaces as people write it.
+void write_line(std::string& out, const Json& value) {
+  const bool is_object = value.is_object();
+  if (!is_object && !value.is_array()) {
+    out += value.dump();
+    return;
+  }
+  const char* separator = "";
+  out += is_object ? '{' : '[';
+  for (const auto& member : value.items()) {
+    out += std::exchange(separator, ", ");
+    if (is_object) out += Json(member.key()).dump() + ": ";
+    write_line(out, member.value());
+  }
+  out += is_object ? '}' : ']';
+}
+
+/// Indented; short values, and the elements of `chunks`, on one line each.
+void write_indented(std::string& out, const Json& value, std::size_t indent, bool in_chunks) {
+  constexpr std::size_t width = 110;
+  std::string line;
+  write_line(line, value);
+  const bool is_object = value.is_object();
+  const bool fits = indent > 0 && indent + line.size() <= width;
+  if (in_chunks || fits || value.empty() || !(is_object || value.is_array())) {
+    out += line;
+    return;
+  }
+  const char* separator = "";
+  out += is_object ? '{' : '[';
+  for (const auto& member : value.items()) {
+    out.append(std::exchange(separator, ",")).append("\n").append(indent + 2, ' ');
+    if (is_object) out += Json(member.key()).dump() + ": ";
+    // A list of chunks is indented, and each of its elements is a line.
+    const bool is_chunks = is_object && member.key() == "chunks" && member.value().is_array();
+    if (!is_chunks) {
+      write_indented(out, member.value(), indent + 2, false);
+      continue;
+    }
+    out += '[';
+    for (std::size_t i = 0; i < member.value().size(); ++i) {
+      out.append(i == 0 ? "\n" : ",\n").append(indent + 4, ' ');
+      write_line(out, member.value()[i]);
+    }
+    out.append("\n").append(indent + 2, ' ') += ']';
+  }
+  out.append("\n").append(indent, ' ') += is_object ? '}' : ']';
+}
+
+/// Whether a terminal could take the character for a command, or a reader for something else.
+bool is_disruptive(char32_t c) {
+  return (c >= 0x7F && c <= 0x9F) || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+/// JSON, with such characters as escapes. Outside of strings there is none of them.
+std::string harmless(std::string_view json) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  char32_t character = 0;
+  for (std::size_t at = 0; const std::size_t length = decode_utf8(json, at, character); at += length) {
+    if (!is_disruptive(character)) {
+      out.append(json.substr(at, length));
+      continue;
+    }
+    out += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) out += digits[character >> shift & 15U];
+  }
+  return out;
+}
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+std::string read_all(const std::string& path) {
+  // Streams of C++ do not say why a folder cannot be read.
+  const auto fail = [&path](int problem) {
+    throw ImportError("import: cannot read " + path + ": " + std::generic_category().message(problem));
+  };
+  std::unique_ptr<std::FILE, FileCloser> opened;
+  std::FILE* file = stdin;
+  if (path != "-") {
+    opened.reset(std::fopen(path.c_str(), "rb"));
+    file = opened.get();
+  }
+  if (file == nullptr) fail(errno);
+  std::string bytes;
+  char block[65536];
+  for (std::size_t count = 1; count > 0;) {
+    count = std::fread(block, 1, sizeof block, file);
+    if (count == 0 && std::ferror(file) != 0) fail(errno);
+    bytes.append(block, count);
+  }
+  return bytes;
+}
+
+}  // namespace
+}  // namespace importing
+
+Json import_script(std::string_view bytes, const std::string& name) {
+  using namespace importing;
+  KeyMask mask;
+  Notes notes;
+  try {
+    const Imported imported = import_any(bytes, mask, notes);
+    Json script = Json::object();
+    script["mock_gateway"] = 1;
+    script["comment"] = comment_of(name, imported, notes);
+    script.update(imported.parts);
+    mask_strings(script, mask);
+    return script;
+  } catch (const ImportError& problem) {
+    std::string message = "import: " + name + ": " + problem.what();
+    mask.mask(message);
+    throw ImportError(message);
+  }
+}
+
+int import_file(const std::string& path, std::ostream& out) {
+  using namespace importing;
+  std::string text;
+  write_indented(text, import_script(read_all(path), name_of(path)), 0, false);
+  out << harmless(text) << std::endl;
+  if (!out) throw ImportError("import: the script could not be written");
+  return 0;
+}

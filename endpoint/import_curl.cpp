@@ -1,0 +1,198 @@
+#include <algorithm>  // min
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "import_formats.hpp"
+
+namespace importing {
+namespace {
+
+constexpr std::string_view spaces = " \t";
+
+std::string_view trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(spaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
+}
+
+/// The number that 1 to 15 digits write.
+std::optional<std::size_t> whole_number(std::string_view digits) {
+  if (digits.empty() || digits.size() > 15 || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
+  return static_cast<std::size_t>(std::stoull(std::string(digits)));
+}
+
+/// The status of a status line (RFC 9112, 4; curl writes "HTTP/2 200 "); nothing for another line.
+std::optional<int> status_in(std::string_view line) {
+  if (line.substr(0, 5) != "HTTP/") return std::nullopt;
+  const std::size_t space = line.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const std::string_view version = line.substr(5, space - 5);
+  if (version.empty() || version.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  const std::string_view digits = line.substr(space + 1, line.find(' ', space + 1) - space - 1);
+  const auto status = whole_number(digits);
+  if (digits.size() != 3 || !status) return std::nullopt;
+  return static_cast<int>(*status);
+}
+
+/// Reads the heads of replies line by line.
+class HeadReader {
+ public:
+  explicit HeadReader(std::string_view text) : text_(text) {}
+
+  bool is_at_head() const { return looks_like_curl(rest()); }
+  std::string_view rest() const { return text_.substr(at_); }
+
+  Recording read() {
+    Recording recording;
+    const std::size_t first = line_;
+    recording.status = status_in(next_line()).value_or(0);
+    for (;;) {
+      if (at_ == text_.size()) {
+        throw ImportError(
+            "the head that begins in line " + std::to_string(first) +
+            " has no end: the empty line after its header fields is missing; save all that curl -i prints");
+      }
+      const std::string_view line = next_line();
+      if (line.empty()) return recording;
+      const bool continues = spaces.find(line.front()) != std::string_view::npos;
+      const std::size_t colon = line.find(':');
+      if (continues && !recording.headers.empty()) {
+        recording.headers.back().value.append(" ").append(trim(line));
+      } else if (continues || colon == std::string_view::npos) {
+        throw ImportError("line " + std::to_string(line_ - 1) +
+                          " stands in the head of a reply and is no header field (\"Name: value\"); save what curl -i "
+                          "prints, without -v");
+      } else {
+        recording.headers.push_back({std::string(line.substr(0, colon)), std::string(trim(line.substr(colon + 1)))});
+      }
+    }
+  }
+  void skip(std::size_t bytes) { at_ += bytes; }
+
+ private:
+  std::string_view next_line() {
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    std::string_view line = text_.substr(at_, end - at_);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    at_ = std::min(end + 1, text_.size());
+    ++line_;
+    return line;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+};
+
+/// Removes the message of curl from the end of the body, where it stands when both outputs went into one file. It says
+/// how the connection ended.
+void cut_message(Recording& recording, Notes& notes) {
+  std::string& body = recording.body;
+  constexpr std::size_t longest = 300;
+  const std::size_t start = body.rfind("curl: (");
+  if (start == std::string::npos || body.size() - start > longest || body.back() != '\n') return;
+  const std::string message = body.substr(start, body.size() - start - 1);
+  const std::size_t close = message.find(") ");
+  if (message.find('\n') != std::string::npos || close == std::string::npos) return;
+  const auto code = whole_number(std::string_view(message).substr(7, close - 7));
+  if (!code || !is_utf8(message)) return;
+  body.erase(start);
+  if (*code == 56 && message.find("reset") != std::string::npos)
+    recording.ending = Ending::reset;
+  else if (*code == 18 || *code == 56 || *code == 92)
+    recording.ending = Ending::closed;
+  notes.lines.push_back("curl said \"" + message + "\", which is no part of the body");
+}
+
+/// Removes the fields that came behind a chunked body (RFC 9112, 7.1.2), which curl prints behind it, from its end.
+void cut_trailers(Recording& recording) {
+  std::string& body = recording.body;
+  const std::string names = "," + lower_ascii(find_field(recording.headers, "Trailer").value_or("")) + ",";
+  std::size_t end = body.size();
+  while (end >= 2 && body.compare(end - 2, 2, "\r\n") == 0) {
+    const std::size_t line = end == 2 ? std::string::npos : body.rfind('\n', end - 3);
+    const std::size_t from = line == std::string::npos ? 0 : line + 1;
+    // The body may end without a line end of its own, so that its last line goes over into the first field.
+    std::size_t found = std::string::npos;
+    for (std::size_t begin = 0; begin < names.size();) {
+      const std::size_t comma = std::min(names.find(',', begin), names.size());
+      const std::string name(trim(std::string_view(names).substr(begin, comma - begin)));
+      begin = comma + 1;
+      if (name.empty() || found != std::string::npos) continue;
+      const std::size_t place = lower_ascii(body.substr(from, end - from)).rfind(name + ":");
+      if (place != std::string::npos) found = from + place;
+    }
+    if (found == std::string::npos) break;
+    end = found;
+  }
+  body.erase(end);
+}
+
+/// Compares the body with its Content-Length, which says what belongs to it.
+void fit_length(Recording& recording, Notes& notes) {
+  // Of a compressed body it is the compressed length.
+  if (lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity")) != "identity") return;
+  const auto announced = whole_number(find_field(recording.headers, "Content-Length").value_or(""));
+  const std::size_t size = recording.body.size();
+  if (!announced || size == *announced) return;
+  if (size > *announced) {
+    recording.body.erase(*announced);
+    notes.lines.push_back(std::to_string(size - *announced) + " bytes behind the body, whose Content-Length is " +
+                          std::to_string(*announced) + ", are left out");
+  } else {
+    notes.lines.push_back("the body is incomplete: " + std::to_string(size) + " of " + std::to_string(*announced) +
+                          " bytes; it is served as it stands, with the length that it has");
+  }
+}
+
+}  // namespace
+
+bool looks_like_curl(std::string_view text) {
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return status_in(line).has_value();
+}
+
+Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
+  HeadReader reader(text);
+  std::vector<Field> early_hints;
+  std::size_t earlier = 0;
+  Recording last;
+  for (bool more = true; more;) {
+    last = reader.read();
+    if (last.status == 103) early_hints.insert(early_hints.end(), last.headers.begin(), last.headers.end());
+    const bool is_interim = last.status >= 100 && last.status < 200 && last.status != 101;
+    if (!is_interim) {
+      last.early_hints = std::exchange(early_hints, {});
+      // With --retry, the body of an earlier try stands before the next head.
+      const auto length = whole_number(find_field(last.headers, "Content-Length").value_or(""));
+      if (length && *length < reader.rest().size() && looks_like_curl(reader.rest().substr(*length)))
+        reader.skip(*length);
+    }
+    more = reader.is_at_head();
+    if (is_interim && !more)
+      throw ImportError("after the interim reply " + std::to_string(last.status) +
+                        " no other comes: save all that curl -i prints");
+    if (!is_interim && more) ++earlier;
+  }
+  last.body = std::string(reader.rest());
+  cut_message(last, notes);
+  cut_trailers(last);
+  fit_length(last, notes);
+  if (earlier > 0)
+    notes.lines.push_back("the last of " + std::to_string(earlier + 1) + " replies in the file is the one that counts");
+
+  Imported imported;
+  imported.kind = "the output of curl -i, status " + std::to_string(last.status);
+  Json stub = Json::object();
+  stub["reply"] = chat_reply(std::move(last), mask, notes);
+  imported.parts["stubs"] = Json::array({stub});
+  return imported;
+}
+
+}  // namespace importing

@@ -1,0 +1,337 @@
+#include <algorithm>  // any_of, find, find_if, mismatch, stable_sort
+#include <cmath>      // llround
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "import_formats.hpp"
+#include "recorded_keys.hpp"
+
+namespace importing {
+namespace {
+
+constexpr std::string_view chat_end = "/chat/completions";
+
+const Json& member(const Json& object, const char* name) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(name);
+  return found == object.end() ? nothing : *found;
+}
+
+std::string text_of(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+/// Host and path of an address, without query and fragment.
+struct Address {
+  std::string host;
+  std::string path;
+
+  explicit Address(const std::string& url) {
+    const std::size_t mark = url.find("://");
+    const std::size_t begin = mark == std::string::npos ? 0 : mark + 3;
+    const std::size_t slash = std::min(url.find_first_of("/?#", begin), url.size());
+    host = lower_ascii(std::string_view(url).substr(begin, slash - begin));
+    path = url.substr(slash, std::min(url.find_first_of("?#", slash), url.size()) - slash);
+  }
+};
+
+/// An entry of the file: one request and its answer.
+struct Entry {
+  const Json& json;
+  std::size_t number;  // from 1
+  std::string method;
+  Address address;
+
+  Entry(const Json& entry, std::size_t position)
+      : json(entry),
+        number(position),
+        method(text_of(member(entry, "request"), "method")),
+        address(text_of(member(entry, "request"), "url")) {}
+
+  bool is_chat() const {
+    const std::string& path = address.path;
+    return method == "POST" && path.size() >= chat_end.size() &&
+           path.compare(path.size() - chat_end.size(), chat_end.size(), chat_end) == 0;
+  }
+  /// "entry 3 (GET /v1/models)".
+  std::string title() const { return "entry " + std::to_string(number) + " (" + method + " " + address.path + ")"; }
+};
+
+/// An array of names and values.
+std::vector<Field> fields_of(const Json& array) {
+  std::vector<Field> fields;
+  if (!array.is_array()) return fields;
+  for (const Json& field : array) {
+    const std::string name = text_of(field, "name");
+    // Browsers write fields of the same name as one, with line ends between the values.
+    std::string_view values;
+    const std::string value = text_of(field, "value");
+    for (values = value; values.find('\n') != std::string_view::npos; values.remove_prefix(values.find('\n') + 1))
+      fields.push_back({name, std::string(values.substr(0, values.find('\n')))});
+    fields.push_back({name, std::string(values)});
+  }
+  return fields;
+}
+
+/// The credentials of all requests, so that an answer that repeats one is masked, whoever asked.
+void add_credentials(const Json& request, KeyMask& mask) {
+  for (const Field& field : fields_of(member(request, "headers"))) {
+    const std::string name = lower_ascii(field.name);
+    // A cookie holds many values, which may be any words; it is not in the script.
+    if (!is_sensitive_header(name) || name.find("cookie") != std::string::npos) continue;
+    const std::size_t space = field.value.find(' ');
+    mask.add(space == std::string::npos ? field.value : std::string_view(field.value).substr(space + 1));
+  }
+  for (const Field& field : fields_of(member(request, "queryString"))) {
+    const std::string name = lower_ascii(field.name);
+    if (name == "key" || name == "api_key" || name == "api-key" || name == "access_token" || name == "token")
+      mask.add(field.value);
+  }
+}
+
+/// The bytes of a text that may be base64.
+std::string bytes_of(const Json& content) {
+  std::string text = text_of(content, "text");
+  const std::string encoding = lower_ascii(text_of(content, "encoding"));
+  if (encoding.empty()) return text;
+  const auto bytes = encoding == "base64" ? from_base64(text) : std::nullopt;
+  if (!bytes) throw ImportError("its content says that its encoding is \"" + encoding + "\", and it is not base64");
+  return *bytes;
+}
+
+/// Throws ImportError for an answer that is not in the file.
+Recording recording_of(const Entry& entry) {
+  const Json& response = member(entry.json, "response");
+  const Json& content = member(response, "content");
+  Recording recording;
+  const Json& status = member(response, "status");
+  recording.status = status.is_number_integer() && status >= 0 && status < 1000 ? status.get<int>() : 0;
+  if (recording.status == 0) {
+    const std::string error = text_of(response, "_error");
+    throw ImportError("no answer came" + (error.empty() ? "" : " (" + error + ")"));
+  }
+  const Json& size = member(content, "size");
+  if (!member(content, "text").is_string() && size.is_number() && size.get<double>() > 0)
+    throw ImportError("the body of its answer is not in the file; save it with contents");
+  recording.body = bytes_of(content);
+  recording.headers = fields_of(member(response, "headers"));
+  const std::string type = text_of(content, "mimeType");
+  const bool is_known = !type.empty() && type != "x-unknown";
+  if (!find_field(recording.headers, "Content-Type") && is_known) recording.headers.push_back({"Content-Type", type});
+  return recording;
+}
+
+/// The text of the last message of the user; nothing when there is none.
+std::optional<std::string> user_text(const Json& body) {
+  const Json& messages = member(body, "messages");
+  if (!messages.is_array()) return std::nullopt;
+  for (std::size_t i = messages.size(); i > 0; --i) {
+    const Json& message = messages[i - 1];
+    if (text_of(message, "role") != "user") continue;
+    const Json& content = member(message, "content");
+    std::string text = text_of(message, "content");
+    if (content.is_array())
+      for (const Json& part : content)
+        if (text_of(part, "type") == "text") text += text_of(part, "text");
+    return text;
+  }
+  return std::nullopt;
+}
+
+/// The conditions of a stub that answers such a request.
+Json conditions(const Json& body, const KeyMask& mask) {
+  Json when = Json::object();
+  if (const auto said = user_text(body)) {
+    std::string masked = *said;
+    mask.mask(masked);
+    if (masked == *said) {
+      when["user_says"] = {{"equals", *said}};
+    } else if (const auto differs = std::mismatch(masked.begin(), masked.end(), said->begin()).first;
+               differs != masked.begin()) {
+      // The whole text, with asterisks in it, is what nobody will say.
+      when["user_says"] = {{"starts_with", std::string(masked.begin(), differs)}};
+    }
+  }
+  if (const std::string model = text_of(body, "model"); !model.empty()) when["model_is"] = model;
+  if (member(body, "stream").is_boolean()) when["stream_is"] = member(body, "stream");
+  return when;
+}
+
+/// Whether the gateway, unless told otherwise, refuses such a request before any stub sees it.
+bool may_be_refused(const Json& body) {
+  const auto is_any_of = [](const std::string& text, std::initializer_list<const char*> known) {
+    return std::find(known.begin(), known.end(), text) != known.end();
+  };
+  for (const Json& message : member(body, "messages")) {
+    if (!is_any_of(text_of(message, "role"), {"system", "user", "assistant", "tool"})) return true;
+    const Json& content = member(message, "content");
+    if (!content.is_array()) continue;
+    for (const Json& part : content)
+      if (text_of(part, "type") != "text") return true;
+  }
+  for (const Json& tool : member(body, "tools"))
+    if (text_of(tool, "type") != "function") return true;
+  return false;
+}
+
+/// Whether the gateway answers such a request without being told.
+bool is_served_already(const std::string& method, const std::string& path) {
+  const std::string models = "/v1/models";
+  if (method != "GET" || path.compare(0, models.size(), models) != 0) return false;
+  const std::string rest = path.substr(models.size());
+  return rest.empty() || (rest.size() > 1 && rest.front() == '/' && rest.find('/', 1) == std::string::npos);
+}
+
+/// What becomes of a file.
+class HarImport {
+ public:
+  HarImport(KeyMask& mask, Notes& notes) : mask_(mask), notes_(notes) {}
+
+  Imported run(const Json& entries) {
+    std::vector<Entry> all;
+    for (const Json& entry : entries) all.emplace_back(entry, all.size() + 1);
+    std::string seen;
+    for (const Entry& entry : all) {
+      add_credentials(member(entry.json, "request"), mask_);
+      if (entry.is_chat()) {
+        const std::string& path = entry.address.path;
+        bases_.insert({entry.address.host, path.substr(0, path.size() - chat_end.size())});
+      }
+      if (entry.number <= 5) seen += (seen.empty() ? "" : ", ") + entry.title();
+    }
+    if (bases_.empty()) {
+      throw ImportError("this HAR file has no POST to …" + std::string(chat_end) + " among its " +
+                        std::to_string(all.size()) + (all.size() == 1 ? " entry" : " entries") +
+                        (seen.empty() ? "" : ": " + seen) + "; record while the client asks for a chat completion");
+    }
+    for (const Entry& entry : all) {
+      try {
+        if (entry.is_chat())
+          add_chat(entry);
+        else
+          add_operation(entry);
+      } catch (const ImportError& problem) {
+        notes_.lines.push_back(entry.title() + " is skipped: " + problem.what());
+      }
+    }
+    return result(all.size());
+  }
+
+ private:
+  struct Stub {
+    Json when;
+    Json replies = Json::array();
+  };
+
+  void add_chat(const Entry& entry) {
+    const Json& post_data = member(member(entry.json, "request"), "postData");
+    const Json body = json_if_valid(bytes_of(post_data));
+    if (!body.is_object()) {
+      notes_.lines.push_back(entry.title() + " has no JSON as its request, so that its stub answers every request");
+    }
+    Recording recording = recording_of(entry);
+    // What the recorded service refused, the gateway would refuse in words of its own.
+    is_lenient_ = is_lenient_ || recording.status == 400 || recording.status == 422 || may_be_refused(body);
+    Json reply = chat_reply(std::move(recording), mask_, notes_);
+    const Json& wait = member(member(entry.json, "timings"), "wait");
+    // In milliseconds; -1 when it was not measured. A day and more is a mistake of who wrote the file.
+    constexpr double longest = 86'400'000;
+    if (wait.is_number() && wait.get<double>() >= 0.5 && wait.get<double>() < longest)
+      reply["first_token_after"] = std::to_string(std::llround(wait.get<double>())) + "ms";
+    Json when = conditions(body, mask_);
+    if (const std::string model = text_of(body, "model");
+        !model.empty() && std::find(models_.begin(), models_.end(), model) == models_.end())
+      models_.push_back(model);
+    // The same request again is the next try, also when others came between.
+    const auto same =
+        std::find_if(stubs_.begin(), stubs_.end(), [&when](const Stub& stub) { return stub.when == when; });
+    Stub& stub = same == stubs_.end() ? stubs_.emplace_back() : *same;
+    stub.when = std::move(when);
+    stub.replies.push_back(std::move(reply));
+  }
+
+  void add_operation(const Entry& entry) {
+    const std::string path = path_here(entry);
+    if (is_served_already(entry.method, path)) throw ImportError("the gateway answers this itself");
+    if (entry.method != "GET" && entry.method != "POST") throw ImportError("only GET and POST become operations");
+    Recording recording = recording_of(entry);
+    const std::string type = lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
+    if (type.find("json") == std::string::npos) throw ImportError("its answer is not JSON");
+    const bool is_known = std::any_of(operations_.begin(), operations_.end(), [&](const Json& known) {
+      return known["method"] == entry.method && known["path"] == path;
+    });
+    if (is_known) throw ImportError("an operation has one reply, and an earlier entry gave it");
+    Json operation = Json::object();
+    operation["method"] = entry.method;
+    operation["path"] = path;
+    operation["reply"] = operation_reply(std::move(recording), mask_, notes_);
+    operations_.push_back(std::move(operation));
+  }
+
+  /// Where the gateway serves the path of a recorded service: its base URL ends in /v1.
+  std::string path_here(const Entry& entry) const {
+    const std::string& path = entry.address.path;
+    bool is_same_host = false;
+    for (const auto& [host, base] : bases_) {
+      if (host != entry.address.host) continue;
+      is_same_host = true;
+      if (path.size() > base.size() && path.compare(0, base.size(), base) == 0 && path[base.size()] == '/')
+        return "/v1" + path.substr(base.size());
+    }
+    if (!is_same_host) throw ImportError("it went to another host than the chat completions");
+    throw ImportError("it is not under the base URL of the chat completions");
+  }
+
+  Imported result(std::size_t entries) {
+    if (stubs_.empty() && operations_.empty())
+      throw ImportError("none of the entries of this HAR file can be served: " + notes_.lines.front());
+    // A stub with fewer conditions would hide those with more that come after it.
+    std::stable_sort(stubs_.begin(), stubs_.end(),
+                     [](const Stub& a, const Stub& b) { return a.when.size() > b.when.size(); });
+    Imported imported;
+    imported.kind = "a HAR file of " + std::to_string(entries) + (entries == 1 ? " entry" : " entries");
+    if (!models_.empty()) imported.parts["gateway"]["models"] = models_;
+    if (is_lenient_) {
+      imported.parts["gateway"]["acceptance"] = "lenient";
+      notes_.lines.push_back("the acceptance is lenient, so that requests reach their stubs that the default refuses");
+    }
+    imported.parts["stubs"] = Json::array();
+    for (Stub& stub : stubs_) {
+      Json json = Json::object();
+      if (!stub.when.empty()) json["when"] = std::move(stub.when);
+      if (stub.replies.size() == 1)
+        json["reply"] = std::move(stub.replies.front());
+      else
+        json["replies"] = std::move(stub.replies);
+      imported.parts["stubs"].push_back(std::move(json));
+    }
+    if (!operations_.empty()) imported.parts["operations"] = operations_;
+    return imported;
+  }
+
+  KeyMask& mask_;
+  Notes& notes_;
+  std::set<std::pair<std::string, std::string>> bases_;  // host, and path before /chat/completions
+  std::vector<std::string> models_;
+  bool is_lenient_ = false;
+  std::vector<Stub> stubs_;
+  std::vector<Json> operations_;
+};
+
+}  // namespace
+
+bool is_har(const Json& file) { return member(member(file, "log"), "entries").is_array(); }
+
+Imported import_har(const Json& file, KeyMask& mask, Notes& notes) {
+  return HarImport(mask, notes).run(member(member(file, "log"), "entries"));
+}
+
+}  // namespace importing

@@ -1,0 +1,161 @@
+#include "recorded_keys.hpp"
+
+#include <algorithm>  // any_of, fill, find, max, min
+#include <cstddef>
+#include <iterator>  // begin, end
+
+namespace importing {
+namespace {
+
+// The numbers and the rule of a word are those by which the library masks its journal.
+constexpr std::size_t shortest_foreign_key = 20;
+constexpr std::size_t shortest_secret = 16;
+constexpr std::string_view letters_and_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::string_view key_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// How keys begin. A recording is of a real service, whose keys need not begin with `sk-`.
+constexpr std::string_view beginnings[] = {"sk-",    "gsk_", "xai-", "pplx-",       "hf_",
+                                           "nvapi-", "AIza", "ghp_", "github_pat_", "AKIA"};
+
+/// The fields of an event whose texts belong together from event to event.
+constexpr std::string_view delta_fields[] = {
+    "content", "reasoning_content", "reasoning", "refusal", "arguments", "input", "text"};
+
+bool holds(std::string_view characters, char one) { return characters.find(one) != std::string_view::npos; }
+
+/// Whether a word begins at `at`. The last character of "%20", "\n" and "\u000a" belongs to no word.
+bool begins_word(std::string_view text, std::size_t at) {
+  return at == 0 || !holds(letters_and_digits, text[at - 1]) || (at >= 3 && text[at - 3] == '%') ||
+         (at >= 2 && text[at - 2] == '\\') || (at >= 6 && text[at - 6] == '\\' && text[at - 5] == 'u');
+}
+
+/// Whether a word begins here that may be a key of the issuer with this beginning.
+bool may_begin_key(std::string_view text, std::size_t at, std::string_view beginning) {
+  // The beginnings of the others also stand in names of functions and, by chance, in base64.
+  const bool goes_on = beginning != "sk-" && at > 0 && holds("+/-_", text[at - 1]);
+  return !goes_on && begins_word(text, at);
+}
+
+/// Texts that stand apart in a body, one after the other, and where they stand there.
+struct Joined {
+  struct Run {
+    std::size_t in_text;
+    std::size_t in_body;
+    std::size_t size;
+  };
+
+  std::string text = {};
+  std::vector<Run> runs = {};
+
+  void append(std::string_view body, std::size_t begin, std::size_t end) {
+    if (begin == end) return;
+    runs.push_back({text.size(), begin, end - begin});
+    text.append(body.substr(begin, end - begin));
+  }
+  /// Puts asterisks where a part of the text stands in the body.
+  void mask(std::string& body, std::size_t begin, std::size_t end) const {
+    for (const Run& run : runs) {
+      const std::size_t first = std::max(begin, run.in_text);
+      const std::size_t last = std::min(end, run.in_text + run.size);
+      if (first >= last) continue;
+      const auto place = body.begin() + static_cast<std::ptrdiff_t>(run.in_body + (first - run.in_text));
+      std::fill(place, place + static_cast<std::ptrdiff_t>(last - first), '*');
+    }
+  }
+};
+
+/// The strings that all members of this name have. No key has a character that JSON escapes: an escape becomes a space.
+Joined join(std::string_view body, std::string_view field) {
+  const std::string wanted = '"' + std::string(field) + '"';
+  Joined joined;
+  for (std::size_t at = body.find(wanted); at != std::string_view::npos; at = body.find(wanted, at)) {
+    at += wanted.size();
+    std::size_t next = body.find_first_not_of(" \t", at);
+    if (next == std::string_view::npos || body[next] != ':') continue;
+    next = body.find_first_not_of(" \t", next + 1);
+    if (next == std::string_view::npos || body[next] != '"') continue;
+    for (at = next + 1; at < body.size() && body[at] != '"';) {
+      const std::size_t end = std::min(body.find_first_of("\"\\", at), body.size());
+      joined.append(body, at, end);
+      at = end;
+      if (at == body.size() || body[at] != '\\') continue;
+      joined.text += ' ';
+      at = std::min(at + (at + 1 < body.size() && body[at + 1] == 'u' ? 6 : 2), body.size());
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::string lower_ascii(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+bool is_sensitive_header(std::string_view name) {
+  const std::string lower = lower_ascii(name);
+  const std::string_view ends[] = {"authorization", "cookie", "cookie2", "api-key", "auth-token", "security-token"};
+  return std::any_of(std::begin(ends), std::end(ends), [&lower](std::string_view end) {
+    return lower.size() >= end.size() && lower.compare(lower.size() - end.size(), end.size(), end) == 0;
+  });
+}
+
+void KeyMask::add(std::string_view credential) {
+  const bool looks_like_key = credential.size() > 3 && credential.substr(0, 3) == "sk-";
+  if (!looks_like_key && credential.size() < shortest_secret) return;
+  if (std::find(credentials_.begin(), credentials_.end(), credential) == credentials_.end())
+    credentials_.emplace_back(credential);
+}
+
+std::vector<KeyMask::Span> KeyMask::find(std::string_view text) const {
+  std::vector<Span> found;
+  for (const std::string_view beginning : beginnings) {
+    for (std::size_t at = text.find(beginning); at != std::string_view::npos;) {
+      std::size_t next = at + beginning.size();
+      if (may_begin_key(text, at, beginning)) {
+        const std::size_t end = std::min(text.find_first_not_of(key_characters, at), text.size());
+        const bool has_digit = text.substr(next, end - next).find_first_of("0123456789") != std::string_view::npos;
+        if (end - at >= shortest_foreign_key && (has_digit || beginning == "sk-")) {
+          found.push_back({next, end});
+          next = end;
+        }
+      }
+      at = text.find(beginning, next);
+    }
+  }
+  for (const std::string& credential : credentials_) {
+    const std::size_t kept = credential.compare(0, 3, "sk-") == 0 ? 3 : 0;
+    for (std::size_t at = text.find(credential); at != std::string_view::npos; at = text.find(credential, at + 1)) {
+      const std::size_t end = at + credential.size();
+      const bool ends_word = end == text.size() || !holds(key_characters, text[end]);
+      // A key "sk-1" is not meant in "task-1".
+      if (credential.size() >= shortest_secret || (begins_word(text, at) && ends_word))
+        found.push_back({at + kept, end});
+    }
+  }
+  return found;
+}
+
+std::size_t KeyMask::mask(std::string& text) const {
+  const std::vector<Span> found = find(text);
+  for (const Span& span : found)
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(span.begin),
+              text.begin() + static_cast<std::ptrdiff_t>(span.end), '*');
+  return found.size();
+}
+
+std::size_t KeyMask::mask_body(std::string& body) const {
+  std::size_t count = mask(body);
+  for (const std::string_view field : delta_fields) {
+    const Joined joined = join(body, field);
+    const std::vector<Span> found = find(joined.text);
+    for (const Span& span : found) joined.mask(body, span.begin, span.end);
+    count += found.size();
+  }
+  return count;
+}
+
+}  // namespace importing

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace importing {
+
+/// Puts asterisks in the place of keys, one for each byte, so that every length and every place stays what was
+/// recorded. What begins a key (`sk-`) stays, so that a reader sees what stood there.
+class KeyMask {
+ public:
+  /// A credential that a recorded request presented: it is masked wherever it stands. One that neither begins with
+  /// `sk-` nor has 16 bytes may be a word, as "EMPTY" is, and is left aside.
+  void add(std::string_view credential);
+  /// Masks the credentials that were added, and words of at least 20 characters that begin like the keys of a known
+  /// issuer. Returns how many were masked.
+  std::size_t mask(std::string& text) const;
+  /// The same for a body. Also finds a key that a stream divided between its deltas.
+  std::size_t mask_body(std::string& body) const;
+
+ private:
+  struct Span {
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  std::vector<Span> find(std::string_view text) const;
+
+  std::vector<std::string> credentials_;
+};
+
+/// Whether a header of this name carries a credential by its nature.
+bool is_sensitive_header(std::string_view name);
+
+/// ASCII letters in lower case; all other bytes as they are.
+std::string lower_ascii(std::string_view text);
+
+}  // namespace importing

@@ -1,0 +1,324 @@
+#include "recorded_reply.hpp"
+
+#include <algorithm>  // any_of, find, find_if, min
+#include <utility>
+
+namespace importing {
+namespace {
+
+/// What ends a stream unless its dialect says otherwise.
+constexpr std::string_view done = "data: [DONE]\n\n";
+constexpr std::string_view default_stream_type = "text/event-stream; charset=utf-8";
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+/// What reads a script takes 512 levels, of which the script itself needs some.
+constexpr std::size_t most_levels = 256;
+
+bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t count = std::min<std::size_t>(bytes.size() - at, 3);
+    std::size_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      group = group * 256 + (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0);
+    for (std::size_t i = 0; i < 4; ++i) text += i <= count ? digits[group >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+/// How deep arrays and objects are within each other, of a text that is JSON.
+std::size_t levels(std::string_view json) {
+  std::size_t open = 0;
+  std::size_t most = 0;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '{' || c == '[') most = std::max(most, ++open);
+    if ((c == '}' || c == ']') && open > 0) --open;
+    if (c != '"') continue;
+    while (++at < json.size() && json[at] != '"')
+      if (json[at] == '\\') ++at;
+  }
+  return most;
+}
+
+/// The JSON that is written with exactly these bytes in compact form; else a discarded value.
+Json json_if_compact(std::string_view text) {
+  if (text.empty() || (text.front() != '{' && text.front() != '[')) return Json(Json::value_t::discarded);
+  Json value = json_if_valid(text);
+  if (!value.is_discarded() && value.dump() != text) return Json(Json::value_t::discarded);
+  return value;
+}
+
+/// The end of the event that begins at `at`, behind its blank line; blank lines that stand before an event are a part
+/// of their own.
+std::size_t end_of_event(std::string_view body, std::size_t at) {
+  const auto line_end = [body](std::size_t place) -> std::size_t {
+    if (body.substr(place, 2) == "\r\n") return 2;
+    return place < body.size() && (body[place] == '\r' || body[place] == '\n') ? 1 : 0;
+  };
+  const std::size_t begin = at;
+  while (line_end(at) > 0) at += line_end(at);
+  if (at > begin) return at;
+  while (at < body.size()) {
+    at = std::min(body.find_first_of("\r\n", at), body.size());
+    at += line_end(at);
+    if (line_end(at) > 0) return at + line_end(at);
+  }
+  return at;
+}
+
+Json chunk(std::string_view event) {
+  Json element = Json::object();
+  if (starts_with(event, "data: {") && ends_with(event, "}\n\n")) {
+    Json value = json_if_compact(event.substr(6, event.size() - 8));
+    if (!value.is_discarded()) {
+      element["json"] = std::move(value);
+      return element;
+    }
+  }
+  if (is_utf8(event))
+    element["raw_bytes"] = std::string(event);
+  else
+    element["raw_base64"] = base64(event);
+  return element;
+}
+
+/// Adds `chunks`, and what of their dialect is not the default.
+void add_stream(Json& reply, const Recording& recording) {
+  Json elements = Json::array();
+  Json dialect = Json::object();
+  std::string_view body = recording.body;
+  if (starts_with(body, byte_order_mark) && body.size() > byte_order_mark.size()) {
+    dialect["byte_order_mark"] = true;
+    body.remove_prefix(byte_order_mark.size());
+  }
+  std::string_view last;
+  for (std::size_t at = 0; at < body.size();) {
+    const std::size_t end = end_of_event(body, at);
+    last = body.substr(at, end - at);
+    elements.push_back(chunk(last));
+    at = end;
+  }
+  // The gateway adds it. A list of no elements would say nothing to a reader.
+  if (last == done && elements.size() > 1)
+    elements.erase(elements.size() - 1);
+  else
+    dialect["done"] = false;
+  if (recording.has_head) {
+    const std::string type = find_field(recording.headers, "Content-Type").value_or("");
+    if (type != default_stream_type) dialect["content_type"] = type;
+  }
+  reply["chunks"] = std::move(elements);
+  if (!dialect.empty()) reply["sse"] = std::move(dialect);
+}
+
+/// What belongs to one connection, to the moment or to the length, and is written anew; what says which account and
+/// which address it was.
+bool is_left_out(std::string_view name) {
+  static const std::string_view names[] = {"connection", "keep-alive",     "proxy-connection",  "proxy-authenticate",
+                                           "te",         "trailer",        "transfer-encoding", "upgrade",
+                                           "date",       "content-length", "content-type",      "content-encoding",
+                                           "alt-svc"};
+  const std::string lower = lower_ascii(name);
+  return std::find(std::begin(names), std::end(names), lower) != std::end(names) || is_sensitive_header(name);
+}
+
+bool is_header_name(std::string_view name) {
+  constexpr std::string_view characters =
+      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return !name.empty() && name.find_first_not_of(characters) == std::string_view::npos;
+}
+
+/// The fields that matter, each name once: a value, or an array of values.
+Json header_object(const std::vector<Field>& fields, Notes& notes) {
+  Json object = Json::object();
+  for (const Field& field : fields) {
+    // HTTP/2 has its status among the fields, as ":status".
+    if (is_left_out(field.name) || !is_header_name(field.name)) continue;
+    if (!is_utf8(field.value) || field.value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+      notes.lines.push_back("header " + field.name +
+                            " is left out, since its value is not UTF-8 or has a control character");
+      continue;
+    }
+    std::string name = field.name;
+    for (const auto& member : object.items())
+      if (lower_ascii(member.key()) == lower_ascii(name)) name = member.key();
+    Json& value = object[name];
+    if (value.is_null()) {
+      value = field.value;
+    } else {
+      if (!value.is_array()) value = Json::array({value});
+      value.push_back(field.value);
+    }
+  }
+  return object;
+}
+
+/// Adds `json`, `body` or `base64`.
+void add_body(Json& reply, const std::string& body) {
+  Json value = json_if_compact(body);
+  if (!value.is_discarded())
+    reply["json"] = std::move(value);
+  else if (is_utf8(body))
+    reply["body"] = body;
+  else
+    reply["base64"] = base64(body);
+}
+
+/// Checks what was recorded, and masks the keys in it. What saves a body usually decompresses it and keeps the field
+/// that says otherwise, which is left out like all of its kind.
+void prepare(Recording& recording, const KeyMask& mask, Notes& notes) {
+  const int status = recording.status;
+  if (status < 200 || status > 599) {
+    throw ImportError("its status " + std::to_string(status) +
+                      " is no final status of HTTP, which is from 200 to 599; nothing can serve it");
+  }
+  if ((status == 204 || status == 304) && !recording.body.empty()) {
+    throw ImportError("a reply of status " + std::to_string(status) +
+                      " has no body (RFC 9110, 6.4.1), but a body stands after its head; remove it");
+  }
+  const std::string coding = lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity"));
+  const bool has_gzip_mark = starts_with(recording.body, "\x1F\x8B");
+  const bool is_gzip = coding == "gzip" || coding == "x-gzip";
+  if (has_gzip_mark || (coding != "identity" && !is_gzip && !is_utf8(recording.body))) {
+    throw ImportError("its body is compressed (Content-Encoding: " + (has_gzip_mark ? "gzip" : coding) +
+                      "), so that keys in it cannot be found and masked; record it again with curl --compressed");
+  }
+  notes.keys += mask.mask_body(recording.body);
+  for (std::vector<Field>* const fields : {&recording.headers, &recording.early_hints})
+    for (Field& field : *fields)
+      if (!is_left_out(field.name) || lower_ascii(field.name) == "content-type") notes.keys += mask.mask(field.value);
+}
+
+void add_whole(Json& reply, const Recording& recording) {
+  reply["status"] = recording.status;
+  add_body(reply, recording.body);
+  const std::string type =
+      find_field(recording.headers, "Content-Type").value_or(recording.has_head ? "" : "application/json");
+  if (type != "application/json") reply["content_type"] = type;
+}
+
+void add_headers(Json& reply, const char* key, const std::vector<Field>& fields, Notes& notes) {
+  Json headers = header_object(fields, notes);
+  if (!headers.empty()) reply[key] = std::move(headers);
+}
+
+}  // namespace
+
+std::optional<std::string> find_field(const std::vector<Field>& fields, std::string_view name) {
+  const std::string wanted = lower_ascii(name);
+  const auto found = std::find_if(fields.begin(), fields.end(), [&wanted](const Field& field) {
+    return lower_ascii(field.name) == wanted && is_utf8(field.value) &&
+           field.value.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos;
+  });
+  return found == fields.end() ? std::nullopt : std::optional<std::string>(found->value);
+}
+
+std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
+  if (offset >= text.size()) return 0;
+  const auto byte = [text, offset](std::size_t i) { return static_cast<unsigned char>(text[offset + i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return code_point = first, 1;
+  const std::size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  if (length == 0 || text.size() - offset < length) return 0;
+  code_point = first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return 0;
+    code_point = code_point * 64 + (byte(i) & 0x3FU);
+  }
+  const bool is_overlong = code_point < (length == 3 ? 0x800U : length == 4 ? 0x10000U : 0x80U);
+  const bool is_surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
+  return is_overlong || is_surrogate || code_point > 0x10FFFF ? 0 : length;
+}
+
+bool is_utf8(std::string_view text) {
+  char32_t code_point = 0;
+  std::size_t at = 0;
+  while (const std::size_t length = decode_utf8(text, at, code_point)) at += length;
+  return at == text.size();
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  std::string bytes;
+  unsigned group = 0;
+  unsigned bits = 0;
+  std::size_t digits = 0;
+  std::size_t padding = 0;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') continue;
+    const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
+                      : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                      : c >= '0' && c <= '9' ? c - '0' + 52
+                      : c == '+'             ? 62
+                      : c == '/'             ? 63
+                                             : -1;
+    if (c == '=') {
+      ++padding;
+      continue;
+    }
+    if (value < 0 || padding > 0) return std::nullopt;
+    ++digits;
+    group = (group << 6 | static_cast<unsigned>(value)) & 0xFFFF;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(group >> bits & 0xFF);
+  }
+  // Four digits are three bytes; of the last four, one or two may be padding, which some writers leave out.
+  if (digits % 4 == 1 || padding > 2 || (padding > 0 && (digits + padding) % 4 != 0)) return std::nullopt;
+  return bytes;
+}
+
+Json json_if_valid(std::string_view text) {
+  if (levels(text) > most_levels) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
+}
+
+bool looks_like_stream(std::string_view body) {
+  if (starts_with(body, byte_order_mark)) body.remove_prefix(byte_order_mark.size());
+  const std::size_t begin = std::min(body.find_first_not_of("\r\n"), body.size());
+  const std::string_view line = body.substr(begin, body.find_first_of("\r\n", begin) - begin);
+  const std::string_view name = line.substr(0, line.find(':'));
+  if (name.empty()) return !line.empty();  // a comment
+  return name.size() < line.size() && (name == "data" || name == "event" || name == "id" || name == "retry");
+}
+
+Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
+  prepare(recording, mask, notes);
+  const std::string type = lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
+  const bool is_stream = recording.status == 200 && !recording.body.empty() &&
+                         (starts_with(type, "text/event-stream") || looks_like_stream(recording.body));
+  Json reply = Json::object();
+  if (is_stream) {
+    add_stream(reply, recording);
+  } else {
+    reply["raw_reply"] = Json::object();
+    add_whole(reply["raw_reply"], recording);
+  }
+  add_headers(reply, "headers", recording.headers, notes);
+  add_headers(reply, "early_hints", recording.early_hints, notes);
+  if (is_stream && recording.ending != Ending::whole) {
+    Json fault = Json::object();
+    fault["at_end"] = true;
+    fault["effect"] = recording.ending == Ending::reset ? "reset_connection" : "close_connection";
+    reply["faults"] = Json::array({fault});
+  }
+  return reply;
+}
+
+Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes) {
+  prepare(recording, mask, notes);
+  Json reply = Json::object();
+  add_whole(reply, recording);
+  add_headers(reply, "headers", recording.headers, notes);
+  return reply;
+}
+
+}  // namespace importing

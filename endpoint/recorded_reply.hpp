@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "recorded_keys.hpp"
+
+namespace importing {
+
+using mock_gateway::Json;
+
+/// A file that cannot become a script; the message says what is wrong, where, and what to do.
+struct ImportError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A header field as it was recorded.
+struct Field {
+  std::string name;
+  std::string value;
+};
+
+/// What a recording says of how the connection ended.
+enum class Ending { whole, closed, reset };
+
+/// A reply as it was recorded, its body without transfer coding.
+struct Recording {
+  int status = 200;
+  std::vector<Field> headers = {};
+  std::vector<Field> early_hints = {};
+  std::string body = {};
+  Ending ending = Ending::whole;
+  /// Of a bare body, no header is known: what belongs to its kind is sent.
+  bool has_head = true;
+};
+
+/// What the comment of the script tells besides its kind.
+struct Notes {
+  std::vector<std::string> lines = {};
+  std::size_t keys = 0;  // that were masked
+};
+
+/// The first value of that name, in any case of its letters.
+std::optional<std::string> find_field(const std::vector<Field>& fields, std::string_view name);
+
+/// The length of the character of UTF-8 at `offset`, and its number; 0 at the end and for what is no character.
+std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
+bool is_utf8(std::string_view text);
+
+/// Nothing when it is not base64 (RFC 4648, 4). Line ends in it are left aside.
+std::optional<std::string> from_base64(std::string_view text);
+
+/// JSON, or a discarded value for what is not, or nests deeper than scripts may.
+Json json_if_valid(std::string_view text);
+
+/// Whether the first line that is not empty is one of server-sent events.
+bool looks_like_stream(std::string_view body);
+
+/// The value of `reply` of a stub: `chunks` for a stream with status 200, else `raw_reply`. Served, it has the body of
+/// the recording byte for byte, its keys masked. Throws ImportError for a body that is compressed, whose keys nobody
+/// could find, and for a status that is not from 200 to 599.
+Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes);
+/// The value of `reply` of an operation; likewise.
+Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes);
+
+}  // namespace importing

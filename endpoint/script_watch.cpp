@@ -1,0 +1,108 @@
+#include "script_watch.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+#include <utility>
+
+#include "messages.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// A change is seen at the next look, and read at the one after it, when the file is as it was at the first: an editor
+/// may write it in several steps.
+constexpr std::chrono::milliseconds interval{50};
+
+/// What a file that has changed has no more: its time, size and number. An editor that renames gives it another number.
+std::string signature_of(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return file + " none\n";
+  return file + " " + std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " +
+         std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
+         std::to_string(status.st_mtim.tv_nsec) + "\n";
+}
+
+std::string signature_of(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::string signature;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      signature += signature_of(path);
+      continue;
+    }
+    std::vector<std::string> files;
+    for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+      const fs::path extension = entry->path().extension();
+      if (extension == ".json" || extension == ".jsonc") files.push_back(entry->path().string());
+    }
+    std::sort(files.begin(), files.end());
+    for (const std::string& file : files) signature += signature_of(file);
+  }
+  return signature;
+}
+
+}  // namespace
+
+ScriptWatch::ScriptWatch(Gateway& gateway, LoadedScript& loaded, ScriptDocument document,
+                         std::vector<std::string> paths)
+    : gateway_(gateway), loaded_(loaded), document_(std::move(document)), paths_(std::move(paths)), thread_([this] {
+        watch();
+      }) {}
+
+ScriptWatch::~ScriptWatch() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void ScriptWatch::reload() {
+  const std::lock_guard<std::mutex> lock(reading_);
+  try {
+    ScriptDocument document = ScriptDocument::read(paths_, loaded_);
+    for (const ScriptProblem& warning : document.warnings())
+      std::cerr << coloured(Colour::yellow, "warning: ") << warning.to_string() << std::endl;
+    document.replace(gateway_, loaded_);
+    const bool restart = !document.starts_like(document_);
+    document_ = std::move(document);
+    complain(broken_ ? "the scripts can be served again, and are" : "the scripts have changed and are served");
+    if (restart) complain("what \"gateway\" says takes effect at the next start");
+    broken_ = false;
+  } catch (const ScriptError& error) {
+    for (const ScriptProblem& problem : error.problems())
+      std::cerr << coloured(Colour::red, "error: ") << problem.to_string() << std::endl;
+    complain("the scripts have changed and cannot be served; what was served before goes on");
+    broken_ = true;
+  } catch (const std::exception& error) {
+    complain(std::string("the scripts have changed and cannot be served: ") + error.what());
+    broken_ = true;
+  }
+}
+
+void ScriptWatch::watch() {
+  std::string served = signature_of(paths_);
+  std::string before = served;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!changed_.wait_for(lock, interval, [this] { return ended_; })) {
+    lock.unlock();
+    std::string now = signature_of(paths_);
+    if (now != served && now == before) {
+      served = now;
+      reload();
+    }
+    before = std::move(now);
+    lock.lock();
+  }
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

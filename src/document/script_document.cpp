@@ -1,0 +1,336 @@
+#include "script_document.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "../core/access.hpp"
+#include "../core/text.hpp"
+#include "../evidence/record.hpp"
+#include "../gateway/gateway.hpp"
+#include "../keys/keys.hpp"
+#include "../serve/gateway_state.hpp"
+#include "script_files.hpp"
+#include "script_sections.hpp"
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// What a document has mounted.
+struct LoadedDocument {
+  std::mutex mutex = {};  // of what a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // of its stubs
+  Script::Stubs stubs = {};
+  std::vector<std::string> stub_json = {};  // of each stub
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<std::string> keys = {};  // names of those that it created
+  std::vector<Operation> operations = {};
+};
+
+namespace script_documents {
+
+[[noreturn]] void fail_without(const std::string& what, const std::string& name,
+                               const std::vector<std::string>& known) {
+  throw GatewayError("the script has no " + what + " \"" + text::printable(name, 60) + "\"" +
+                     script_reading::suggestion(name, known));
+}
+
+/// Reads one document into a plan.
+void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  ScriptReader reader(source, problems, plan.gates);
+  const ScriptNode root{document, ""};
+  if (!document.is_object() || !document.contains("mock_gateway")) {
+    const std::string foreign = script_files::foreign_format(document);
+    if (!foreign.empty()) return reader.note({"", "this looks like " + foreign + ", and is no script of mock_gateway"});
+    if (document.is_object())
+      return reader.note({"", "no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
+  }
+  struct Target {
+    ScriptPlan& plan;
+  } target{plan};
+  reader.guarded(
+      root,
+      [](ScriptReader& its_reader, const ScriptNode& node, void* its_target) {
+        read_document(its_reader, node, static_cast<Target*>(its_target)->plan);
+      },
+      &target);
+}
+
+std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
+  std::vector<ScriptProblem> errors;
+  for (ScriptProblem& problem : problems)
+    (problem.severity == Severity::error ? errors : plan->warnings).push_back(std::move(problem));
+  if (!errors.empty()) throw ScriptError(std::move(errors));
+  return plan;
+}
+
+/// The key of that name that is not deleted; nothing when there is none.
+std::optional<ApiKey> key_named(const Keys& keys, const std::string& name) {
+  for (ApiKey& key : keys.list())
+    if (key.description == name) return std::move(key);
+  return std::nullopt;
+}
+
+void mount_keys(const ScriptPlan& plan, const Keys& keys, LoadedDocument& loaded) {
+  std::vector<std::string> names;
+  for (const ScriptedKey& wanted : plan.keys) {
+    const std::optional<ApiKey> existing = key_named(keys, wanted.name);
+    const bool its_own = std::find(loaded.keys.begin(), loaded.keys.end(), wanted.name) != loaded.keys.end();
+    names.push_back(wanted.name);
+    if (!existing) {
+      keys.create(wanted.name, wanted.options);
+      continue;
+    }
+    if (!its_own) continue;  // it is as the options made it
+    wanted.state == KeyState::disabled ? keys.disable(existing->id) : keys.enable(existing->id);
+    keys.limit_models(existing->id, wanted.models);
+    keys.limit_operations(existing->id, wanted.operations);
+    wanted.limit ? keys.limit_rate(existing->id, wanted.limit->requests, wanted.limit->window)
+                 : keys.unlimit_rate(existing->id);
+  }
+  for (const std::string& name : loaded.keys) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (const std::optional<ApiKey> gone = key_named(keys, name)) keys.remove(gone->id);
+  }
+  loaded.keys = std::move(names);
+}
+
+void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
+  std::vector<Operation> mounted;
+  for (const ScriptedOperation& one : plan.operations) {
+    operations.mount(one.method, one.path, [reply = one.reply](const ReceivedRequest&) { return reply; });
+    mounted.push_back(operation(one.method, one.path));
+  }
+  for (const Operation& earlier : loaded.operations)
+    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier);
+  loaded.operations = std::move(mounted);
+}
+
+void mount_failures(const ScriptPlan& plan, GatewayState& state, const Keys& keys, std::uint64_t owner) {
+  state.failures.clear_of(owner);
+  for (const ScriptedFailure& forced : plan.failures) {
+    FailureScope scope = forced.scope;
+    if (!forced.key.empty()) {
+      const std::optional<ApiKey> key = key_named(keys, forced.key);
+      scope = for_key(key ? key->id : forced.key);
+    }
+    state.failures.add(forced.failure, forced.times, scope, owner);
+  }
+}
+
+void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, std::uint64_t owner) {
+  faults.clear_of(owner);
+  for (const ScriptedConnectionFault& one : plan.connections) {
+    if (one.times)
+      faults.add(one.fault, *one.times, one.where, owner);
+    else
+      faults.add_to_every(one.fault, owner);
+  }
+}
+
+/// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
+std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
+  std::vector<Script::BlockStub> block;
+  Script::Stubs earlier = loaded.stubs;
+  for (const ScriptedStub& stub : plan.stubs) {
+    Script::BlockStub& one = block.emplace_back();
+    for (std::size_t index = 0; index < earlier.size() && !one.kept; ++index) {
+      if (earlier[index] && !earlier[index]->removed() && loaded.stub_json[index] == stub.json)
+        one.kept = std::move(earlier[index]);
+    }
+    if (one.kept) continue;
+    one.plan = stub.plan;
+    one.plan.newest_exchange = loaded.journal->newest_id();
+  }
+  return block;
+}
+
+/// Mounts what differs from what is mounted.
+void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) {
+  const std::lock_guard<std::mutex> lock(loaded.mutex);
+  const auto changed = [&](const char* section) {
+    const auto now = plan.sections.find(section);
+    const auto before = loaded.sections.find(section);
+    const std::string none;
+    return (now == plan.sections.end() ? none : now->second) !=
+           (before == loaded.sections.end() ? none : before->second);
+  };
+  const Keys keys(state.keys);
+  if (changed("/keys")) mount_keys(plan, keys, loaded);
+  if (changed("/operations")) mount_operations(plan, state.operations, loaded);
+  if (changed("/failures")) mount_failures(plan, state, keys, loaded.owner);
+  if (changed("/chaos")) {
+    state.chaos->clear_of(loaded.owner);
+    for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
+  }
+  if (changed("/connections")) mount_connection_faults(plan, *state.connection_faults, loaded.owner);
+  if (changed("/states")) {
+    for (const MachineState& one : plan.states) state.script->set_state(one.machine, one.state);
+  }
+  loaded.stubs = state.script->mount_block(block_of(plan, loaded), loaded.stubs, loaded.place);
+  loaded.stub_json.clear();
+  for (const ScriptedStub& stub : plan.stubs) loaded.stub_json.push_back(stub.json);
+  loaded.gates.insert(plan.gates.begin(), plan.gates.end());
+  loaded.sections = plan.sections;
+}
+
+GatewayState& require_serving(const Gateway& gateway) {
+  if (GatewayState* const state = Access::serving(gateway)) return *state;
+  throw GatewayError("only the process that made a gateway can load a script into it");
+}
+
+}  // namespace script_documents
+}  // namespace detail
+
+std::string ScriptProblem::to_string() const {
+  std::string text = file;
+  if (line > 0) text += (text.empty() ? "" : ":") + std::to_string(line) + ":" + std::to_string(column);
+  if (!text.empty()) text += ": ";
+  if (severity == Severity::warning) text += "warning: ";
+  if (!pointer.empty()) text += detail::text::printable(pointer, 200) + ": ";
+  text += message;
+  if (source.empty()) return text;
+  // A long line, as of a file without line ends, is shown around the place.
+  constexpr std::size_t width = 120;
+  std::size_t offset = 0;
+  for (std::size_t characters = 1; characters < column && offset < source.size(); ++characters)
+    offset += std::max<std::size_t>(detail::text::next_code_point(source, offset), 1);
+  std::size_t begin = offset > width / 2 ? offset - width / 2 : 0;
+  while (begin < offset && (static_cast<unsigned char>(source[begin]) & 0xc0U) == 0x80U) ++begin;
+  const std::string before = detail::text::printable(std::string_view(source).substr(begin, offset - begin));
+  const std::string shown = before + detail::text::printable(std::string_view(source).substr(offset, width / 2));
+  const std::string mark = begin > 0 ? "… " : "";
+  return text + "\n  " + mark + shown + "\n  " +
+         std::string((begin > 0 ? 2 : 0) + detail::text::code_points(before), ' ') + "^";
+}
+
+ScriptError::ScriptError(std::vector<ScriptProblem> problems)
+    : GatewayError([&problems] {
+        std::string text = problems.size() == 1
+                               ? "a script cannot be served"
+                               : "a script cannot be served; " + detail::text::counted(problems.size(), "problem");
+        for (const ScriptProblem& problem : problems) text += "\n" + problem.to_string();
+        return text;
+      }()),
+      problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
+ScriptError::ScriptError(const ScriptError&) = default;
+ScriptError& ScriptError::operator=(const ScriptError&) = default;
+ScriptError::~ScriptError() = default;
+
+std::vector<Stub> LoadedScript::stubs() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<Stub> stubs;
+  for (const auto& stub : state_->stubs) stubs.emplace_back(stub, state_->script, state_->journal);
+  return stubs;
+}
+
+Stub LoadedScript::stub(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<std::string> names;
+  for (const auto& stub : state_->stubs) {
+    if (stub->plan().name == name) return Stub(stub, state_->script, state_->journal);
+    if (!stub->plan().name.empty()) names.push_back(stub->plan().name);
+  }
+  detail::script_documents::fail_without("stub", name, names);
+}
+
+Gate LoadedScript::gate(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  std::vector<std::string> names;
+  for (const auto& [known, gate] : state_->gates) {
+    if (known == name) return gate;
+    names.push_back(known);
+  }
+  detail::script_documents::fail_without("gate", name, names);
+}
+
+ScriptDocument ScriptDocument::read(const std::vector<std::string>& paths) { return read_again(paths, nullptr); }
+
+ScriptDocument ScriptDocument::read(const std::vector<std::string>& paths, const LoadedScript& loaded) {
+  return read_again(paths, loaded.state_.get());
+}
+
+ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded) {
+  auto plan = std::make_shared<detail::ScriptPlan>();
+  if (loaded) {
+    const std::lock_guard<std::mutex> lock(loaded->mutex);
+    plan->gates = loaded->gates;
+  }
+  std::vector<ScriptProblem> problems;
+  plan->files = detail::script_files::expand(paths, problems);
+  for (const std::string& file : plan->files) {
+    detail::ScriptSource source{file, {}, {}};
+    Json document;
+    if (detail::script_files::read(file, source.text, problems) &&
+        detail::script_files::parse(source, document, problems))
+      detail::script_documents::add(source, document, *plan, problems);
+  }
+  return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
+}
+
+ScriptDocument ScriptDocument::from_json(const Json& document) {
+  auto plan = std::make_shared<detail::ScriptPlan>();
+  std::vector<ScriptProblem> problems;
+  detail::script_documents::add({}, document, *plan, problems);
+  return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
+}
+
+Options ScriptDocument::options(Options base) const {
+  std::vector<ScriptProblem> problems;
+  std::map<std::string, Gate> gates;
+  const detail::ScriptSource source;
+  detail::ScriptReader reader(source, problems, gates);
+  for (const Json& gateway : plan_->gateways) detail::read_gateway(reader, {gateway, "/gateway"}, base);
+  for (const detail::ScriptedKey& key : plan_->keys) base = base.key(key.name, key.options);
+  return base;
+}
+
+LoadedScript ScriptDocument::mount(Gateway& gateway) const {
+  static std::atomic<std::uint64_t> owners{0};
+  detail::GatewayState& state = detail::script_documents::require_serving(gateway);
+  const auto loaded = std::make_shared<detail::LoadedDocument>();
+  loaded->owner = ++owners;
+  loaded->script = state.script;
+  loaded->journal = state.journal;
+  detail::script_documents::mount(*plan_, state, *loaded);
+  return LoadedScript(loaded);
+}
+
+void ScriptDocument::replace(Gateway& gateway, LoadedScript& loaded) const {
+  detail::script_documents::mount(*plan_, detail::script_documents::require_serving(gateway), *loaded.state_);
+}
+
+bool ScriptDocument::has_options() const { return !plan_->gateways.empty(); }
+bool ScriptDocument::starts_like(const ScriptDocument& other) const { return plan_->gateways == other.plan_->gateways; }
+const std::vector<ScriptProblem>& ScriptDocument::warnings() const { return plan_->warnings; }
+const std::vector<std::string>& ScriptDocument::files() const { return plan_->files; }
+
+namespace detail {
+namespace script_documents {
+
+LoadedScript load(const ScriptDocument& document, Gateway& gateway) {
+  if (document.has_options())
+    throw GatewayError(
+        "\"gateway\" in a script says how a gateway starts, and this one runs: construct it with "
+        "Gateway(ScriptDocument::read({path}).options()), then mount the document");
+  return document.mount(gateway);
+}
+
+}  // namespace script_documents
+}  // namespace detail
+
+LoadedScript Gateway::load(const std::string& path) {
+  return detail::script_documents::load(ScriptDocument::read({path}), *this);
+}
+
+LoadedScript Gateway::load_json(const Json& document) {
+  return detail::script_documents::load(ScriptDocument::from_json(document), *this);
+}
+
+}  // namespace mock_gateway

@@ -1,0 +1,140 @@
+#include "script_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "../core/json_pointer.hpp"
+#include "../core/text.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_files {
+
+namespace fs = std::filesystem;
+
+inline constexpr std::size_t largest_file = std::size_t{64} << 20;
+
+void note(std::vector<ScriptProblem>& problems, const std::string& file, const std::string& message) {
+  ScriptProblem problem;
+  problem.file = file;
+  problem.message = message;
+  problems.push_back(std::move(problem));
+}
+
+bool is_script(const fs::path& path) { return path.extension() == ".json" || path.extension() == ".jsonc"; }
+
+std::vector<std::string> expand(const std::vector<std::string>& paths, std::vector<ScriptProblem>& problems) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (error || !fs::exists(status)) {
+      note(problems, path, "no such file or folder");
+      continue;
+    }
+    if (!fs::is_directory(status)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+      std::error_code ignored;
+      if (is_script(entry->path()) && entry->is_regular_file(ignored)) found.push_back(entry->path().string());
+    }
+    if (error) note(problems, path, "cannot be read: " + error.message());
+    if (!error && found.empty()) note(problems, path, "the folder holds no .json and no .jsonc");
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
+  std::ifstream stream(file, std::ios::binary);
+  std::error_code error;
+  const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
+  if (size > largest_file) {
+    note(problems, file, "the file has more than 64 MiB");
+    return false;
+  }
+  if (stream) text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  if (stream.good() || stream.eof()) return true;
+  note(problems, file, "cannot be read");
+  return false;
+}
+
+/// Whether the text looks like YAML to somebody who reads its first line.
+bool looks_like_yaml(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return false;
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  return line.substr(0, 3) == "---" || line.substr(0, 2) == "- " ||
+         (line.find(':') != std::string_view::npos && line.find_first_of("{[\"") == std::string_view::npos);
+}
+
+bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& problems) {
+  std::vector<JsonPlace> places;
+  JsonReadOptions options;
+  options.comments = true;
+  options.places = &places;
+  try {
+    document = read_json(source.text, options);
+  } catch (const JsonError& error) {
+    ScriptProblem problem;
+    problem.file = source.file;
+    problem.line = error.position.line;
+    problem.column = error.position.column;
+    problem.message = "no JSON: " + error.reason;
+    if (looks_like_yaml(source.text)) problem.message += "; script files are JSON with comments, not YAML";
+    std::string_view rest = source.text;
+    for (std::size_t line = 1; line < problem.line && rest.find('\n') != std::string_view::npos; ++line)
+      rest.remove_prefix(rest.find('\n') + 1);
+    problem.source = std::string(rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size())));
+    problems.push_back(std::move(problem));
+    return false;
+  }
+  std::set<std::string> twice;
+  for (JsonPlace& place : places) {
+    if (source.places.insert_or_assign(place.pointer, place).second) continue;
+    // What stands in a value that is there twice may be there twice too.
+    bool inside = false;
+    for (std::size_t slash = place.pointer.rfind('/'); slash != std::string::npos && slash > 0 && !inside;
+         slash = place.pointer.rfind('/', slash - 1))
+      inside = twice.count(place.pointer.substr(0, slash)) > 0;
+    if (!twice.insert(place.pointer).second || inside) continue;
+    const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
+    problems.push_back(source.problem(
+        Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" is there twice", true}));
+  }
+  return true;
+}
+
+std::string foreign_format(const Json& document) {
+  const auto has = [](const Json& value, const char* key) { return value.is_object() && value.contains(key); };
+  const auto first = [](const Json& value) -> const Json& {
+    static const Json none;
+    return value.is_array() && !value.empty() ? value.front() : none;
+  };
+  if (has(document, "fixtures")) {
+    const Json& fixture = first(document["fixtures"]);
+    if (has(fixture, "match") && has(fixture["match"], "user_message")) return "an llmposter fixture file";
+    if (has(fixture, "match")) return "an aimock fixture file";
+  }
+  if (has(document, "mappings") || (has(document, "request") && has(document, "response"))) return "a WireMock mapping";
+  if (has(first(document), "request") && has(first(document), "response")) return "a Smocker mock";
+  if (has(first(document), "httpRequest") || has(document, "httpRequest")) return "a MockServer expectation";
+  if (has(document, "routes") && has(document, "endpointPrefix")) return "a Mockoon environment";
+  if (has(document, "data") && has(document["data"], "pairs")) return "a Hoverfly simulation";
+  if (has(document, "log") && has(document["log"], "entries"))
+    return "a HAR file; `mock-gateway import` makes a script of it";
+  if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
+  return "";
+}
+
+}  // namespace script_files
+}  // namespace detail
+}  // namespace mock_gateway

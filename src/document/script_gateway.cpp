@@ -1,0 +1,213 @@
+// "gateway" and "keys" of a script document.
+
+#include <iterator>  // size
+#include <string_view>
+
+#include "../core/access.hpp"
+#include "../core/text.hpp"
+#include "../gateway/option_values.hpp"
+#include "script_sections.hpp"
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_types {
+
+Options& options_of(void* target) { return *static_cast<Options*>(target); }
+
+// "gateway".
+
+inline constexpr ScriptRow model_rows[] = {
+    {"id", &text, "its id", nullptr, true},
+    {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
+};
+inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
+
+ScriptType models() {
+  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string"},"$rows"]}})", &model_table};
+}
+
+void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
+  Options& options = options_of(target);
+  if (node.value.is_string()) {
+    options = options.model(script_values::text_of(node));
+    return;
+  }
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, model_table, nullptr);
+  if (reader.noted() > noted) return;
+  const std::string id = script_values::text_of(node.at("id"));
+  options = node.find("owner") ? options.model(id, script_values::text_of(node.at("owner"))) : options.model(id);
+}
+
+void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &add_model, target);
+}
+
+void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const RateLimit limit = read_value<RateLimit>(reader, node);
+  options_of(target) = options_of(target).limit(limit.requests, limit.window);
+}
+
+void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
+  options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
+}
+
+ScriptType clock() { return {"\"real\", \"instant\" or \"manual\"", R"({"enum":["real","instant","manual"]})"}; }
+
+void set_clock(ScriptReader&, const ScriptNode& node, void* target) {
+  Options& options = options_of(target);
+  switch (script_values::one_of(node, {"real", "instant", "manual"})) {
+    case 0: options = options.clock(RealClock()); return;
+    case 1: options = options.clock(InstantClock()); return;
+    default: options = options.clock(ManualClock()); return;
+  }
+}
+
+ScriptType profile() { return {"name of a profile", R"({"enum":["documented","openai","dashscope","deepseek"]})"}; }
+
+void set_profile(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::one_of(node, profile_names());
+  options_of(target) = options_of(target).profile(profile_named(script_values::text_of(node)));
+}
+
+ScriptType unmatched() {
+  return {"\"fails_verification\", \"allowed\" or \"gets_default_reply\"",
+          R"({"enum":["fails_verification","allowed","gets_default_reply"]})"};
+}
+
+void set_unmatched(ScriptReader&, const ScriptNode& node, void* target) {
+  constexpr Unmatched policies[] = {Unmatched::fails_verification, Unmatched::allowed, Unmatched::gets_default_reply};
+  const std::size_t policy = script_values::one_of(node, {"fails_verification", "allowed", "gets_default_reply"});
+  options_of(target) = options_of(target).unmatched(policies[policy]);
+}
+
+inline constexpr ScriptRow journal_rows[] = {
+    {"entries", &positive, "how many exchanges it keeps", nullptr, true},
+    {"bytes", &positive, "how many bytes of requests", nullptr, true},
+};
+inline constexpr ScriptTable journal_table{"journal_limits", journal_rows, std::size(journal_rows)};
+
+ScriptType journal_limits() { return {"object", nullptr, &journal_table}; }
+
+void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, journal_table, nullptr);
+  if (reader.noted() > noted) return;
+  options_of(target) = options_of(target).journal_limits(read_value<std::size_t>(reader, node.at("entries")),
+                                                         read_value<std::size_t>(reader, node.at("bytes")));
+}
+
+void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
+  for (const std::string& code : read_value<std::vector<std::string>>(reader, node))
+    options_of(target) = options_of(target).without_finding(code);
+}
+
+inline constexpr ScriptRow gateway_rows[] = {
+    {"host", &text, "address or name to listen on", &SetBy<&Options::host>::apply},
+    {"port", &count, "0: a free one", &SetBy<&Options::port>::apply, false, R"("maximum":65535)"},
+    {"models", &models, "the models that it serves; mock-model unless set", &set_models},
+    {"api_key", &text, "the secret of the default key", &SetBy<&Options::api_key>::apply},
+    {"limit", &rate_limit, "a limit that all keys share", &set_limit},
+    {"seed", &count, "decides everything generated", &set_seed},
+    {"clock", &clock, "by which everything scripted is done", &set_clock},
+    {"profile", &profile, "whose shapes replies and errors have", &set_profile},
+    {"acceptance", &acceptance, "what requests may hold", &SetBy<&Options::acceptance>::apply},
+    {"pace", &pace, "how fast it answers", &SetBy<&Options::pace>::apply},
+    {"max_n", &positive, "the largest `n` accepted", &SetBy<&Options::max_n>::apply},
+    {"max_body", &positive, "the largest request body in bytes", &SetBy<&Options::max_body>::apply},
+    {"max_head", &positive, "the largest request head in bytes", &SetBy<&Options::max_head>::apply, false,
+     R"("minimum":1024)"},
+    {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
+    {"read_timeout", &duration, "real time without a byte of an unfinished request",
+     &SetBy<&Options::read_timeout>::apply},
+    {"head_timeout", &duration, "real time that a head may take", &SetBy<&Options::head_timeout>::apply},
+    {"body_timeout", &duration, "real time that a body may take", &SetBy<&Options::body_timeout>::apply},
+    {"write_timeout", &duration, "real time without the client taking a byte", &SetBy<&Options::write_timeout>::apply},
+    {"idle_timeout", &duration, "real time after which an idle connection is closed",
+     &SetBy<&Options::idle_timeout>::apply},
+    {"stall_guard", &duration_or_off, "real time after which a wait without end is ended",
+     &SetBy<&Options::stall_guard>::apply},
+    {"unmatched", &unmatched, "what becomes of requests that no stub answers", &set_unmatched},
+    {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
+};
+inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
+
+ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
+
+// "keys".
+
+ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
+
+void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.options = key.options.secret(script_values::text_of(node));
+}
+
+ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
+
+void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  if (script_values::one_of(node, {"enabled", "disabled"}) == 0) return;
+  key.state = KeyState::disabled;
+  key.options = key.options.disabled();
+}
+
+void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.name = script_values::text_of(node);
+  if (key.name.empty()) script_reading::fail(node, "a key's name must not be empty");
+}
+
+void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.models = read_value<std::vector<std::string>>(reader, node);
+  key.options = key.options.models(key.models);
+}
+
+void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.operations = read_value<std::vector<Operation>>(reader, node);
+  key.options = key.options.operations(key.operations);
+}
+
+void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.limit = read_value<RateLimit>(reader, node);
+  if (key.limit->requests == 0 || key.limit->window <= Duration{0})
+    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+  key.options = key.options.limit(key.limit->requests, key.limit->window);
+}
+
+inline constexpr ScriptRow key_rows[] = {
+    {"name", &text, "its description, by which the document refers to it", &set_key_name, true, R"("minLength":1)"},
+    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret},
+    {"state", &key_state, "enabled unless set", &set_key_state},
+    {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
+    {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
+    {"limit", &rate_limit, "its limit", &set_key_limit},
+};
+inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
+
+ScriptType keys() { return {"list of keys", R"({"type":"array","items":"$rows"})", &key_table}; }
+
+void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey key;
+  reader.read_object(node, key_table, &key);
+  for (const ScriptedKey& other : static_cast<ScriptPlan*>(target)->keys) {
+    if (!key.name.empty() && other.name == key.name)
+      script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+  }
+  static_cast<ScriptPlan*>(target)->keys.push_back(std::move(key));
+}
+
+}  // namespace script_types
+
+void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::gateway_table, &options);
+  if (reader.noted() == noted) require_valid(Access::data(options));
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

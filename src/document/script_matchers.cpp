@@ -1,0 +1,313 @@
+// "when" and "should": the matchers of a script document, and the texts that they look for.
+
+#include <iterator>  // size
+
+#include "../script/matchers.hpp"
+#include "script_sections.hpp"
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_types {
+
+using Matchers = std::vector<Matcher>;
+
+/// Adds a matcher: `match<TextMatcher, &user_says>`.
+template <class V, Matcher (*Make)(V)>
+void match(ScriptReader& reader, const ScriptNode& node, void* target) {
+  static_cast<Matchers*>(target)->push_back(Make(read_value<V>(reader, node)));
+}
+
+void add(void* target, Matcher matcher) { static_cast<Matchers*>(target)->push_back(std::move(matcher)); }
+
+Matcher all_of(const Matchers& matchers) {
+  Matcher all = matchers.front();
+  for (std::size_t index = 1; index < matchers.size(); ++index) all = all && matchers[index];
+  return all;
+}
+
+/// The matchers of one object; several are joined by &&.
+Matcher one_matcher(ScriptReader& reader, const ScriptNode& node) {
+  const std::size_t noted = reader.noted();
+  const Matchers matchers = read_matchers(reader, node);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (matchers.empty()) script_reading::fail(node, "an object without a matcher matches everything; leave it out");
+  return all_of(matchers);
+}
+
+Matchers each_matcher(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of objects");
+  Matchers matchers;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    matchers.push_back(one_matcher(reader, node.element(index)));
+  return matchers;
+}
+
+void match_any(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Matchers matchers = each_matcher(reader, node);
+  Matcher any = matchers.front();
+  for (std::size_t index = 1; index < matchers.size(); ++index) any = any || matchers[index];
+  add(target, std::move(any));
+}
+
+void match_all(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, all_of(each_matcher(reader, node)));
+}
+
+void match_not(ScriptReader& reader, const ScriptNode& node, void* target) { add(target, !one_matcher(reader, node)); }
+
+/// The text of an object that may leave it open.
+TextMatcher text_or_any(ScriptReader& reader, const ScriptNode& node, const char* key) {
+  return node.find(key) ? read_value<TextMatcher>(reader, node.at(key)) : any_text();
+}
+
+// Objects of two or three keys, which are all that a matcher has.
+
+inline constexpr ScriptRow message_rows[] = {
+    {"position", &whole, "counts from 0, negative ones from the end", nullptr, true},
+    {"role", &text, "its role", nullptr, true},
+    {"text", &text_matcher, "its text", nullptr},
+};
+inline constexpr ScriptRow tool_result_rows[] = {
+    {"tool", &text, "the function that was called", nullptr, true},
+    {"text", &text_matcher, "the result's text", nullptr},
+};
+inline constexpr ScriptRow tool_result_of_rows[] = {
+    {"call_id", &text, "the call's id", nullptr, true},
+    {"text", &text_matcher, "the result's text", nullptr},
+};
+inline constexpr ScriptRow json_at_rows[] = {
+    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"value", &any, "the value", nullptr, true},
+};
+inline constexpr ScriptRow json_text_at_rows[] = {
+    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"text", &text_matcher, "the string", nullptr, true},
+};
+inline constexpr ScriptRow named_text_rows[] = {
+    {"name", &text, "its name", nullptr, true},
+    {"value", &text_matcher, "its value", nullptr},
+};
+inline constexpr ScriptRow header_is_rows[] = {
+    {"name", &text, "its name", nullptr, true},
+    {"value", &text, "exactly its value", nullptr, true},
+};
+inline constexpr ScriptTable message_table{"message_is", message_rows, std::size(message_rows)};
+inline constexpr ScriptTable tool_result_table{"tool_result", tool_result_rows, std::size(tool_result_rows)};
+inline constexpr ScriptTable tool_result_of_table{"tool_result_of", tool_result_of_rows,
+                                                  std::size(tool_result_of_rows)};
+inline constexpr ScriptTable json_at_table{"json_at", json_at_rows, std::size(json_at_rows)};
+inline constexpr ScriptTable json_text_at_table{"json_text_at", json_text_at_rows, std::size(json_text_at_rows)};
+inline constexpr ScriptTable named_text_table{"name and value", named_text_rows, std::size(named_text_rows)};
+inline constexpr ScriptTable header_is_table{"header_is", header_is_rows, std::size(header_is_rows)};
+
+inline constexpr const char* text_or_rows = R"({"anyOf":[{"type":"string"},"$rows"]})";
+
+ScriptType message() { return {"object", nullptr, &message_table}; }
+ScriptType tool_result_type() { return {"name of a function, or object", text_or_rows, &tool_result_table}; }
+ScriptType tool_result_of_type() { return {"id of a call, or object", text_or_rows, &tool_result_of_table}; }
+ScriptType json_at_type() { return {"object", nullptr, &json_at_table}; }
+ScriptType json_text_at_type() { return {"object", nullptr, &json_text_at_table}; }
+ScriptType named_text() { return {"name, or object", text_or_rows, &named_text_table}; }
+ScriptType header_is_type() { return {"object", nullptr, &header_is_table}; }
+ScriptType list_of_whens() {
+  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when"}})"};
+}
+
+/// Whether the object has its keys, and no others; what is wrong is noted.
+bool has_keys(ScriptReader& reader, const ScriptNode& node, const ScriptTable& table) {
+  reader.read_object(node, table, nullptr);
+  for (std::size_t row = 0; row < table.count; ++row)
+    if (table.rows[row].required && !node.find(table.rows[row].name)) return false;
+  return true;
+}
+
+std::string member_text(const ScriptNode& node, const char* key) { return script_values::text_of(node.at(key)); }
+
+void match_message(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, message_table)) return;
+  add(target, message_is(read_value<int>(reader, node.at("position")), member_text(node, "role"),
+                         text_or_any(reader, node, "text")));
+}
+
+void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
+  if (!has_keys(reader, node, tool_result_table)) return;
+  add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
+}
+
+void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
+  if (!has_keys(reader, node, tool_result_of_table)) return;
+  add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
+}
+
+void match_last_is_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Matcher last = last_is_tool_result();
+  add(target, read_value<bool>(reader, node) ? last : !last);
+}
+
+void match_json_at(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, json_at_table)) return;
+  add(target, json_at(member_text(node, "pointer"), node.at("value").value));
+}
+
+void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, json_text_at_table)) return;
+  add(target, json_text_at(member_text(node, "pointer"), read_value<TextMatcher>(reader, node.at("text"))));
+}
+
+void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
+  if (!has_keys(reader, node, named_text_table)) return;
+  if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
+  add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
+}
+
+void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!has_keys(reader, node, header_is_table)) return;
+  add(target, header_is(member_text(node, "name"), member_text(node, "value")));
+}
+
+void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
+  if (!has_keys(reader, node, named_text_table)) return;
+  add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
+}
+
+inline constexpr ScriptRow when_rows[] = {
+    {"user_says", &text_matcher, "the text of the last user message", &match<TextMatcher, &user_says>},
+    {"system_says", &text_matcher, "the text of some system message", &match<TextMatcher, &system_says>},
+    {"any_message_says", &text_matcher, "the text of some message", &match<TextMatcher, &any_message_says>},
+    {"message_is", &message, "the message at a position", &match_message},
+    {"turns_are", &range, "the number of user messages", &match<Range, &turns_are>},
+    {"messages_are", &range, "the number of messages", &match<Range, &messages_are>},
+    {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
+    {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
+    {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
+    {"model_is", &text, "`model`", &match<std::string, &model_is>},
+    {"stream_is", &boolean, "`stream`; not sent is false", &match<bool, &stream_is>},
+    {"include_usage_is", &boolean, "`stream_options.include_usage`; not sent is false",
+     &match<bool, &include_usage_is>},
+    {"temperature_is", &range, "`temperature`", &match<Range, &temperature_is>},
+    {"top_p_is", &range, "`top_p`", &match<Range, &top_p_is>},
+    {"max_tokens_is", &range, "`max_tokens`", &match<Range, &max_tokens_is>},
+    {"presence_penalty_is", &range, "`presence_penalty`", &match<Range, &presence_penalty_is>},
+    {"repetition_penalty_is", &range, "`repetition_penalty`", &match<Range, &repetition_penalty_is>},
+    {"n_is", &range, "`n`; not sent is 1", &match<Range, &n_is>},
+    {"seed_is", &whole, "`seed`", &match<std::int64_t, &seed_is>},
+    {"has_stop", &text, "`stop` holds this sequence", &match<std::string, &has_stop>},
+    {"has_tool", &text, "the request offers this function", &match<std::string, &has_tool>},
+    {"tools_are", &range, "the number of functions offered", &match<Range, &tools_are>},
+    {"tool_choice_is", &text, "none, auto, required, or the function that must be called",
+     &match<std::string, &tool_choice_is>},
+    {"parallel_tool_calls_is", &boolean, "`parallel_tool_calls`", &match<bool, &parallel_tool_calls_is>},
+    {"response_format_is", &text, "text, json_object or json_schema", &match<std::string, &response_format_is>, false,
+     R"("enum":["text","json_object","json_schema"])"},
+    {"response_schema_is", &text, "the name of the schema", &match<std::string, &response_schema_is>},
+    {"enable_thinking_is", &boolean, "`enable_thinking`", &match<bool, &enable_thinking_is>},
+    {"logprobs_is", &boolean, "`logprobs`; not sent is false", &match<bool, &logprobs_is>},
+    {"has_field", &text, "the body has this field", &match<std::string, &has_field>},
+    {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
+    {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
+    {"body_includes", &any, "the body includes this JSON", &match<Json, &body_includes>},
+    {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
+    {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
+     &match_header_is},
+    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it",
+     &match<std::string, &key_is>},
+    {"has_query", &named_text, "a parameter of the query", &match_has_query},
+    {"any", &list_of_whens, "one of these matches", &match_any},
+    {"all", &list_of_whens, "each of these matches", &match_all},
+    {"not", &when, "this does not match", &match_not},
+};
+inline constexpr ScriptTable when_table{"when", when_rows, std::size(when_rows)};
+
+ScriptType when() { return {"object of matchers", nullptr, &when_table}; }
+
+// Texts.
+
+struct MatchedText {
+  std::vector<TextMatcher> matchers;
+};
+
+template <TextMatcher (*Make)(std::string)>
+void match_text(ScriptReader&, const ScriptNode& node, void* target) {
+  static_cast<MatchedText*>(target)->matchers.push_back(Make(script_values::text_of(node)));
+}
+
+std::vector<TextMatcher> each_text(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array() || node.value.empty()) script_reading::fail_expected(node, "a list of texts or objects");
+  std::vector<TextMatcher> texts;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    texts.push_back(read_value<TextMatcher>(reader, node.element(index)));
+  return texts;
+}
+
+void match_any_of_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::vector<TextMatcher> texts = each_text(reader, node);
+  TextMatcher any = texts.front();
+  for (std::size_t index = 1; index < texts.size(); ++index) any = any || texts[index];
+  static_cast<MatchedText*>(target)->matchers.push_back(std::move(any));
+}
+
+void match_all_texts(ScriptReader& reader, const ScriptNode& node, void* target) {
+  for (TextMatcher& one : each_text(reader, node))
+    static_cast<MatchedText*>(target)->matchers.push_back(std::move(one));
+}
+
+void match_no_text(ScriptReader& reader, const ScriptNode& node, void* target) {
+  static_cast<MatchedText*>(target)->matchers.push_back(!read_value<TextMatcher>(reader, node));
+}
+
+void match_every_text(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::require_yes(node);
+  static_cast<MatchedText*>(target)->matchers.push_back(any_text());
+}
+
+ScriptType list_of_texts() {
+  return {"list of texts or such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/text_matcher"}})"};
+}
+
+inline constexpr ScriptRow text_rows[] = {
+    {"contains", &text, "has this part, as a bare string says", &match_text<&contains>},
+    {"equals", &text, "is this", &match_text<&equals>},
+    {"starts_with", &text, "begins so", &match_text<&starts_with>},
+    {"ends_with", &text, "ends so", &match_text<&ends_with>},
+    {"matches_regex", &text, "some part matches the pattern (ECMAScript, without lookaround and backreferences)",
+     &match_text<&matches_regex>},
+    {"any_text", &yes, "every text", &match_every_text},
+    {"any", &list_of_texts, "one of these matches", &match_any_of_texts},
+    {"all", &list_of_texts, "each of these matches", &match_all_texts},
+    {"not", &text_matcher, "this does not match", &match_no_text},
+};
+inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows)};
+
+ScriptType text_matcher() {
+  return {"text that is contained, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &text_table};
+}
+
+}  // namespace script_types
+
+std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node) {
+  std::vector<Matcher> matchers;
+  reader.read_object(node, script_types::when_table, &matchers);
+  return matchers;
+}
+
+TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return contains(script_values::text_of(node));
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object such as {\"equals\": …}");
+  script_types::MatchedText text;
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::text_table, &text);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (text.matchers.empty())
+    script_reading::fail(node, "an object without a condition; {\"any_text\": true} matches every text");
+  TextMatcher all = text.matchers.front();
+  for (std::size_t index = 1; index < text.matchers.size(); ++index) all = all && text.matchers[index];
+  return all;
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,156 @@
+// The values that have keys of their own: pace, dialect, usage, acceptance.
+
+#include <iterator>  // size
+
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_types {
+
+inline constexpr ScriptRow pace_rows[] = {
+    {"first_token_after", &timing, "time from the complete request to the first token",
+     &SetBy<&Pace::first_token_after>::apply},
+    {"every", &timing, "time between one token and the next", &SetBy<&Pace::every>::apply},
+    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Pace::tokens_per_second>::apply},
+    {"chunked", &chunking, "how a stream is cut into deltas", &SetBy<&Pace::chunked>::apply},
+};
+inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows)};
+
+ScriptType pace() { return {"pace", nullptr, &pace_table}; }
+
+template <class V>
+using DialectSetter = SseDialect (SseDialect::*)(V) const;
+
+template <class V, DialectSetter<V> Setter>
+void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+inline constexpr ScriptRow dialect_rows[] = {
+    {"line_end", &text, R"(what ends a line: "\n", "\r\n" or "\r")", &set_dialect<std::string, &SseDialect::line_end>,
+     false, R"("enum":["\n","\r\n","\r"])"},
+    {"space_after_colon", &boolean, "whether a space follows the colon of a field",
+     &set_dialect<bool, &SseDialect::space_after_colon>},
+    {"done", &boolean, "whether `data: [DONE]` ends the stream", &set_dialect<bool, &SseDialect::done>},
+    {"content_type", &text, "the Content-Type of the reply; empty: no such header",
+     &set_dialect<std::string, &SseDialect::content_type>},
+    {"byte_order_mark", &boolean, "whether the stream begins with a byte order mark",
+     &set_dialect<bool, &SseDialect::byte_order_mark>},
+    {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
+    {"ids", &boolean, "whether each event has an `id:` field, its number", &set_dialect<bool, &SseDialect::ids>},
+    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds",
+     &set_dialect<std::optional<Duration>, &SseDialect::retry>},
+    {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data",
+     &set_dialect<bool, &SseDialect::multi_line_data>},
+    {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
+    {"ping_every", &duration, "a ping each time so much has passed while the reply waits",
+     &set_dialect<Duration, &SseDialect::ping_every>},
+    {"ping", &text, "the lines of a ping", &set_dialect<std::string, &SseDialect::ping>},
+    {"final_blank_line", &boolean, "whether a blank line follows the last event",
+     &set_dialect<bool, &SseDialect::final_blank_line>},
+    {"after_done", &text, "the data of one more event, after [DONE]; empty: none",
+     &set_dialect<std::string, &SseDialect::after_done>},
+    {"open_after_done", &boolean, "whether the body stays open after the last event",
+     &set_dialect<bool, &SseDialect::open_after_done>},
+    {"gzip", &boolean, "whether the body is compressed", &set_dialect<bool, &SseDialect::gzip>},
+};
+inline constexpr ScriptTable dialect_table{"sse", dialect_rows, std::size(dialect_rows)};
+
+ScriptType dialect() { return {"dialect", nullptr, &dialect_table}; }
+
+inline constexpr ScriptRow usage_rows[] = {
+    {"prompt_tokens", &count, "`prompt_tokens`", nullptr, true},
+    {"completion_tokens", &count, "`completion_tokens`", nullptr, true},
+    {"total", &count, "`total_tokens`; unless set, both added up", &SetBy<&TokenUsage::total>::apply},
+    {"reasoning", &count, "`completion_tokens_details.reasoning_tokens`", &SetBy<&TokenUsage::reasoning>::apply},
+    {"cached", &count, "`prompt_tokens_details.cached_tokens`", &SetBy<&TokenUsage::cached>::apply},
+};
+inline constexpr ScriptTable usage_table{"usage", usage_rows, std::size(usage_rows)};
+
+ScriptType token_usage() { return {"usage", nullptr, &usage_table}; }
+
+template <Acceptance (Acceptance::*Setter)(bool) const>
+void accept(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+inline constexpr ScriptRow acceptance_rows[] = {
+    {"base", &text, "where the switches start: strict, default, lenient or openai", nullptr, false,
+     R"("enum":["strict","default","lenient","openai"])"},
+    {"bearer_in_any_case", &boolean, "`Authorization: bearer`", &accept<&Acceptance::bearer_in_any_case>},
+    {"unknown_fields", &boolean, "fields that the documentation does not list", &accept<&Acceptance::unknown_fields>},
+    {"tool_role", &boolean, "messages of role tool", &accept<&Acceptance::tool_role>},
+    {"developer_role", &boolean, "messages of role developer", &accept<&Acceptance::developer_role>},
+    {"null_content_with_tool_calls", &boolean, "no content in a message with tool calls",
+     &accept<&Acceptance::null_content_with_tool_calls>},
+    {"text_parts", &boolean, "content as a list of text parts", &accept<&Acceptance::text_parts>},
+    {"other_parts", &boolean, "content parts of other types", &accept<&Acceptance::other_parts>},
+    {"tool_calls_in_messages", &boolean, "tool_calls in assistant messages",
+     &accept<&Acceptance::tool_calls_in_messages>},
+    {"stop_as_string", &boolean, "stop as a plain string", &accept<&Acceptance::stop_as_string>},
+    {"tool_choice_required", &boolean, "tool_choice \"required\"", &accept<&Acceptance::tool_choice_required>},
+    {"custom_tools", &boolean, "tools of type custom", &accept<&Acceptance::custom_tools>},
+    {"max_completion_tokens", &boolean, "max_completion_tokens", &accept<&Acceptance::max_completion_tokens>},
+    {"logprobs", &boolean, "logprobs and top_logprobs", &accept<&Acceptance::logprobs>},
+    {"null_as_absent", &boolean, "null for an optional field", &accept<&Acceptance::null_as_absent>},
+    {"stream_options_without_stream", &boolean, "stream_options without stream",
+     &accept<&Acceptance::stream_options_without_stream>},
+    {"model_by_id", &boolean, "GET /v1/models/{id}", &accept<&Acceptance::model_by_id>},
+    {"content_type_parameters", &boolean, "parameters of the content type",
+     &accept<&Acceptance::content_type_parameters>},
+    {"json_as_form", &boolean, "JSON sent as a form, as curl -d does", &accept<&Acceptance::json_as_form>},
+    {"anything_with_model_and_messages", &boolean, "any JSON with model and messages",
+     &accept<&Acceptance::anything_with_model_and_messages>},
+};
+inline constexpr ScriptTable acceptance_table{"acceptance", acceptance_rows, std::size(acceptance_rows)};
+
+ScriptType acceptance() {
+  return {"\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches",
+          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table};
+}
+
+Acceptance acceptance_named(const ScriptNode& node) {
+  switch (script_values::one_of(node, {"strict", "default", "lenient", "openai"})) {
+    case 0: return Acceptance::strict();
+    case 1: return Acceptance();
+    case 2: return Acceptance::lenient();
+    default: return Acceptance::openai();
+  }
+}
+
+}  // namespace script_types
+
+Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
+  Pace pace;
+  reader.read_object(node, script_types::pace_table, &pace);
+  if (node.find("every") && node.find("tokens_per_second"))
+    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+  return pace;
+}
+
+SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node) {
+  SseDialect dialect;
+  reader.read_object(node, script_types::dialect_table, &dialect);
+  return dialect;
+}
+
+TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node) {
+  std::int64_t tokens[] = {0, 0};
+  if (node.find("prompt_tokens")) tokens[0] = read_value<std::int64_t>(reader, node.at("prompt_tokens"));
+  if (node.find("completion_tokens")) tokens[1] = read_value<std::int64_t>(reader, node.at("completion_tokens"));
+  TokenUsage usage(tokens[0], tokens[1]);
+  reader.read_object(node, script_types::usage_table, &usage);
+  return usage;
+}
+
+Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return script_types::acceptance_named(node);
+  Acceptance acceptance;
+  if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
+  reader.read_object(node, script_types::acceptance_table, &acceptance);
+  return acceptance;
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../core/clock.hpp"
+#include "../core/json.hpp"
+#include "../core/json_reader.hpp"
+#include "../core/source_location.hpp"
+#include "script_document.hpp"
+
+// Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
+// same rows make the JSON Schema and the tables of the documentation.
+
+namespace mock_gateway {
+namespace detail {
+
+class ScriptReader;
+
+/// A value of a document, and its JSON pointer.
+struct ScriptNode {
+  const Json& value;
+  std::string pointer;
+
+  ScriptNode member(const std::string& key, const Json& its_value) const;
+  /// Null when there is no such key.
+  const Json* find(const char* key) const;
+  /// The value of a key that is there.
+  ScriptNode at(const char* key) const;
+  ScriptNode element(std::size_t index) const;
+};
+
+/// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
+/// has been noted.
+struct ScriptMistake {
+  std::string pointer;
+  std::string message;
+  /// Whether the key is wrong, not its value.
+  bool key = false;
+};
+
+struct ScriptTable;
+
+/// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
+struct ScriptType {
+  /// In a reader's words: "duration", "list of stubs".
+  const char* name;
+  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes. Null: just that.
+  const char* schema;
+  /// The keys of its objects; null when it has none.
+  const ScriptTable* table = nullptr;
+};
+
+/// A key of an object.
+struct ScriptRow {
+  const char* name;
+  ScriptType (*type)();
+  /// What it means, in a line.
+  const char* text;
+  /// Applies the value to what the table is of; null: the object's own reader does.
+  void (*apply)(ScriptReader& reader, const ScriptNode& node, void* target);
+  bool required = false;
+  /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
+  const char* limits = "";
+};
+
+/// The keys of an object.
+struct ScriptTable {
+  const char* name;
+  const ScriptRow* rows;
+  std::size_t count;
+};
+
+/// A text that documents are in, and where each value of it stands.
+struct ScriptSource {
+  std::string file;  // empty: a value that came as Json
+  std::string text;
+  std::map<std::string, JsonPlace> places;  // by pointer
+
+  /// Where a value stands, or its key.
+  ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
+};
+
+/// What is known while a document is read.
+class ScriptReader {
+ public:
+  ScriptReader(const ScriptSource& source, std::vector<ScriptProblem>& problems, std::map<std::string, Gate>& gates)
+      : source_(source), problems_(problems), gates_(gates) {}
+
+  void note(const ScriptMistake& mistake);
+  /// How many mistakes and warnings there are.
+  std::size_t noted() const { return noted_; }
+  void warn(const std::string& pointer, const std::string& message);
+  /// The gate of that name, one for all documents that are read together.
+  Gate gate(const std::string& name);
+  /// The line of a value, for reports.
+  SourceLocation where(const std::string& pointer) const;
+
+  /// Applies each key of an object to `target` by its row. Notes what is wrong with a key, and goes on with the next.
+  /// Throws ScriptMistake when it is no object.
+  void read_object(const ScriptNode& node, const ScriptTable& table, void* target);
+  /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
+  void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
+                 void* target);
+  /// Calls what may throw ScriptMistake or GatewayError, and notes it.
+  void guarded(const ScriptNode& node, void (*read)(ScriptReader& reader, const ScriptNode& node, void* target),
+               void* target);
+
+ private:
+  const ScriptSource& source_;
+  std::vector<ScriptProblem>& problems_;
+  std::map<std::string, Gate>& gates_;
+  std::size_t noted_ = 0;
+};
+
+namespace script_reading {
+
+inline constexpr std::size_t most_problems = 20;
+
+/// Throws ScriptMistake: "expected WHAT, got a string".
+[[noreturn]] void fail_expected(const ScriptNode& node, const std::string& what);
+[[noreturn]] void fail(const ScriptNode& node, const std::string& message);
+/// "an object", "a string".
+std::string kind_of(const Json& value);
+/// `; did you mean "text"?` when one of the words is near, else the words.
+std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
+const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+
+}  // namespace script_reading
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,381 @@
+// The replies of a script document: completions, failures, raw replies, chunks; and what breaks and paces them.
+
+#include <iterator>  // size
+#include <string_view>
+
+#include "../core/access.hpp"
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+#include "../gateway/catalogue.hpp"
+#include "../gateway/catalogue_entries.hpp"
+#include "../model/reply_data.hpp"
+#include "script_sections.hpp"
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_types {
+
+Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
+
+// Tool calls.
+
+inline constexpr ScriptRow tool_call_rows[] = {
+    {"name", &text, "the function, or the custom tool", nullptr, true},
+    {"arguments", &json_object, "its arguments; {} unless set", nullptr},
+    {"malformed_arguments", &text, "its arguments as text, whatever it is", nullptr},
+    {"input", &text, "the input of a custom tool", nullptr},
+    {"id", &text, "the call's id; unless set, one is made up", nullptr},
+};
+inline constexpr ScriptTable tool_call_table{"tool_call", tool_call_rows, std::size(tool_call_rows)};
+
+ScriptType tool_call_type() { return {"object", nullptr, &tool_call_table}; }
+ScriptType tool_calls_type() {
+  return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
+}
+
+void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, tool_call_table, nullptr);
+  if (reader.noted() > noted) return;
+  const std::string name = script_values::text_of(node.at("name"));
+  const std::string id = node.find("id") ? script_values::text_of(node.at("id")) : std::string();
+  Reply& reply = reply_of(target);
+  if (!node.find("arguments") && !node.find("malformed_arguments") && !node.find("input")) {
+    reply = reply.tool_call(name, Json::object(), id);
+    return;
+  }
+  const std::string_view kind =
+      script_reading::only_key(node, {"arguments", "malformed_arguments", "input"}, "a tool call");
+  const ScriptNode value = node.at(kind.data());
+  if (kind == "arguments") {
+    reply = reply.tool_call(name, value.value, id);
+  } else if (kind == "input") {
+    reply = reply.custom_tool_call(name, script_values::text_of(value), id);
+  } else {
+    reply = reply.malformed_tool_call(name, script_values::text_of(value), id);
+  }
+}
+
+void set_tool_calls(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a tool call");
+  reader.read_list(node, &set_tool_call, target);
+}
+
+// Setters with values of a kind of their own.
+
+void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
+  Reply& reply = reply_of(target);
+  wire::Headers seen;
+  for (const wire::Header& field : read_value<wire::Headers>(reader, node)) {
+    reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+    seen.add(field.name, field.value);
+  }
+}
+
+void set_usage_json(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).usage(node.value);
+}
+
+void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).usage(read_value<TokenUsage>(reader, node));
+}
+
+inline constexpr ScriptRow extra_chunk_rows[] = {
+    {"number", &positive, "the chunk, counted from 1", nullptr, true},
+    {"fields", &json_object, "what is merged into it (RFC 7396)", nullptr, true},
+};
+inline constexpr ScriptTable extra_chunk_table{"extra_chunk", extra_chunk_rows, std::size(extra_chunk_rows)};
+
+ScriptType extra_chunks_type() {
+  return {"list of objects", R"({"type":"array","items":"$rows"})", &extra_chunk_table};
+}
+
+void set_extra_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, extra_chunk_table, nullptr);
+  if (reader.noted() > noted) return;
+  reply_of(target) =
+      reply_of(target).extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
+}
+
+void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &set_extra_chunk, target);
+}
+
+ScriptType patch() { return {"JSON object", R"({"type":"object"})"}; }
+
+void set_extra(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).extra(node.value);
+}
+
+void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).extra_message(node.value);
+}
+
+ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
+
+void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, *fault().table, nullptr);
+  if (reader.noted() > noted) return;
+  reply_of(target) = reply_of(target).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
+}
+
+void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &set_fault, target);
+}
+
+inline constexpr ScriptRow hold_rows[] = {
+    {"gate", &text, "the gate's name", nullptr, true},
+    {"before_token", &positive, "before the token of that number", nullptr},
+    {"before_event", &positive, "before the event of that number", nullptr},
+};
+inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows)};
+
+ScriptType hold() {
+  return {"object, or a list of them", R"({"anyOf":["$rows",{"type":"array","items":"$rows"}]})", &hold_table};
+}
+
+void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_array()) return reader.read_list(node, &set_hold, target);
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, hold_table, nullptr);
+  if (reader.noted() > noted) return;
+  const Gate gate = reader.gate(script_values::text_of(node.at("gate")));
+  const std::string_view place = script_reading::only_key(node, {"before_token", "before_event"}, "a hold");
+  const auto number = read_value<std::size_t>(reader, node.at(place.data()));
+  reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
+}
+
+void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
+  reply_of(target) = reply_of(target).finish_reason(script_values::text_of(node));
+}
+
+// What a reply is. Its own reader looks at these keys.
+
+inline constexpr ScriptRow raw_reply_rows[] = {
+    {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
+    {"json", &any, "a body of JSON, in compact form", nullptr},
+    {"body", &text, "a body of text", nullptr},
+    {"base64", &base64, "a body of any bytes", nullptr},
+    {"content_type", &text, "its Content-Type; application/json unless set", nullptr},
+};
+inline constexpr ScriptTable raw_reply_table{"raw_reply", raw_reply_rows, std::size(raw_reply_rows)};
+inline constexpr ScriptRow chunk_rows[] = {
+    {"json", &any, "an event whose data is this JSON", nullptr},
+    {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
+    {"raw_base64", &base64, "these bytes as they are", nullptr},
+    {"event", &text, "an event without data: its lines", nullptr},
+};
+inline constexpr ScriptTable chunk_table{"chunk", chunk_rows, std::size(chunk_rows)};
+
+ScriptType raw_reply_type() { return {"object", nullptr, &raw_reply_table}; }
+ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items":"$rows"})", &chunk_table}; }
+ScriptType choices_type() {
+  return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
+}
+ScriptType scenario_type() { return {"name of a scenario", R"({"type":"string"})"}; }
+
+inline constexpr ScriptRow reply_rows[] = {
+    {"text", &text, "text", nullptr},
+    {"json_text", &any, "text that is this JSON, in compact form", nullptr},
+    {"refusal", &text, "a refusal", nullptr},
+    {"thinking", &text, "reasoning, sent before the content", nullptr},
+    {"tool_call", &tool_call_type, "a tool call", nullptr},
+    {"tool_calls", &tool_calls_type, "tool calls", nullptr},
+    {"choices", &choices_type, "several choices, each a reply", nullptr},
+    {"failure", &failure, "a failure; its setters stand beside it", nullptr},
+    {"raw_reply", &raw_reply_type, "a whole answer as it stands", nullptr},
+    {"chunks", &chunks_type, "a stream as it stands, an event each", nullptr},
+    {"scenario", &scenario_type, "what a scenario of the catalogue answers", nullptr},
+    {"default", &yes, "what a gateway without stubs answers", nullptr},
+
+    {"interleaved", &yes, "streams tool calls in turn", &SetBy<&Reply::interleaved>::apply},
+    {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
+    {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
+    {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
+     &SetBy<&Reply::finish_in_last_chunk>::apply},
+    {"model", &text, "the model that the reply claims", &SetBy<&Reply::model>::apply},
+    {"usage", &token_usage, "the usage that it claims", &set_usage},
+    {"usage_json", &any, "any JSON as its usage", &set_usage_json},
+    {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
+    {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
+    {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
+    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &SetBy<&Reply::verbatim>::apply},
+    {"headers", &headers, "response headers", &set_headers},
+    {"early_hints", &headers, "a response 103 with these headers before the reply", &SetBy<&Reply::early_hints>::apply},
+    {"every", &timing, "time between one token and the next", &SetBy<&Reply::every>::apply},
+    {"first_token_after", &timing, "time to the first token", &SetBy<&Reply::first_token_after>::apply},
+    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Reply::tokens_per_second>::apply},
+    {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
+    {"faults", &faults, "what breaks the reply, and where", &set_faults},
+    {"hold", &hold, "a gate that holds the reply", &set_hold},
+    {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
+    {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
+    {"slice_writes", &positive, "at most so many bytes in a write", &SetBy<&Reply::slice_writes>::apply},
+    {"one_write", &yes, "one write for all", &SetBy<&Reply::one_write>::apply},
+    {"split_write", &positive, "two writes, the first of so many bytes", &SetBy<&Reply::split_write>::apply},
+
+    // The setters of a failure.
+    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
+    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
+    {"type", &text, "with failure: `error.type`", nullptr},
+    {"param", &text, "with failure: `error.param`", nullptr},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
+};
+inline constexpr ScriptTable reply_table{"reply", reply_rows, std::size(reply_rows)};
+
+ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
+
+/// A completion of which nothing is said yet.
+Reply silent_reply() {
+  ReplyData data;
+  data.choices.emplace_back();
+  return Reply(std::move(data));
+}
+
+Reply completion(ScriptReader& reader, const ScriptNode& node) {
+  Reply reply = silent_reply();
+  int texts = 0;
+  for (const char* key : {"text", "json_text", "refusal"}) texts += node.find(key) ? 1 : 0;
+  if (texts > 1) script_reading::fail(node, "\"text\", \"json_text\" and \"refusal\" exclude each other");
+  if (node.find("text")) reply = reply.text(script_values::text_of(node.at("text")));
+  if (node.find("json_text")) reply = json_text(node.at("json_text").value);
+  if (node.find("refusal")) reply = refusal(script_values::text_of(node.at("refusal")));
+  if (node.find("thinking")) reply = reply.thinking(script_values::text_of(node.at("thinking")));
+  if (node.find("tool_call")) reader.guarded(node.at("tool_call"), &set_tool_call, &reply);
+  if (node.find("tool_calls")) reader.guarded(node.at("tool_calls"), &set_tool_calls, &reply);
+  return reply;
+}
+
+Reply raw_answer(ScriptReader& reader, const ScriptNode& node) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, raw_reply_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
+  const std::string type =
+      node.find("content_type") ? script_values::text_of(node.at("content_type")) : std::string("application/json");
+  if (!node.find("json") && !node.find("body") && !node.find("base64")) return raw_reply(status, "", type);
+  const std::string_view kind = script_reading::only_key(node, {"json", "body", "base64"}, "a raw reply");
+  const ScriptNode body = node.at(kind.data());
+  if (kind == "json") return raw_reply(status, body.value, type);
+  return raw_reply(status, kind == "body" ? script_values::text_of(body) : script_values::decode_base64(body), type);
+}
+
+void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, chunk_table, nullptr);
+  if (reader.noted() > noted) return;
+  const std::string_view kind =
+      script_reading::only_key(node, {"json", "raw_bytes", "raw_base64", "event"}, "an element of chunks");
+  const ScriptNode value = node.at(kind.data());
+  auto& elements = *static_cast<std::vector<StreamChunk>*>(target);
+  if (kind == "json") return elements.push_back(json_chunk(value.value));
+  if (kind == "event") return elements.push_back(event(script_values::text_of(value)));
+  elements.push_back(
+      raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
+}
+
+void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const ReplyStep step = read_reply(reader, node);
+  if (!step.reply) script_reading::fail(node, "a choice is a completion, with nothing but its content");
+  static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
+}
+
+/// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
+ReplyStep scenario_step(const ScriptNode& node) {
+  const Scenario found = scenario(script_values::text_of(node));
+  const auto& data = Access::shared_data(found);
+  if (data->row.faults || data->row.first)
+    script_reading::fail(node,
+                         "the scenario \"" + found.name() +
+                             "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
+  return std::make_shared<const ReplyFunction>(
+      [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
+}
+
+inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
+inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
+
+/// The key that says what the reply is; for a completion, the first of those with content.
+std::string_view kind_of(const ScriptNode& node) {
+  std::string_view kind;
+  for (const char* key : whole_kinds) {
+    if (!node.find(key)) continue;
+    if (!kind.empty())
+      script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+    kind = key;
+  }
+  for (const char* key : content_kinds) {
+    if (!node.find(key)) continue;
+    if (kind.empty()) return key;
+    script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
+  }
+  if (!kind.empty()) return kind;
+  std::string all;
+  for (const char* key : content_kinds) all += std::string(key) + ", ";
+  for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
+  script_reading::fail(node, "a reply says what it is by one of: " + all);
+}
+
+/// What the kind says; the setters beside it are to come.
+Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
+  if (kind == "failure") return read_failure(reader, node);
+  if (kind == "raw_reply") return raw_answer(reader, node.at("raw_reply"));
+  if (kind == "chunks") {
+    std::vector<StreamChunk> elements;
+    reader.read_list(node.at("chunks"), &add_chunk, &elements);
+    return chunks(std::move(elements));
+  }
+  if (kind != "choices") return completion(reader, node);
+  std::vector<Reply> parts;
+  const std::size_t noted = reader.noted();
+  reader.read_list(node.at("choices"), &add_choice, &parts);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (parts.empty()) script_reading::fail(node.at("choices"), "a list without a choice");
+  return join_choices(parts);
+}
+
+/// A scenario and the default reply are whole: nothing stands beside them.
+void require_alone(const ScriptNode& node, std::string_view kind) {
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (key != kind && key != "comment" && key.substr(0, 2) != "x-")
+      script_reading::fail(node.member(key, value),
+                           "\"" + key + "\" has no meaning beside \"" + std::string(kind) + "\"");
+  }
+}
+
+}  // namespace script_types
+
+ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return std::make_shared<const Reply>(node.value.get<std::string>());
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
+  const std::size_t noted = reader.noted();
+  const std::string_view kind = script_types::kind_of(node);
+  if (kind == "scenario" || kind == "default") script_types::require_alone(node, kind);
+  if (kind == "scenario") return script_types::scenario_step(node.at("scenario"));
+  if (kind == "default") {
+    script_values::require_yes(node.at("default"));
+    return ReplyStep();
+  }
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (kind != "failure" && is_failure_key(key) && key != "failure")
+      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
+  }
+  if (node.find("every") && node.find("tokens_per_second"))
+    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+  Reply reply = script_types::bare_reply(reader, node, kind);
+  reader.read_object(node, script_types::reply_table, &reply);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return std::make_shared<const Reply>(std::move(reply));
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

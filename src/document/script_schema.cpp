@@ -1,0 +1,101 @@
+#include <set>
+
+#include "../core/json_reader.hpp"
+#include "script_document.hpp"
+#include "script_sections.hpp"
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_schemas {
+
+Json read(const std::string& text) { return read_json(text); }
+
+/// Puts `rows` wherever "$rows" stands.
+void put_rows(Json& schema, const Json& rows) {
+  if (schema == "$rows") {
+    schema = rows;
+    return;
+  }
+  if (!schema.is_structured()) return;
+  for (Json& part : schema) put_rows(part, rows);
+}
+
+Json object_of(const ScriptTable& table);
+
+/// Types that others name, or that have keys which lead back to them.
+const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
+  static const std::vector<std::pair<const char*, ScriptType (*)()>> all = {
+      {"duration", &script_types::duration},
+      {"operation", &script_types::operation},
+      {"text_matcher", &script_types::text_matcher},
+      {"when", &script_types::when},
+      {"reply", &script_types::reply},
+      {"fault", &script_types::fault},
+      {"failure", &script_types::failure},
+      {"stub", &script_types::stub},
+      {"tool_call", &script_types::tool_call_type},
+      {"timing", &script_types::timing},
+      {"rate", &script_types::rate},
+      {"chunking", &script_types::chunking},
+      {"headers", &script_types::headers},
+      {"range", &script_types::range},
+      {"pace", &script_types::pace},
+      {"sse", &script_types::dialect},
+  };
+  return all;
+}
+
+Json whole(const ScriptType& type) {
+  Json schema = type.schema ? read(type.schema) : Json("$rows");
+  if (type.table) put_rows(schema, object_of(*type.table));
+  return schema;
+}
+
+Json schema_of(const ScriptRow& row) {
+  Json schema;
+  for (const auto& [name, type] : definitions()) {
+    if (type != row.type) continue;
+    schema["$ref"] = std::string("#/$defs/") + name;
+  }
+  if (schema.is_null()) schema = whole(row.type());
+  if (!schema.is_object()) schema = Json::object();
+  if (*row.limits) schema.update(read("{" + std::string(row.limits) + "}"));
+  if (*row.text) schema["description"] = row.text;
+  return schema;
+}
+
+Json object_of(const ScriptTable& table) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (std::size_t index = 0; index < table.count; ++index) {
+    const ScriptRow& row = table.rows[index];
+    properties[row.name] = schema_of(row);
+    if (row.required) required.push_back(row.name);
+  }
+  for (const char* remark : {"comment", "$schema"})
+    if (!properties.contains(remark)) properties[remark] = true;
+  Json schema;
+  schema["type"] = "object";
+  schema["properties"] = std::move(properties);
+  schema["patternProperties"]["^x-"] = true;
+  schema["additionalProperties"] = false;
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
+}  // namespace script_schemas
+}  // namespace detail
+
+Json script_schema() {
+  Json schema;
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "Script of mock_gateway, version 1";
+  schema.update(detail::script_schemas::whole(detail::script_types::document()));
+  Json& definitions = schema["$defs"] = Json::object();
+  for (const auto& [name, type] : detail::script_schemas::definitions())
+    definitions[name] = detail::script_schemas::whole(type());
+  return schema;
+}
+
+}  // namespace mock_gateway

@@ -1,0 +1,448 @@
+// A script document and its sections: stubs, operations, failures, chaos, connections, states.
+
+#include "script_sections.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "../core/error.hpp"
+#include "../serve/operations.hpp"
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_types {
+
+ScriptPlan& plan_of(void* target) { return *static_cast<ScriptPlan*>(target); }
+
+// "stubs".
+
+StubPlan& stub_of(void* target) { return *static_cast<StubPlan*>(target); }
+
+void set_stub_name(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).name = script_values::text_of(node);
+}
+
+void set_when(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).matchers = read_matchers(reader, node);
+}
+
+void set_should(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).validators = read_matchers(reader, node);
+}
+
+void add_reply(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).replies.push_back(read_reply(reader, node));
+}
+
+ScriptType replies() {
+  return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
+}
+
+void add_replies(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a reply");
+  reader.read_list(node, &add_reply, target);
+}
+
+void set_never(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::require_yes(node);
+  stub_of(target).expected_calls = Range(0);
+}
+
+ScriptType then() { return {"\"nothing_more\"", R"({"const":"nothing_more"})"}; }
+
+void set_then(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::one_of(node, {"nothing_more"});
+  stub_of(target).nothing_more = true;
+}
+
+void set_expect(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Range calls = read_value<Range>(reader, node);
+  const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
+  if (calls.most() < 0 || (calls.least() < 0 && !std::isinf(calls.least())) || !whole(calls.least()) ||
+      !whole(calls.most()))
+    script_reading::fail(node, "calls are counted in whole numbers from 0 on");
+  stub_of(target).expected_calls = calls;
+}
+
+void set_times(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const auto times = read_value<std::size_t>(reader, node);
+  if (times == 0) script_reading::fail(node, "a stub that may not be asked is said by \"never\": true");
+  stub_of(target).at_most = times;
+}
+
+void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
+  stub_of(target).priority = read_value<int>(reader, node);
+}
+
+ScriptType machine_states() {
+  return {"object of state machines and their states",
+          R"({"type":"object","propertyNames":{"minLength":1},"additionalProperties":{"type":"string"}})"};
+}
+
+std::vector<MachineState> read_states(const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object such as {\"order\": \"paid\"}");
+  std::vector<MachineState> states;
+  for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
+    if (machine.empty()) script_reading::fail(node, "a state machine has a name");
+    states.push_back({machine, script_values::text_of(node.member(machine, state))});
+  }
+  return states;
+}
+
+void set_in_state(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).in_states = read_states(node);
+}
+
+void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
+  stub_of(target).then_states = read_states(node);
+}
+
+inline constexpr ScriptRow stub_rows[] = {
+    {"name", &text, "the name that reports show", &set_stub_name},
+    {"when", &when, "which requests it answers; unless set, all", &set_when},
+    {"should", &when, "what verify() demands of the requests that it answers", &set_should},
+    {"reply", &reply, "what it answers", &add_reply},
+    {"replies", &replies, "what it answers, one request each; the last stays", &add_replies},
+    {"never", &yes, "in place of a reply: it must not be asked", &set_never},
+    {"then", &then, "after the last reply, further requests are refused", &set_then},
+    {"expect", &range, "how many calls verify() expects", &set_expect},
+    {"times", &positive, "how many requests it answers before it steps aside", &set_times},
+    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority},
+    {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
+    {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
+};
+inline constexpr ScriptTable stub_table{"stub", stub_rows, std::size(stub_rows)};
+
+ScriptType stub() { return {"object", nullptr, &stub_table}; }
+ScriptType stubs() { return {"list of stubs", R"({"type":"array","items":{"$ref":"#/$defs/stub"}})"}; }
+
+void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  StubPlan stub;
+  reader.read_object(node, stub_table, &stub);
+  stub.where = reader.where(node.pointer);
+  script_reading::only_key(node, {"reply", "replies", "never"}, "a stub");
+  if (node.find("never") && node.find("expect"))
+    script_reading::fail(node, "\"never\" expects no call, and \"expect\" some; choose one");
+  if (reader.noted() > noted) return;
+  require_consistent(stub);
+  plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
+}
+
+// "operations".
+
+inline constexpr ScriptRow http_reply_rows[] = {
+    {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
+    {"json", &any, "a body of JSON, in compact form", nullptr},
+    {"body", &text, "a body of text", nullptr},
+    {"base64", &base64, "a body of any bytes", nullptr},
+    {"content_type", &text, "its Content-Type", nullptr},
+    {"headers", &headers, "response headers", nullptr},
+    {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
+    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
+    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
+    {"type", &text, "with failure: `error.type`", nullptr},
+    {"param", &text, "with failure: `error.param`", nullptr},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
+};
+inline constexpr ScriptTable http_reply_table{"operation reply", http_reply_rows, std::size(http_reply_rows)};
+
+ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
+
+inline constexpr ScriptRow operation_rows[] = {
+    {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
+    {"path", &text, "begins with \"/\"; a segment {name} takes any one", nullptr, true, R"("pattern":"^/")"},
+    {"reply", &http_reply, "what it answers", nullptr, true},
+};
+inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows)};
+
+ScriptType operations_section() {
+  return {"list of operations", R"({"type":"array","items":"$rows"})", &operation_table};
+}
+
+void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, operation_table, nullptr);
+  if (reader.noted() > noted) return;
+  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
+                            read_http_reply(reader, node.at("reply"))};
+  Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+  plan_of(target).operations.push_back(std::move(mounted));
+}
+
+// "failures".
+
+inline constexpr ScriptRow scope_rows[] = {
+    {"operation", &operation, "an operation", nullptr},
+    {"key", &text, "a key, by name or id", nullptr},
+    {"model", &text, "a model", nullptr},
+};
+inline constexpr ScriptTable scope_table{"for", scope_rows, std::size(scope_rows)};
+
+ScriptType scope() { return {"object with one key", nullptr, &scope_table}; }
+
+inline constexpr ScriptRow forced_failure_rows[] = {
+    {"failure", &failure, "the failure; its setters stand beside it", nullptr, true},
+    {"times", &positive, "how many requests; 1 unless set", nullptr},
+    {"always", &yes, "every request", nullptr},
+    {"for", &scope, "which requests; unless set, all", nullptr},
+    {"headers", &headers, "response headers", nullptr},
+    {"retry_after", &duration, "Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "retry-after-ms", nullptr},
+    {"should_retry", &boolean, "x-should-retry", nullptr},
+    {"type", &text, "`error.type`", nullptr},
+    {"param", &text, "`error.param`", nullptr},
+    {"error_body", &text, "a body in place of the error", nullptr},
+    {"error_json", &any, "JSON in place of the error", nullptr},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
+};
+inline constexpr ScriptTable forced_failure_table{"failures", forced_failure_rows, std::size(forced_failure_rows)};
+
+ScriptType failures_section() {
+  return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
+}
+
+Failure with_headers(ScriptReader& reader, const ScriptNode& node, Failure failure) {
+  if (!node.find("headers")) return failure;
+  wire::Headers seen;
+  for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
+    failure =
+        seen.has(field.name) ? failure.add_header(field.name, field.value) : failure.header(field.name, field.value);
+    seen.add(field.name, field.value);
+  }
+  return failure;
+}
+
+std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& node) {
+  if (node.find("times") && node.find("always"))
+    script_reading::fail(node, "\"times\" and \"always\" exclude each other");
+  if (node.find("always")) {
+    script_values::require_yes(node.at("always"));
+    return std::nullopt;
+  }
+  const std::size_t times = node.find("times") ? read_value<std::size_t>(reader, node.at("times")) : 1;
+  if (times == 0) script_reading::fail(node.at("times"), "expected a number from 1 on");
+  return times;
+}
+
+void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, forced_failure_table, nullptr);
+  if (reader.noted() > noted) return;
+  ScriptedFailure forced{with_headers(reader, node, read_failure(reader, node)), read_times(reader, node), {}, {}};
+  if (node.find("for")) {
+    const ScriptNode scope = node.at("for");
+    reader.read_object(scope, scope_table, nullptr);
+    const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
+    const ScriptNode value = scope.at(kind.data());
+    if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
+    if (kind == "model") forced.scope = for_model(script_values::text_of(value));
+    if (kind == "key") {
+      forced.key = script_values::text_of(value);
+      static_cast<void>(for_key(forced.key));  // throws for a secret
+    }
+  }
+  if (reader.noted() == noted) plan_of(target).failures.push_back(std::move(forced));
+}
+
+// "chaos".
+
+inline constexpr ScriptRow chaos_rows[] = {
+    {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
+    {"pace", &pace, "slows the reply", nullptr},
+    {"interim", &connection_fault, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
+    {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
+    {"before_headers", &yes, "trigger", nullptr},
+    {"after_headers", &yes, "trigger", nullptr},
+    {"after_events", &positive, "trigger", nullptr},
+    {"after_tokens", &positive, "trigger", nullptr},
+    {"after_bytes", &positive, "trigger", nullptr},
+    {"inside_event", &inside_event_type, "trigger", nullptr},
+    {"inside_character", &positive, "trigger", nullptr},
+    {"before_done", &yes, "trigger", nullptr},
+    {"at_end", &yes, "trigger", nullptr},
+    {"at_any_event", &positive, "trigger, drawn from the first so many events", nullptr},
+    {"at_any_token", &positive, "trigger, drawn from the first so many tokens", nullptr},
+    {"at_any_byte", &positive, "trigger, drawn from the first so many bytes", nullptr},
+    {"probability", &number, "strikes with this probability", &SetBy<&Chaos::probability>::apply, false,
+     R"("minimum":0,"maximum":1)"},
+    {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
+    {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
+    {"when", &when, "strikes only these requests", nullptr},
+    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
+    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
+    {"type", &text, "with failure: `error.type`", nullptr},
+    {"param", &text, "with failure: `error.param`", nullptr},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
+};
+inline constexpr ScriptTable chaos_table{"chaos", chaos_rows, std::size(chaos_rows)};
+
+ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
+
+Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
+  const std::string_view kind =
+      script_reading::only_key(node, {"failure", "pace", "interim", "effect"}, "a rule of chaos");
+  if (kind == "failure") return Chaos(read_failure(reader, node));
+  if (kind == "pace") return Chaos(read_value<Pace>(reader, node.at("pace")));
+  if (kind == "interim") return Chaos(read_connection_fault(reader, node.at("interim")));
+  const Effect struck = read_effect(reader, node.at("effect"));
+  if (const std::optional<DrawnTrigger> drawn = read_drawn_trigger(reader, node)) return Chaos(*drawn, struck);
+  return Chaos(read_trigger(reader, node), struck);
+}
+
+void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
+  const std::size_t noted = reader.noted();
+  Chaos rule = bare_chaos(reader, node);
+  reader.read_object(node, chaos_table, &rule);
+  if (node.find("when")) {
+    for (const Matcher& matcher : read_matchers(reader, node.at("when"))) rule = rule.when(matcher);
+  }
+  if (reader.noted() == noted) plan_of(target).chaos.push_back(std::move(rule));
+}
+
+// "connections".
+
+inline constexpr ScriptRow connection_rows[] = {
+    {"fault", &connection_fault, "what goes wrong", nullptr, true},
+    {"times", &positive, "how many connections; 1 unless set", nullptr},
+    {"always", &yes, "every connection", nullptr},
+};
+inline constexpr ScriptTable connection_table{"connections", connection_rows, std::size(connection_rows)};
+
+ScriptType connections_section() {
+  return {"list of connection faults", R"({"type":"array","items":"$rows"})", &connection_table};
+}
+
+void add_connection_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, connection_table, nullptr);
+  if (reader.noted() > noted) return;
+  plan_of(target).connections.push_back(
+      {read_connection_fault(reader, node.at("fault")), read_times(reader, node), reader.where(node.pointer)});
+}
+
+// The document.
+
+template <void (*Add)(ScriptReader&, const ScriptNode&, void*)>
+void read_section(ScriptReader& reader, const ScriptNode& node, void* target) {
+  plan_of(target).sections[node.pointer] += node.value.dump();
+  reader.read_list(node, Add, target);
+}
+
+void read_gateway_section(ScriptReader& reader, const ScriptNode& node, void* target) {
+  Options options;
+  read_gateway(reader, node, options);
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    for (const Json& other : plan_of(target).gateways)
+      if (other.contains(key)) script_reading::fail(node.member(key, value), "another file has said this before");
+  }
+  plan_of(target).gateways.push_back(node.value);
+}
+
+void add_states(ScriptReader&, const ScriptNode& node, void* target) {
+  plan_of(target).sections[node.pointer] += node.value.dump();
+  for (MachineState& state : read_states(node)) plan_of(target).states.push_back(std::move(state));
+}
+
+ScriptType version() { return {"1", R"({"const":1})"}; }
+
+void check_version(ScriptReader&, const ScriptNode& node, void*) {
+  if (node.value != 1)
+    script_reading::fail(node, "this release reads version 1 of the format, and this says " + node.value.dump());
+}
+
+inline constexpr ScriptRow document_rows[] = {
+    {"mock_gateway", &version, "the version of the format", &check_version, true},
+    {"gateway", &gateway, "how the gateway starts", &read_gateway_section},
+    {"keys", &keys, "API keys beside the default one", &read_section<&add_key>},
+    {"stubs", &stubs, "what is answered; the first that matches answers", &read_section<&add_stub>},
+    {"operations", &operations_section, "other operations, behind the same keys", &read_section<&add_operation>},
+    {"failures", &failures_section, "failures forced on requests", &read_section<&add_failure>},
+    {"chaos", &chaos_section, "rules of chaos", &read_section<&add_chaos>},
+    {"connections", &connections_section, "faults of connections", &read_section<&add_connection_fault>},
+    {"states", &machine_states, "where state machines start", &add_states},
+};
+inline constexpr ScriptTable document_table{"document", document_rows, std::size(document_rows)};
+
+ScriptType document() { return {"document", nullptr, &document_table}; }
+
+/// Warns of each stub that an earlier one of this document always hides.
+void warn_of_hidden(ScriptReader& reader, const ScriptPlan& plan, std::size_t first, const std::string& pointer) {
+  for (std::size_t later = first; later < plan.stubs.size(); ++later) {
+    const StubPlan& hidden = plan.stubs[later].plan;
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const StubPlan& hiding = plan.stubs[earlier].plan;
+      const bool always = !hiding.at_most && hiding.in_states.empty() && hiding.priority >= hidden.priority;
+      const auto is_asked_too = [&hidden](const Matcher& matcher) {
+        return std::any_of(hidden.matchers.begin(), hidden.matchers.end(),
+                           [&matcher](const Matcher& other) { return other.to_string() == matcher.to_string(); });
+      };
+      if (!always || !std::all_of(hiding.matchers.begin(), hiding.matchers.end(), is_asked_too)) continue;
+      reader.warn(pointer + "/" + std::to_string(later - first),
+                  "this stub never answers: the one at " + hiding.where.to_string() + " matches all that it matches");
+      break;
+    }
+  }
+}
+
+}  // namespace script_types
+
+HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::http_reply_table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  if (node.find("failure")) {
+    for (const char* key : {"status", "json", "body", "base64"})
+      if (node.find(key))
+        script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
+    return script_types::with_headers(reader, node, read_failure(reader, node));
+  }
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (is_failure_key(key) && key != "content_type")
+      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
+  }
+  const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
+  const bool none = !node.find("json") && !node.find("body") && !node.find("base64");
+  const std::string_view kind = none ? "" : script_reading::only_key(node, {"json", "body", "base64"}, "a reply");
+  const std::string type = node.find("content_type") ? script_values::text_of(node.at("content_type"))
+                           : kind == "json"          ? "application/json"
+                           : kind == "base64"        ? "application/octet-stream"
+                                                     : "text/plain; charset=utf-8";
+  HttpReply reply = kind == "json"     ? HttpReply(status, node.at("json").value, type)
+                    : kind == "body"   ? HttpReply(status, script_values::text_of(node.at("body")), type)
+                    : kind == "base64" ? HttpReply(status, script_values::decode_base64(node.at("base64")), type)
+                                       : HttpReply(status, "", type);
+  wire::Headers seen;
+  if (node.find("headers")) {
+    for (const wire::Header& field : read_value<wire::Headers>(reader, node.at("headers"))) {
+      reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+      seen.add(field.name, field.value);
+    }
+  }
+  return reply;
+}
+
+void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
+  const std::size_t stubs = plan.stubs.size();
+  reader.read_object(node, script_types::document_table, &plan);
+  // Where one could not be read, the others' numbers are not those of the document.
+  if (reader.noted() == 0) script_types::warn_of_hidden(reader, plan, stubs, "/stubs");
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

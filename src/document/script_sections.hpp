@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../gateway/options.hpp"
+#include "../keys/api_key.hpp"
+#include "../model/connection_fault.hpp"
+#include "../model/failure.hpp"
+#include "../model/http_reply.hpp"
+#include "../model/operation.hpp"
+#include "../model/reply.hpp"
+#include "../script/chaos.hpp"
+#include "../script/failure_scope.hpp"
+#include "../script/matcher.hpp"
+#include "../script/script.hpp"
+#include "script_reader.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// A key that a document asks for.
+struct ScriptedKey {
+  std::string name;
+  KeyOptions options;
+  KeyState state = KeyState::enabled;
+  std::vector<std::string> models = {};
+  std::vector<Operation> operations = {};
+  std::optional<RateLimit> limit = {};
+};
+
+/// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
+struct ScriptedStub {
+  std::string json;
+  StubPlan plan;
+};
+
+struct ScriptedFailure {
+  Failure failure;
+  /// Nothing: until cleared.
+  std::optional<std::size_t> times;
+  FailureScope scope;
+  /// The name of a key, whose id is known once it is mounted; empty: the scope above.
+  std::string key;
+};
+
+struct ScriptedConnectionFault {
+  ConnectionFault fault;
+  /// Nothing: every connection.
+  std::optional<std::size_t> times;
+  SourceLocation where;
+};
+
+struct ScriptedOperation {
+  std::string method;
+  std::string path;
+  HttpReply reply;
+};
+
+/// All that documents say.
+struct ScriptPlan {
+  std::vector<std::string> files;
+  std::vector<ScriptProblem> warnings;
+  /// What "gateway" holds, one for each document that has it.
+  std::vector<Json> gateways;
+  std::vector<ScriptedKey> keys;
+  std::vector<ScriptedStub> stubs;
+  std::vector<ScriptedOperation> operations;
+  std::vector<ScriptedFailure> failures;
+  std::vector<Chaos> chaos;
+  std::vector<ScriptedConnectionFault> connections;
+  std::vector<MachineState> states;
+  std::map<std::string, Gate> gates;
+  /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
+  std::map<std::string, std::string> sections;
+};
+
+namespace script_types {
+
+ScriptType when();
+ScriptType reply();
+ScriptType replies();
+ScriptType failure();
+ScriptType fault();
+ScriptType inside_event_type();
+ScriptType effect();
+ScriptType connection_fault();
+ScriptType stub();
+ScriptType tool_call_type();
+ScriptType gateway();
+ScriptType keys();
+void add_key(ScriptReader& reader, const ScriptNode& node, void* target);
+ScriptType document();
+
+}  // namespace script_types
+
+/// The matchers of a "when" or "should".
+std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
+ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
+/// The failure of an object that has "failure" and setters of it beside other keys.
+Failure read_failure(ScriptReader& reader, const ScriptNode& node);
+/// The keys that read_failure looks at.
+bool is_failure_key(const std::string& key);
+ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
+Effect read_effect(ScriptReader& reader, const ScriptNode& node);
+/// Of an object with one trigger among other keys.
+Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
+std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node);
+HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
+/// Applies a "gateway" to options.
+void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
+/// A whole document: adds what it says to the plan.
+void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
+
+}  // namespace detail
+}  // namespace mock_gateway

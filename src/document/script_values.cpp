@@ -1,0 +1,366 @@
+#include "script_values.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <system_error>
+
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_types {
+
+ScriptType any() { return {"any JSON", "true"}; }
+ScriptType boolean() { return {"true or false", R"({"type":"boolean"})"}; }
+ScriptType yes() { return {"true", R"({"const":true})"}; }
+ScriptType text() { return {"text", R"({"type":"string"})"}; }
+ScriptType base64() { return {"base64", R"({"type":"string","contentEncoding":"base64"})"}; }
+ScriptType count() { return {"whole number, not negative", R"({"type":"integer","minimum":0})"}; }
+ScriptType positive() { return {"whole number, at least 1", R"({"type":"integer","minimum":1})"}; }
+ScriptType whole() { return {"whole number", R"({"type":"integer"})"}; }
+ScriptType number() { return {"number", R"({"type":"number"})"}; }
+ScriptType texts() { return {"list of texts", R"({"type":"array","items":{"type":"string"}})"}; }
+ScriptType json_object() { return {"JSON object", R"({"type":"object"})"}; }
+ScriptType duration() {
+  return {"duration", R"({"type":"string","pattern":"^[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
+}
+ScriptType duration_or_off() {
+  return {"duration, or \"off\"",
+          R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
+}
+ScriptType rate_limit() {
+  return {"\"REQUESTS/WINDOW\"",
+          R"({"type":"string","pattern":"^[0-9]{1,9}/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
+}
+ScriptType timing() {
+  return {"duration, or a distribution",
+          R"({"anyOf":[{"$ref":"#/$defs/duration"},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("uniform":{"type":"array","items":{"$ref":"#/$defs/duration"},"minItems":2,"maxItems":2},)"
+          R"("normal":{"type":"array","items":{"$ref":"#/$defs/duration"},"minItems":2,"maxItems":2},)"
+          R"("log_normal":{"type":"array","prefixItems":[{"$ref":"#/$defs/duration"},{"type":"number"}],)"
+          R"("minItems":2,"maxItems":2},)"
+          R"("recorded":{"type":"array","items":{"$ref":"#/$defs/duration"},"minItems":1}}}]})"};
+}
+ScriptType rate() {
+  return {"number, or a distribution",
+          R"({"anyOf":[{"type":"number","exclusiveMinimum":0},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("uniform":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},)"
+          R"("normal":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},)"
+          R"("log_normal":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},)"
+          R"("recorded":{"type":"array","items":{"type":"number"},"minItems":1}}}]})"};
+}
+ScriptType chunking() {
+  return {"\"tokens\", \"words\", \"characters\", or how many of them, bytes or pieces",
+          R"({"anyOf":[{"enum":["tokens","words","characters"]},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("tokens":{"type":"integer","minimum":1},"words":{"type":"integer","minimum":1},)"
+          R"("characters":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},)"
+          R"("pieces":{"type":"array","items":{"type":"string","minLength":1}}}}]})"};
+}
+ScriptType headers() {
+  return {"object of header fields", R"({"type":"object","additionalProperties":{"anyOf":[{"type":"string"},)"
+                                     R"({"type":"array","items":{"type":"string"},"minItems":1}]}})"};
+}
+ScriptType range() {
+  return {"number, or a range",
+          R"({"anyOf":[{"type":"number"},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("at_least":{"type":"number"},"at_most":{"type":"number"},)"
+          R"("between":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2}}}]})"};
+}
+ScriptType operation() {
+  return {"operation", R"({"type":"string","pattern":"^(chat_completions|list_models|[A-Z]+ /[!-~]*)$"})"};
+}
+ScriptType operations() { return {"list of operations", R"({"type":"array","items":{"$ref":"#/$defs/operation"}})"}; }
+ScriptType logprobs() {
+  return {"list of numbers, or of objects with logprob and top",
+          R"({"type":"array","items":{"anyOf":[{"type":"number","maximum":0},)"
+          R"({"type":"object","additionalProperties":false,"required":["logprob"],"properties":{)"
+          R"("logprob":{"type":"number","maximum":0},"top":{"type":"array","items":{"type":"object",)"
+          R"("additionalProperties":false,"required":["token","logprob"],"properties":{"token":{"type":"string"},)"
+          R"("logprob":{"type":"number","maximum":0}}}}}}]}})"};
+}
+
+}  // namespace script_types
+
+namespace script_values {
+
+const std::string& text_of(const ScriptNode& node) {
+  if (!node.value.is_string()) script_reading::fail_expected(node, "a string");
+  return node.value.get_ref<const std::string&>();
+}
+
+ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
+  if (!node.value.is_array() || node.value.size() != size) script_reading::fail_expected(node, what);
+  return node;
+}
+
+void require_yes(const ScriptNode& node) {
+  if (!node.value.is_boolean()) script_reading::fail_expected(node, "true");
+  if (!node.value.get<bool>()) script_reading::fail(node, "expected true; leave the key out for the opposite");
+}
+
+std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words) {
+  const std::string& text = text_of(node);
+  for (std::size_t index = 0; index < words.size(); ++index)
+    if (words[index] == text) return index;
+  script_reading::fail(node,
+                       "unknown value \"" + text::printable(text, 60) + "\"" + script_reading::suggestion(text, words));
+}
+
+int base64_value(char digit) {
+  if (digit >= 'A' && digit <= 'Z') return digit - 'A';
+  if (digit >= 'a' && digit <= 'z') return digit - 'a' + 26;
+  if (digit >= '0' && digit <= '9') return digit - '0' + 52;
+  if (digit == '+' || digit == '-') return 62;
+  return digit == '/' || digit == '_' ? 63 : -1;
+}
+
+std::string decode_base64(const ScriptNode& node) {
+  std::string_view digits = text_of(node);
+  while (!digits.empty() && digits.back() == '=') digits.remove_suffix(1);
+  std::string bytes;
+  unsigned buffer = 0;
+  int bits = 0;
+  for (const char digit : digits) {
+    const int value = base64_value(digit);
+    if (value < 0) script_reading::fail(node, "expected base64 (RFC 4648)");
+    buffer = (buffer << 6 | static_cast<unsigned>(value)) & 0xffffU;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(buffer >> bits & 0xffU);
+  }
+  if (bits == 6) script_reading::fail(node, "expected base64 (RFC 4648); a digit is missing");
+  return bytes;
+}
+
+/// A number with a unit; nothing for any other text, and beyond 100 years.
+std::optional<Duration> duration_of(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double nanoseconds;
+  };
+  constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  double number = 0;
+  const auto [last, problem] = std::from_chars(text.data(), text.data() + end, number, std::chars_format::fixed);
+  if (problem != std::errc() || last != text.data() + end || text.front() == '.' || text[end - 1] == '.')
+    return std::nullopt;
+  for (const Unit& unit : units) {
+    constexpr double most = 100.0 * 365 * 24 * 3.6e12;
+    if (text.substr(end) != unit.name) continue;
+    const double nanoseconds = std::round(number * unit.nanoseconds);
+    if (nanoseconds > most) return std::nullopt;
+    return Duration(static_cast<std::int64_t>(nanoseconds));
+  }
+  return std::nullopt;
+}
+
+Duration require_duration(const ScriptNode& node, std::string_view text, const std::string& what) {
+  if (const std::optional<Duration> duration = duration_of(text)) return *duration;
+  script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
+}
+
+/// The only key of an object that says how a number is drawn.
+const char* distribution(const ScriptNode& node, const char* what) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, what);
+  const char* const key = script_reading::only_key(node, {"uniform", "normal", "log_normal", "recorded"}, what);
+  if (node.value.size() > 1) script_reading::fail(node, std::string("\"") + key + "\" stands alone");
+  return key;
+}
+
+template <class T>
+std::vector<T> list_of(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  std::vector<T> values;
+  for (std::size_t index = 0; index < node.value.size(); ++index)
+    values.push_back(read_value<T>(reader, node.element(index)));
+  return values;
+}
+
+}  // namespace script_values
+
+bool read_as(As<bool>, ScriptReader&, const ScriptNode& node) {
+  if (!node.value.is_boolean()) script_reading::fail_expected(node, "true or false");
+  return node.value.get<bool>();
+}
+
+std::string read_as(As<std::string>, ScriptReader&, const ScriptNode& node) { return script_values::text_of(node); }
+
+std::int64_t read_as(As<std::int64_t>, ScriptReader&, const ScriptNode& node) {
+  if (!node.value.is_number_integer()) script_reading::fail_expected(node, "a whole number");
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
+    script_reading::fail(node, "the number is beyond 64 bits");
+  return node.value.get<std::int64_t>();
+}
+
+std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node) {
+  const std::int64_t number = read_value<std::int64_t>(reader, node);
+  if (number < 0) script_reading::fail_expected(node, "a number that is not negative");
+  return static_cast<std::size_t>(number);
+}
+
+int read_as(As<int>, ScriptReader& reader, const ScriptNode& node) {
+  const std::int64_t number = read_value<std::int64_t>(reader, node);
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
+    script_reading::fail(node, "the number is beyond 32 bits");
+  return static_cast<int>(number);
+}
+
+double read_as(As<double>, ScriptReader&, const ScriptNode& node) {
+  if (!node.value.is_number()) script_reading::fail_expected(node, "a number");
+  return node.value.get<double>();
+}
+
+Json read_as(As<Json>, ScriptReader&, const ScriptNode& node) { return node.value; }
+
+Duration read_as(As<Duration>, ScriptReader&, const ScriptNode& node) {
+  const std::string what = "a duration with its unit, such as \"250us\", \"20ms\", \"1.5s\", \"2m\" or \"1h\"";
+  if (!node.value.is_string()) script_reading::fail_expected(node, what);
+  return script_values::require_duration(node, script_values::text_of(node), what);
+}
+
+std::optional<Duration> read_as(As<std::optional<Duration>>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value == "off") return std::nullopt;
+  return read_value<Duration>(reader, node);
+}
+
+Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_string()) return Timing(read_value<Duration>(reader, node));
+  const char* const key =
+      script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
+  const ScriptNode numbers = node.at(key);
+  const std::string_view kind = key;
+  if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
+  script_values::require_list(numbers, 2, "a list of two");
+  const Duration first = read_value<Duration>(reader, numbers.element(0));
+  if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
+  const Duration second = read_value<Duration>(reader, numbers.element(1));
+  return kind == "uniform" ? uniform(first, second) : normal(first, second);
+}
+
+Rate read_as(As<Rate>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_number()) return Rate(node.value.get<double>());
+  const std::string_view kind =
+      script_values::distribution(node, "a number, or uniform, normal, log_normal or recorded");
+  const ScriptNode numbers = node.at(kind.data());
+  const std::vector<double> list = script_values::list_of<double>(reader, numbers);
+  if (kind == "recorded") return recorded(list);
+  script_values::require_list(numbers, 2, "a list of two");
+  if (kind == "uniform") return uniform(list[0], list[1]);
+  return kind == "normal" ? normal(list[0], list[1]) : log_normal(list[0], list[1]);
+}
+
+Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
+  constexpr Chunking::Kind kinds[] = {Chunking::Kind::tokens, Chunking::Kind::words, Chunking::Kind::characters,
+                                      Chunking::Kind::bytes};
+  if (node.value.is_string()) return Chunking(kinds[script_values::one_of(node, {"tokens", "words", "characters"})], 1);
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "\"tokens\", \"words\", \"characters\", or an object such as {\"words\": 2}");
+  const std::vector<const char*> keys = {"tokens", "words", "characters", "bytes", "pieces"};
+  const std::string_view key = script_reading::only_key(node, keys, "an object that says how a stream is cut");
+  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const ScriptNode value = node.at(key.data());
+  if (key == "pieces") return by_pieces(script_values::list_of<std::string>(reader, value));
+  std::size_t kind = 0;
+  while (keys[kind] != key) ++kind;
+  return Chunking(kinds[kind], read_value<std::size_t>(reader, value));
+}
+
+Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_number()) return Range(node.value.get<double>());
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or at_least, at_most or between");
+  const std::string_view key = script_reading::only_key(node, {"at_least", "at_most", "between"}, "a range");
+  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const ScriptNode value = node.at(key.data());
+  if (key == "at_least") return at_least(read_value<double>(reader, value));
+  if (key == "at_most") return at_most(read_value<double>(reader, value));
+  script_values::require_list(value, 2, "a list of two numbers");
+  return between(read_value<double>(reader, value.element(0)), read_value<double>(reader, value.element(1)));
+}
+
+std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
+  std::vector<TokenLogprob> tokens;
+  for (std::size_t index = 0; index < node.value.size(); ++index) {
+    const ScriptNode one = node.element(index);
+    if (one.value.is_number()) {
+      tokens.emplace_back(one.value.get<double>());
+      continue;
+    }
+    if (!one.find("logprob")) script_reading::fail_expected(one, "a number, or an object with \"logprob\"");
+    const double logprob = read_value<double>(reader, one.at("logprob"));
+    if (!one.find("top")) {
+      tokens.emplace_back(logprob);
+      continue;
+    }
+    std::vector<TopLogprob> top;
+    const ScriptNode list = one.at("top");
+    if (!list.value.is_array()) script_reading::fail_expected(list, "a list");
+    for (std::size_t rank = 0; rank < list.value.size(); ++rank) {
+      const ScriptNode other = list.element(rank);
+      if (!other.find("token") || !other.find("logprob"))
+        script_reading::fail_expected(other, "an object with \"token\" and \"logprob\"");
+      top.push_back(
+          {read_value<std::string>(reader, other.at("token")), read_value<double>(reader, other.at("logprob"))});
+    }
+    tokens.emplace_back(logprob, std::move(top));
+  }
+  return tokens;
+}
+
+std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node) {
+  return script_values::list_of<std::string>(reader, node);
+}
+
+wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
+  wire::Headers headers;
+  for (const auto& [name, value] : node.value.get_ref<const Json::object_t&>()) {
+    const ScriptNode field = node.member(name, value);
+    if (!value.is_array()) {
+      headers.add(name, script_values::text_of(field));
+      continue;
+    }
+    for (std::string& line : script_values::list_of<std::string>(reader, field)) headers.add(name, std::move(line));
+  }
+  return headers;
+}
+
+RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
+  const std::string what = "REQUESTS/WINDOW, such as \"60/1m\"";
+  if (!node.value.is_string()) script_reading::fail_expected(node, what);
+  const std::string_view text = script_values::text_of(node);
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::int64_t> requests = text::whole_number(text.substr(0, slash));
+  const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
+  if (!requests || window.empty()) script_reading::fail(node, "expected " + what);
+  return {static_cast<std::size_t>(*requests), script_values::require_duration(node, window, what)};
+}
+
+Operation read_as(As<Operation>, ScriptReader&, const ScriptNode& node) {
+  const std::string& text = script_values::text_of(node);
+  if (text == "chat_completions") return chat_completions();
+  if (text == "list_models") return list_models();
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos || space + 1 >= text.size() || text[space + 1] != '/')
+    script_reading::fail(node,
+                         "expected an operation: chat_completions, list_models, or a method and path such as \"POST "
+                         "/v1/images/generations\"");
+  return operation(text.substr(0, space), text.substr(space + 1));
+}
+
+std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node) {
+  return script_values::list_of<Operation>(reader, node);
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

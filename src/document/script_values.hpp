@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../core/duration.hpp"
+#include "../keys/api_key.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/failure.hpp"
+#include "../model/operation.hpp"
+#include "../model/pace.hpp"
+#include "../model/profile.hpp"
+#include "../model/range.hpp"
+#include "../model/received_request.hpp"
+#include "../model/reply.hpp"
+#include "../model/sse_dialect.hpp"
+#include "../script/matcher.hpp"
+#include "script_reader.hpp"
+
+// How values of documents become those of C++.
+
+namespace mock_gateway {
+namespace detail {
+
+namespace script_types {
+
+ScriptType any();
+ScriptType boolean();
+ScriptType yes();
+ScriptType text();
+ScriptType count();
+ScriptType positive();
+ScriptType whole();
+ScriptType number();
+ScriptType texts();
+ScriptType json_object();
+ScriptType duration();
+ScriptType duration_or_off();
+ScriptType timing();
+ScriptType rate();
+ScriptType chunking();
+ScriptType headers();
+ScriptType range();
+ScriptType text_matcher();
+ScriptType rate_limit();
+ScriptType operation();
+ScriptType operations();
+ScriptType profile();
+ScriptType acceptance();
+ScriptType unmatched();
+ScriptType clock();
+ScriptType models();
+ScriptType journal_limits();
+ScriptType pace();
+ScriptType dialect();
+ScriptType token_usage();
+ScriptType logprobs();
+ScriptType base64();
+
+}  // namespace script_types
+
+/// Names a type for read_as.
+template <class T>
+struct As {};
+
+// Each throws ScriptMistake for a value of another kind, and lets GatewayError pass.
+bool read_as(As<bool>, ScriptReader& reader, const ScriptNode& node);
+std::string read_as(As<std::string>, ScriptReader& reader, const ScriptNode& node);
+std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node);
+std::int64_t read_as(As<std::int64_t>, ScriptReader& reader, const ScriptNode& node);
+int read_as(As<int>, ScriptReader& reader, const ScriptNode& node);
+double read_as(As<double>, ScriptReader& reader, const ScriptNode& node);
+Json read_as(As<Json>, ScriptReader& reader, const ScriptNode& node);
+Duration read_as(As<Duration>, ScriptReader& reader, const ScriptNode& node);
+std::optional<Duration> read_as(As<std::optional<Duration>>, ScriptReader& reader, const ScriptNode& node);
+Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node);
+Rate read_as(As<Rate>, ScriptReader& reader, const ScriptNode& node);
+Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node);
+Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node);
+SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node);
+Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node);
+TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& node);
+TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node);
+std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node);
+std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node);
+wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node);
+RateLimit read_as(As<RateLimit>, ScriptReader& reader, const ScriptNode& node);
+Operation read_as(As<Operation>, ScriptReader& reader, const ScriptNode& node);
+std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node);
+Profile read_as(As<Profile>, ScriptReader& reader, const ScriptNode& node);
+Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node);
+
+template <class T>
+T read_value(ScriptReader& reader, const ScriptNode& node) {
+  return read_as(As<T>(), reader, node);
+}
+
+namespace script_values {
+
+/// The element of a list whose length was checked.
+ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+/// One of these words; its index.
+std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
+std::string decode_base64(const ScriptNode& node);
+/// The text of a string. Throws ScriptMistake for anything else.
+const std::string& text_of(const ScriptNode& node);
+/// True. `false` is a mistake: leaving the key out says so.
+void require_yes(const ScriptNode& node);
+
+}  // namespace script_values
+
+/// Applies a value by a setter that returns a changed copy: `apply<&Reply::every>`. One without a parameter is called
+/// for `true`.
+template <auto Setter>
+struct SetBy;
+
+template <class T, class V, T (T::*Setter)(V) const>
+struct SetBy<Setter> {
+  static void apply(ScriptReader& reader, const ScriptNode& node, void* target) {
+    T& value = *static_cast<T*>(target);
+    value = (value.*Setter)(read_value<std::decay_t<V>>(reader, node));
+  }
+};
+
+template <class T, T (T::*Setter)() const>
+struct SetBy<Setter> {
+  static void apply(ScriptReader&, const ScriptNode& node, void* target) {
+    script_values::require_yes(node);
+    T& value = *static_cast<T*>(target);
+    value = (value.*Setter)();
+  }
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,341 @@
+#include "evidence_json.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../core/access.hpp"
+#include "../core/calendar.hpp"
+#include "../core/json_reader.hpp"
+#include "../core/text.hpp"
+#include "../keys/key_store.hpp"
+#include "../script/script.hpp"
+#include "diagnosis.hpp"
+#include "record.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace evidence_json {
+
+void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
+
+/// A text that dump() can write.
+void put_text(Json& object, const char* key, std::string_view text) { put(object, key, text::as_utf8(text)); }
+
+/// The same; null when there is no text.
+void put_if_any(Json& object, const char* key, std::string_view text) {
+  put(object, key, text.empty() ? Json() : Json(text::as_utf8(text)));
+}
+
+Json texts(const std::vector<std::string>& texts) {
+  Json all = Json::array();
+  for (const std::string& text : texts) all.push_back(text::as_utf8(text));
+  return all;
+}
+
+Json ids(const std::vector<std::uint64_t>& exchanges) {
+  Json all = Json::array();
+  for (const std::uint64_t id : exchanges) all.push_back(id);
+  return all;
+}
+
+Json moment(const std::optional<TimePoint>& at) { return at ? Json(calendar::rfc3339_milliseconds(*at)) : Json(); }
+
+/// In milliseconds, with three decimals at most.
+Json milliseconds(Duration duration) {
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  return static_cast<double>(microseconds) / 1000;
+}
+
+Json milliseconds_until(const std::optional<TimePoint>& end, TimePoint begin) {
+  return end ? milliseconds(*end - begin) : Json();
+}
+
+/// RFC 4648, 4, padded.
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string encoded;
+  encoded.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto byte = [bytes](std::size_t place) {
+      return place < bytes.size() ? std::uint32_t{static_cast<unsigned char>(bytes[place])} : 0u;
+    };
+    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+    for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
+    // What stands for bytes beyond the end is padding.
+    for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
+      encoded[encoded.size() - (missing - bytes.size())] = '=';
+  }
+  return encoded;
+}
+
+/// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
+Json of_bytes(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  Json object;
+  if (text::is_valid_utf8(bytes))
+    put(object, "text", std::string(bytes));
+  else
+    put(object, "base64", base64(bytes));
+  return object;
+}
+
+/// The same, or `json` for what is JSON. An object that names a key twice stays text: as a value it would lose one.
+Json of_body(const std::string& body) {
+  if (body.empty()) return {};
+  std::vector<JsonDuplicate> duplicates;
+  JsonReadOptions options;
+  options.duplicates = &duplicates;
+  try {
+    Json value = read_json(body, options);
+    if (!duplicates.empty()) return of_bytes(body);
+    Json object;
+    put(object, "json", std::move(value));
+    return object;
+  } catch (const JsonError&) {
+    return of_bytes(body);
+  }
+}
+
+void put_place(Json& object, const SourceLocation& where) {
+  put_if_any(object, "file", where.file);
+  put(object, "line", where.line == 0 ? Json() : Json(where.line));
+}
+
+void put_stub(Json& object, const StubReference& stub) {
+  put(object, "id", stub.id);
+  put_if_any(object, "name", stub.name);
+  put_text(object, "title", stub.title);
+  put_place(object, stub.where);
+}
+
+Json of_stub(const StubReference& stub) {
+  if (stub.id == 0) return {};
+  Json object;
+  put_stub(object, stub);
+  return object;
+}
+
+Json of_near_miss(const NearMiss& near) {
+  Json conditions = Json::array();
+  for (const NearMiss::Condition& condition : near.conditions) {
+    Json object;
+    put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
+    put(object, "depth", condition.depth);
+    put_text(object, "expected", condition.expected);
+    put_if_any(object, "actual", condition.actual);
+    conditions.push_back(std::move(object));
+  }
+  Json object;
+  put(object, "exchange", near.exchange);
+  put(object, "stub", of_stub(near.stub));
+  put(object, "matched", near.matched);
+  put(object, "total", near.total);
+  put_if_any(object, "passed_over", near.passed_over);
+  put(object, "conditions", std::move(conditions));
+  return object;
+}
+
+Json of_near_misses(const std::vector<NearMiss>& near_misses) {
+  Json all = Json::array();
+  for (const NearMiss& near : near_misses) all.push_back(of_near_miss(near));
+  return all;
+}
+
+Json of_verified(const VerifiedStub& verified) {
+  Json object;
+  put_stub(object, verified.stub);
+  put(object, "calls", verified.calls);
+  put_if_any(object, "expected", verified.expected ? verified.expected->to_string() : std::string());
+  put(object, "should", verified.has_should);
+  put(object, "met", verified.met);
+  return object;
+}
+
+Json of_departure(const Departure& departure) {
+  Json object;
+  put(object, "how", to_string(departure.how));
+  put(object, "at", moment(departure.at));
+  put(object, "events", departure.events);
+  put(object, "tokens", departure.tokens);
+  put(object, "bytes", departure.bytes);
+  put(object, "delivered", departure.delivered);
+  put(object, "after_last_write_ms", milliseconds(departure.after_last_write));
+  return object;
+}
+
+/// What of an exchange changes together, as it is at one moment.
+struct Progress {
+  explicit Progress(const ExchangeRecord& record) {
+    const std::lock_guard<std::mutex> lock(record.signal->mutex);
+    outcome = record.outcome;
+    first_byte = record.first_byte;
+    ended = record.ended;
+    departure = record.departure;
+  }
+
+  Outcome::Kind outcome;
+  std::optional<TimePoint> first_byte;
+  std::optional<TimePoint> ended;
+  std::optional<Departure> departure;
+};
+
+/// What the test's author wrote is masked by nobody else.
+std::string masked(const ExchangeRecord& record, std::string text) {
+  if (record.keys) record.keys->mask(text);
+  return text;
+}
+
+Json connection_of(const Exchange& exchange) {
+  const std::optional<ConnectionFault>& fault = exchange.connection_fault();
+  Json object;
+  put(object, "id", exchange.connection_id());
+  put(object, "position", exchange.position());
+  put_if_any(object, "fault", fault ? fault->to_string() : std::string());
+  return object;
+}
+
+Json request_of(const Exchange& exchange) {
+  const ReceivedRequest& request = exchange.request();
+  Json headers = Json::array();
+  for (const wire::Header& header : request.headers) {
+    Json field = Json::array();
+    field.push_back(text::as_utf8(header.name));
+    field.push_back(text::as_utf8(header.value));
+    headers.push_back(std::move(field));
+  }
+  Json object;
+  put_text(object, "method", request.method);
+  put_text(object, "target", request.target);
+  put_text(object, "path", request.path());
+  put(object, "headers", std::move(headers));
+  put(object, "body", of_body(request.body));
+  // What is no HTTP has neither method nor target: its bytes are all there is.
+  const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
+  put(object, "raw", is_malformed ? of_bytes(exchange.raw()) : Json());
+  return object;
+}
+
+Json key_of(const ExchangeRecord& record) {
+  if (record.request.key_id.empty()) return {};
+  Json object;
+  put_text(object, "id", record.request.key_id);
+  put_text(object, "description", masked(record, record.request.key_description));
+  return object;
+}
+
+Json decision_of(const ExchangeRecord& record) {
+  Json object;
+  put(object, "kind", to_string(record.decision.kind));
+  put_if_any(object, "detail", record.decision.detail);
+  put_if_any(object, "refusal", record.refusal);
+  return object;
+}
+
+Json stub_of(const ExchangeRecord& record) {
+  if (!record.stub) return {};
+  StubReference stub = reference_to(*record.stub);
+  stub.name = masked(record, std::move(stub.name));
+  stub.title = masked(record, std::move(stub.title));
+  return of_stub(stub);
+}
+
+Json sent_of(const Exchange& exchange) {
+  Json object;
+  put(object, "events", exchange.events_sent());
+  put(object, "tokens", exchange.tokens_sent());
+  put(object, "bytes", exchange.bytes_sent());
+  return object;
+}
+
+}  // namespace evidence_json
+}  // namespace detail
+
+Json as_json(const Exchange& exchange) {
+  namespace evidence = detail::evidence_json;
+  const detail::ExchangeRecord& record = detail::Access::record(exchange);
+  // First: what is asked for afterwards does not change any more, once the exchange has ended.
+  const evidence::Progress now(record);
+  Json object;
+  evidence::put(object, "id", exchange.id());
+  evidence::put(object, "connection", evidence::connection_of(exchange));
+  evidence::put(object, "received", evidence::moment(exchange.received()));
+  evidence::put(object, "first_byte", evidence::moment(now.first_byte));
+  evidence::put(object, "ended", evidence::moment(now.ended));
+  evidence::put(object, "first_byte_ms", evidence::milliseconds_until(now.first_byte, exchange.received()));
+  evidence::put(object, "ended_ms", evidence::milliseconds_until(now.ended, exchange.received()));
+  evidence::put(object, "request", evidence::request_of(exchange));
+  evidence::put(object, "key", evidence::key_of(record));
+  evidence::put(object, "decision", evidence::decision_of(record));
+  evidence::put(object, "stub", evidence::stub_of(record));
+  evidence::put(object, "near_misses", evidence::of_near_misses(exchange.near_misses()));
+  evidence::put(object, "status", exchange.status());
+  evidence::put(object, "outcome", to_string(now.outcome));
+  evidence::put(object, "sent", evidence::sent_of(exchange));
+  evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
+  evidence::put(object, "faults", evidence::texts(exchange.faults()));
+  evidence::put(object, "chaos", evidence::texts(exchange.chaos()));
+  evidence::put(object, "guard_expired", exchange.guard_expired());
+  return object;
+}
+
+Json as_json(const Problem& problem) {
+  namespace evidence = detail::evidence_json;
+  Json object;
+  evidence::put(object, "kind", to_string(problem.kind));
+  evidence::put_text(object, "message", problem.text);
+  evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
+  evidence::put(object, "stub", evidence::of_stub(problem.stub));
+  evidence::put_place(object, problem.where);
+  evidence::put(object, "near_misses", evidence::of_near_misses(problem.near_misses));
+  return object;
+}
+
+Json as_json(const Verification& verification) {
+  namespace evidence = detail::evidence_json;
+  Json problems = Json::array();
+  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
+  Json stubs = Json::array();
+  for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
+  Json object;
+  evidence::put(object, "ok", problems.empty());
+  evidence::put(object, "problems", std::move(problems));
+  evidence::put(object, "stubs", std::move(stubs));
+  evidence::put(object, "notes", evidence::texts(verification.notes()));
+  evidence::put(object, "evicted", verification.evicted());
+  evidence::put(object, "open", verification.open());
+  evidence::put_text(object, "message", verification.message());
+  return object;
+}
+
+Json as_json(const Finding& finding) {
+  namespace evidence = detail::evidence_json;
+  Json object;
+  evidence::put_text(object, "code", finding.code);
+  evidence::put(object, "severity", to_string(finding.severity));
+  evidence::put_text(object, "message", finding.message);
+  evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
+  return object;
+}
+
+Json as_json(const Review& review) {
+  namespace evidence = detail::evidence_json;
+  Json findings = Json::array();
+  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
+  Json object;
+  evidence::put(object, "ok", findings.empty());
+  evidence::put(object, "findings", std::move(findings));
+  evidence::put(object, "judged", review.judged());
+  evidence::put(object, "evicted", review.evicted());
+  evidence::put(object, "open", review.open());
+  evidence::put_if_any(object, "chaos", review.chaos());
+  evidence::put_text(object, "message", review.message());
+  return object;
+}
+
+}  // namespace mock_gateway

@@ -1,0 +1,490 @@
+"""Tests of `mock-gateway import`: what was recorded becomes a script, and the script serves the same bytes.
+
+Usage: import_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+The recordings are in recordings/.
+"""
+
+import base64
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import serve_test
+from serve_test import TIMEOUT, Endpoint
+
+PROGRAM = serve_test.PROGRAM
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recordings")
+KEY = b"sk-proj-Abcdefghij_0123456789-Klmnopqrst"
+TOKEN = b"azure0123456789abcdef0123456789"
+DONE = b"data: [DONE]\n\n"
+SSE = "text/event-stream; charset=utf-8"
+
+STREAMS = ["openai_stream.txt", "crlf_comments.txt", "cut.txt", "invalid_utf8.txt", "done_in_the_middle.txt",
+           "no_done.txt", "done_without_blank_line.txt", "odd_lines.txt"]
+# The replies in a file of curl, and the status of the last.
+CURL = {"error_event.txt": (1, 200), "rate_limited.txt": (1, 429), "unavailable.txt": (1, 503),
+        "early_hints.txt": (3, 200), "redirected.txt": (3, 401), "broken_off.txt": (1, 200)}
+
+
+def recording(name):
+    with open(os.path.join(FOLDER, name), "rb") as file:
+        return file.read()
+
+
+def masked(data):
+    """The bytes with the keys of the recordings as asterisks."""
+    for secret in KEY, TOKEN, b"sk-proj-abcdefghij0123456789":
+        kept = 3 if secret.startswith(b"sk-") else 0
+        data = data.replace(secret, secret[:kept] + b"*" * (len(secret) - kept))
+    return data
+
+
+def recorded_body(name):
+    """What must be served, found in the recording by other means than the program's."""
+    data = masked(recording(name))
+    if name not in CURL:
+        return data
+    body = data.split(b"\r\n\r\n", CURL[name][0])[-1]
+    return re.sub(rb"(X-Checksum: 9f\r\n|curl: \(18\)[^\n]*\n)\Z", b"", body)
+
+
+def run_import(argument, data=None):
+    return subprocess.run([PROGRAM, "import", argument], input=data, capture_output=True, timeout=TIMEOUT)
+
+
+def imported(name):
+    result = run_import(os.path.join(FOLDER, name))
+    assert result.returncode == 0, result.stderr.decode()
+    assert result.stderr == b"", result.stderr
+    return json.loads(result.stdout)
+
+
+def imported_bytes(data):
+    result = run_import("-", data)
+    assert result.returncode == 0, result.stderr.decode()
+    return json.loads(result.stdout)
+
+
+def reply_of(script):
+    """The reply of a script with one stub that answers everything."""
+    assert [list(stub) for stub in script["stubs"]] == [["reply"]], script
+    return script["stubs"][0]["reply"]
+
+
+def replies_of(script):
+    return [reply for stub in script["stubs"] for reply in stub.get("replies", [stub.get("reply")])]
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def whole_body(reply):
+    if "json" in reply:
+        return compact(reply["json"])
+    return reply["body"].encode() if "body" in reply else base64.b64decode(reply["base64"], validate=True)
+
+
+def body_of(reply):
+    """The body that the gateway makes of the reply."""
+    if "raw_reply" in reply:
+        return whole_body(reply["raw_reply"])
+    dialect = reply.get("sse", {})
+    body = b"\xef\xbb\xbf" if dialect.get("byte_order_mark") else b""
+    for element in reply["chunks"]:
+        [(kind, value)] = element.items()
+        if kind == "json":
+            body += b"data: " + compact(value) + b"\n\n"
+        else:
+            body += value.encode() if kind == "raw_bytes" else base64.b64decode(value, validate=True)
+    return body + (DONE if dialect.get("done", True) else b"")
+
+
+class WhatItPrints(unittest.TestCase):
+    maxDiff = None
+
+    def test_a_stream_becomes_chunks(self):
+        def event(delta, finish=None):
+            return {"json": {"id": "chatcmpl-B9", "object": "chat.completion.chunk", "created": 1741569952,
+                             "model": "gpt-4o-mini",
+                             "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]}}
+
+        self.assertEqual(imported("openai_stream.txt"), {
+            "mock_gateway": 1,
+            "comment": "Imported from openai_stream.txt: the body of a stream; neither status nor headers are in the "
+                       "file, so it is served with 200.",
+            "stubs": [{"reply": {"chunks": [event({"role": "assistant", "content": ""}), event({"content": "Grüße"}),
+                                            event({"content": " 世界 🌍"}), event({}, "stop")]}}]})
+
+    def test_the_output_of_curl_becomes_a_raw_reply(self):
+        self.assertEqual(imported("rate_limited.txt"), {
+            "mock_gateway": 1,
+            "comment": "Imported from rate_limited.txt: the output of curl -i, status 429.",
+            "stubs": [{"reply": {
+                "raw_reply": {"status": 429, "body": recorded_body("rate_limited.txt").decode(),
+                              "content_type": "application/json; charset=utf-8"},
+                "headers": {"retry-after": "20", "retry-after-ms": "19973", "x-should-retry": "true",
+                            "x-ratelimit-limit-requests": "3", "x-ratelimit-remaining-requests": "0",
+                            "x-ratelimit-reset-requests": "20s", "x-request-id": "req_4f2",
+                            "vary": ["Accept-Encoding", "Origin"]}}}]})
+
+    def test_the_last_reply_counts_and_an_early_hint_belongs_to_it(self):
+        self.assertEqual(reply_of(imported("early_hints.txt")), {
+            "raw_reply": {"status": 200, "json": json.loads(recorded_body("early_hints.txt"))},
+            "early_hints": {"Link": ["</a.css>; rel=preload", "</b.css>; rel=preload"]}})
+        script = imported("redirected.txt")
+        self.assertEqual(reply_of(script)["headers"], {"WWW-Authenticate": "Bearer"})
+        self.assertEqual(reply_of(script)["raw_reply"]["status"], 401)
+        self.assertIn("the last of 3 replies", script["comment"])
+
+    def test_what_is_no_plain_event_is_raw(self):
+        reply = reply_of(imported("crlf_comments.txt"))
+        self.assertEqual([list(element) for element in reply["chunks"]], [["raw_bytes"]] * 5)
+        self.assertEqual(reply["chunks"][2], {"raw_bytes": ": keep-alive\r\n\r\n"})
+        self.assertEqual(reply["sse"], {"done": False})
+        reply = reply_of(imported("odd_lines.txt"))
+        self.assertEqual(reply, {"chunks": [
+            {"json": {"a": 1}}, {"raw_bytes": "\n\n"}, {"raw_bytes": "data:{\"a\":2}\n\n"},
+            {"raw_bytes": "data: { \"a\": 3 }\n\n"}, {"raw_bytes": "data: {\"a\":4}\rdata: more\r\r"},
+            {"raw_bytes": "retry: 10\nid\ndata: [DONE]\n\n"}], "sse": {"byte_order_mark": True, "done": False}})
+        kinds = [list(element)[0] for element in reply_of(imported("invalid_utf8.txt"))["chunks"]]
+        self.assertEqual(kinds, ["json", "raw_base64", "json"])
+
+    def test_the_end_of_a_stream_is_as_it_was(self):
+        def end(name):
+            reply = reply_of(imported(name))
+            return reply["chunks"][-1], reply.get("sse")
+
+        self.assertEqual(end("done_in_the_middle.txt"),
+                         ({"raw_bytes": "data: {\"usage\": {\"total_tokens\": 3}}\n\n"}, {"done": False}))
+        self.assertEqual(end("done_without_blank_line.txt"), ({"raw_bytes": "data: [DONE]\n"}, {"done": False}))
+        self.assertEqual(end("no_done.txt")[1], {"done": False})
+        self.assertEqual(end("cut.txt"), ({"raw_bytes": 'data: {"id":"chatcmpl-B9","choices":[{"delta":{"cont'},
+                                          {"done": False}))
+        self.assertEqual(reply_of(imported_bytes(DONE)), {"chunks": [{"raw_bytes": DONE.decode()}],
+                                                          "sse": {"done": False}})
+
+    def test_a_connection_that_broke_breaks_again(self):
+        script = imported("broken_off.txt")
+        self.assertEqual(reply_of(script)["faults"], [{"at_end": True, "effect": "close_connection"}])
+        self.assertIn("curl: (18) transfer closed", script["comment"])
+
+    def test_each_recording_keeps_its_bytes(self):
+        for name in [*STREAMS, *CURL, "body.json", "key_in_deltas.txt"]:
+            with self.subTest(name):
+                body = body_of(reply_of(imported(name)))
+                if name == "key_in_deltas.txt":
+                    self.assertEqual(len(body), len(recording(name)))
+                else:
+                    self.assertEqual(body, recorded_body(name))
+
+    def test_every_byte_and_every_way_to_end_a_line_is_kept(self):
+        events = [b"data: {\"a\":1}", b"data: \xff\x00\x1b", b"data: {\"a\":1.50}", b"data: {\"a\":1,\"a\":2}", b": ping",
+                  b"data: {\"a\":\"\\u00e9\"}", b"data: " + bytes(range(128, 256)), b"data: {\"a\":-0}",
+                  b"data: {\"a\":18446744073709551616}", "data: {\"a\":\"\u202e\u009b\ufeff\"}".encode(),
+                  b"data: " + b"[" * 100_000, b'data: {"a":' + b"[" * 400 + b"]" * 400 + b"}", b"data: null", b"data: {}"]
+        for line_end in b"\n", b"\r\n", b"\r":
+            for end in b"", line_end, line_end * 2, line_end * 3 + DONE, DONE, DONE[:-1], DONE * 2:
+                data = (line_end * 2).join(events) + end
+                with self.subTest(line_end=line_end, end=end):
+                    self.assertEqual(body_of(reply_of(imported_bytes(data))), data)
+                    self.assertEqual(body_of(reply_of(imported_bytes(
+                        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + data))), data)
+
+    def test_what_prints_it_is_not_steered(self):
+        result = run_import("-", "data: {\"a\":\"\u202e\u009b\u2028\ufeff\x7f é\"}\n\n".encode())
+        self.assertNotRegex(result.stdout.decode(), "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\ufeff]")
+        self.assertIn("é", result.stdout.decode())
+
+    def test_the_head_decides_what_is_sent_with_the_body(self):
+        def reply(head, body=b"data: 1\n\n"):
+            return reply_of(imported_bytes(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body))
+
+        self.assertEqual(reply("HTTP/1.1 200 OK")["sse"], {"done": False, "content_type": ""})
+        self.assertEqual(reply(f"HTTP/1.1 200 OK\nContent-Type: {SSE}")["sse"], {"done": False})
+        self.assertEqual(reply("HTTP/2 429 \ncontent-type: text/event-stream"),
+                         {"raw_reply": {"status": 429, "body": "data: 1\n\n", "content_type": "text/event-stream"}})
+        self.assertEqual(reply("HTTP/1.1 200 OK\nContent-Type: text/event-stream", b"{}")["chunks"], [{"raw_bytes": "{}"}])
+        self.assertEqual(reply("HTTP/1.1 200 OK\nContent-Type: text/event-stream", b"")["raw_reply"]["body"], "")
+        self.assertEqual(reply("HTTP/1.1 500 No\nX-Folded: a\n b\nDate: x\nAge: 1", b"")["headers"],
+                         {"X-Folded": "a b", "Age": "1"})
+        # curl --compressed keeps the field and decompresses the body.
+        self.assertNotIn("headers", reply("HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Length: 5"))
+
+    def test_the_length_says_what_belongs_to_the_body(self):
+        head = b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\n"
+        script = imported_bytes(head + b"oops\ntotal 0.3s")
+        self.assertEqual(reply_of(script)["raw_reply"]["body"], "oops")
+        self.assertIn("11 bytes behind the body", script["comment"])
+        self.assertIn("2 of 4 bytes", imported_bytes(head + b"oo")["comment"])
+        script = imported_bytes(head + b"oops" + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        self.assertEqual(reply_of(script)["raw_reply"], {"status": 200, "body": "ok", "content_type": ""})
+
+    def test_a_json_body_is_a_reply_and_an_error_is_said_to_have_had_another_status(self):
+        self.assertEqual(reply_of(imported("body.json")),
+                         {"raw_reply": {"status": 200, "json": json.loads(recording("body.json"))}})
+        script = imported_bytes(b'{"error": {"message": "no"}}')
+        self.assertEqual(reply_of(script)["raw_reply"], {"status": 200, "body": '{"error": {"message": "no"}}'})
+        self.assertIn("record it with curl -i", script["comment"])
+
+
+class HarFiles(unittest.TestCase):
+    maxDiff = None
+
+    def test_an_error_and_then_a_success_are_the_replies_of_one_stub(self):
+        script = imported("retried.har")
+        # A message has a picture, which the default acceptance refuses.
+        self.assertEqual(script["gateway"], {"models": ["gpt-4o-mini", "gpt-4o"], "acceptance": "lenient"})
+        self.assertEqual(list(script), ["mock_gateway", "comment", "gateway", "stubs"])
+        first, second = script["stubs"]
+        self.assertEqual(first["when"], {"user_says": {"equals": "Say hello."}, "model_is": "gpt-4o-mini",
+                                         "stream_is": False})
+        failure, answer = first["replies"]
+        self.assertEqual(failure, {
+            "raw_reply": {"status": 429, "body": recorded_body("rate_limited.txt").decode()},
+            "headers": {"retry-after": "20"}, "first_token_after": "32ms"})
+        self.assertEqual(answer, {
+            "raw_reply": {"status": 200, "json": json.loads(recorded_body("early_hints.txt"))},
+            "headers": {"x-request-id": "req_5", "vary": ["Origin", "Accept-Encoding"]}, "first_token_after": "812ms"})
+        self.assertEqual(second["when"], {"user_says": {"equals": "And in German?"}, "model_is": "gpt-4o",
+                                          "stream_is": True})
+        self.assertEqual(body_of(second["reply"]), recording("openai_stream.txt"))
+        self.assertEqual(second["reply"]["first_token_after"], "400ms")
+        self.assertNotIn("sse", second["reply"])
+
+    def test_base64_other_operations_and_what_is_skipped(self):
+        script = imported("base64.har")
+        stream, denied = script["stubs"]
+        self.assertEqual(stream["when"], {"user_says": {"starts_with": "My key is sk-"}, "stream_is": True})
+        body = recording("openai_stream.txt")[:-len(DONE)] + b'data: {"choices":[{"delta":{"content":"\xff"}}]}\n\n'
+        self.assertEqual(body_of(stream["reply"]), body)
+        self.assertEqual(denied["when"], {"user_says": {"equals": "Again."}})
+        self.assertEqual(script["operations"], [{
+            "method": "POST", "path": "/v1/images/generations",
+            "reply": {"status": 200, "json": {"created": 1, "data": [{"b64_json": "iVBORw0KGgo="}]},
+                      "headers": {"x-ms-region": "Sweden Central"}}}])
+        for said in ["entry 1 (OPTIONS /openai/deployments/fast/chat/completions) is skipped: only GET and POST",
+                     "entry 2 (GET /v1/models) is skipped: it went to another host",
+                     "entry 6 (POST /openai/deployments/fast/chat/completions) is skipped: no answer came"]:
+            self.assertIn(said, script["comment"])
+
+    def test_more_conditions_come_first_and_the_same_request_again_is_the_next_reply(self):
+        def entry(answer, **request):
+            return {"request": {"method": "POST", "url": "http://x/v1/chat/completions",
+                                "postData": {"text": json.dumps(request)}},
+                    "response": {"status": 200, "headers": [], "content": {"text": answer}}}
+
+        hi = [{"role": "user", "content": "Hi"}]
+        script = imported_bytes(json.dumps({"log": {"entries": [
+            entry("1", messages=[]), entry("2", model="m", messages=hi), entry("3", model="m", messages=hi, stream=True),
+            entry("4", messages=[]), entry("5", model="m", messages=hi)]}}).encode())
+        self.assertEqual([[reply["raw_reply"]["body"] for reply in stub.get("replies", [stub.get("reply")])]
+                          for stub in script["stubs"]], [["3"], ["2", "5"], ["1", "4"]])
+        self.assertNotIn("when", script["stubs"][2])
+        self.assertEqual(script["gateway"], {"models": ["m"]})
+
+
+class Keys(unittest.TestCase):
+    def test_no_script_holds_a_key_and_no_length_changes(self):
+        for name in os.listdir(FOLDER):
+            with self.subTest(name):
+                result = run_import(os.path.join(FOLDER, name))
+                for secret in KEY, TOKEN, b"abcdefghij0123456789", b"0123456789-Klm", b"secret-cookie", b"cfuvid":
+                    self.assertNotIn(secret, result.stdout)
+                for reply in replies_of(json.loads(result.stdout)):
+                    self.assertNotIn(KEY, body_of(reply))
+                    self.assertNotIn(TOKEN, body_of(reply))
+        self.assertIn(b"Access denied for " + b"*" * len(TOKEN), body_of(replies_of(imported("base64.har"))[1]))
+        self.assertIn("Keys became asterisks in 1 place.", imported("redirected.txt")["comment"])
+
+    def test_a_key_that_a_stream_divided_is_found(self):
+        deltas = [element["json"]["choices"][0]["delta"]["content"]
+                  for element in reply_of(imported("key_in_deltas.txt"))["chunks"]]
+        self.assertEqual(deltas, ["Your key is sk", "-" + "*" * 11, "*" * 13, "*" * 13, ". Keep it."])
+
+    def test_keys_of_other_issuers_and_words_that_are_none(self):
+        def text(body):
+            return reply_of(imported_bytes(b"data: " + body.encode() + b"\n\n"))["chunks"][0]["raw_bytes"][6:-2]
+
+        for key, kept in [("sk-ant-api03-0123456789abcdef", "sk-"), ("gsk_0123456789abcdefghij", "gsk_"),
+                          ("hf_0123456789abcdefghijklmn", "hf_"), ("AIzaSy0123456789abcdefghijklmno", "AIza")]:
+            shown = kept + "*" * (len(key) - len(kept))
+            for around in "%s", "key=%s.", "[\"%s\"]", "line\\n%s", "%%20%s&a", "Bearer %s":
+                self.assertEqual(text(around % key), around % shown)
+        for word in ["sk-learn", "task-force-of-many-people-1", "hf_hub_download_with_progress", "sk-", "sk-fading-circle"]:
+            self.assertEqual(text(word), word)
+
+    def test_messages_hold_no_key(self):
+        for data in [b'{"a": "' + KEY, KEY, b"HTTP/1.1 200 OK\r\n" + KEY + b"\r\n\r\n"]:
+            result = run_import("-", data)
+            self.assertEqual(result.returncode, 2)
+            self.assertNotIn(b"Abcdefghij", result.stderr)
+
+
+class WhatIsRefused(unittest.TestCase):
+    def test_the_message_says_what_is_wrong(self):
+        har = {"log": {"entries": [{"request": {"method": "GET", "url": "https://x/v1/models"}}]}}
+        for data, said in [
+                (b"", "the file is empty; what import understands is"),
+                (b"\n \n", "the file is empty"),
+                (b"Once upon a time", "it is none of the kinds that are known; what import understands is"),
+                (b"* Trying 127.0.0.1\nHTTP/1.1 200 OK\r\n\r\n", "without -v"),
+                (b"<html></html>", "it is none of the kinds"),
+                (b'{"a": 1,\n "b" 2}', "none from line 2, column 6 on"),
+                (b'{"log": {"entries": [', "was it cut off"),
+                (b"[" * 1000 + b"]" * 1000, "too deep"),
+                (b'{"mock_gateway": 1, "stubs": []}', "a script already"),
+                (b'{"model": "m", "messages": []}', "the body of a request"),
+                (json.dumps(har).encode(), "no POST to …/chat/completions among its 1 entry: entry 1 (GET /v1/models)"),
+                (b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "the head that begins in line 1 has no end"),
+                (b"HTTP/1.1 200 OK\r\n> GET /\r\n\r\n", "line 2 stands in the head of a reply"),
+                (b"HTTP/1.1 100 Continue\r\n\r\n", "after the interim reply 100 no other comes"),
+                (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", "its status 101 is no final status"),
+                (b"HTTP/1.1 204 No Content\r\n\r\nbody", "a reply of status 204 has no body"),
+                (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00", "curl --compressed"),
+                (b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n\xff\x8b", "curl --compressed")]:
+            with self.subTest(data[:40]):
+                result = run_import("-", data)
+                self.assertEqual((result.returncode, result.stdout), (2, b""))
+                self.assertRegex(result.stderr.decode(), r"\Amock-gateway: import: standard input: [^\n]+\n\Z")
+                self.assertIn(said, result.stderr.decode())
+
+    def test_a_file_that_cannot_be_read(self):
+        for path, said in [("/no/such/file", "No such file or directory"), (FOLDER, "Is a directory")]:
+            result = run_import(path)
+            self.assertEqual((result.returncode, result.stdout), (2, b""))
+            self.assertIn(f"cannot read {path}: {said}", result.stderr.decode())
+
+
+class Answer:
+    """A whole answer, read from a plain socket until the connection ends."""
+
+    def __init__(self, endpoint, body, path="/v1/chat/completions"):
+        data = json.dumps(body).encode()
+        head = (f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {endpoint.key}\r\nConnection: close\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n")
+        with socket.create_connection(("127.0.0.1", endpoint.port), timeout=TIMEOUT) as connection:
+            connection.sendall(head.encode() + data)
+            rest = connection.makefile("rb").read()
+        self.interim = []
+        while True:
+            head, rest = rest.split(b"\r\n\r\n", 1)
+            lines = head.decode("latin-1").split("\r\n")
+            self.status = int(lines[0].split(" ")[1])
+            self.headers = [tuple(line.split(": ", 1)) for line in lines[1:]]
+            if self.status >= 200:
+                break
+            self.interim.append((self.status, self.headers))
+        self.ended = True
+        self.body = rest
+        if ("Transfer-Encoding", "chunked") in self.headers:
+            self._join_chunks(rest)
+
+    def _join_chunks(self, rest):
+        self.body = b""
+        while rest:
+            size, rest = rest.split(b"\r\n", 1)
+            length = int(size, 16)
+            self.body += rest[:length]
+            assert rest[length:length + 2] == b"\r\n", rest[:80]
+            rest = rest[length + 2:]
+            if length == 0:
+                assert rest == b"", rest[:80]
+                return
+        self.ended = False
+
+    def values(self, name):
+        return [value for field, value in self.headers if field.lower() == name.lower()]
+
+
+CHAT = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}]}
+
+
+class WhatIsServed(unittest.TestCase):
+    """Imported, and served with --script: the bytes of the recording."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def serve(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        path = os.path.join(self.folder.name, "imported.json")
+        with open(path, "wb") as file:
+            file.write(result.stdout)
+        return Endpoint("--script", path)
+
+    def test_each_recording(self):
+        for name in [*STREAMS, *CURL, "body.json"]:
+            with self.subTest(name), self.serve(run_import(os.path.join(FOLDER, name))) as endpoint:
+                for body in CHAT, {**CHAT, "stream": True}:
+                    answer = Answer(endpoint, body)
+                    self.assertEqual(answer.body, recorded_body(name))
+                    self.assertEqual(answer.status, CURL.get(name, (1, 200))[1])
+                    self.assertEqual(answer.ended, name != "broken_off.txt")
+                    if name in STREAMS:
+                        self.assertEqual(answer.values("content-type"), [SSE])
+
+    def test_the_headers_that_matter(self):
+        with self.serve(run_import(os.path.join(FOLDER, "rate_limited.txt"))) as endpoint:
+            answer = Answer(endpoint, CHAT)
+            for name, values in [("content-type", ["application/json; charset=utf-8"]), ("retry-after", ["20"]),
+                                 ("x-ratelimit-reset-requests", ["20s"]), ("x-request-id", ["req_4f2"]),
+                                 ("vary", ["Accept-Encoding", "Origin"]), ("set-cookie", [])]:
+                self.assertEqual(answer.values(name), values)
+            self.assertEqual(len(answer.values("date")), 1)
+            self.assertEqual(answer.values("content-length"), [str(len(answer.body))])
+        with self.serve(run_import(os.path.join(FOLDER, "unavailable.txt"))) as endpoint:
+            answer = Answer(endpoint, CHAT)
+            self.assertEqual(answer.values("content-type"), ["text/html"])
+            self.assertEqual(answer.values("retry-after"), ["Fri, 07 Mar 2025 18:01:00 GMT"])
+        with self.serve(run_import(os.path.join(FOLDER, "error_event.txt"))) as endpoint:
+            self.assertEqual(Answer(endpoint, CHAT).values("content-type"), ["text/event-stream"])
+
+    def test_early_hints_come_before_the_reply(self):
+        with self.serve(run_import(os.path.join(FOLDER, "early_hints.txt"))) as endpoint:
+            self.assertEqual(Answer(endpoint, CHAT).interim, [(103, [("Link", "</a.css>; rel=preload"),
+                                                                     ("Link", "</b.css>; rel=preload")])])
+
+    def test_a_har_file_answers_its_own_requests_in_their_order(self):
+        for name in "retried.har", "base64.har":
+            with self.subTest(name), self.serve(run_import(os.path.join(FOLDER, name))) as endpoint:
+                asked = 0
+                for entry in json.loads(recording(name))["log"]["entries"]:
+                    request, response = entry["request"], entry["response"]
+                    if request["method"] != "POST" or response["status"] == 0:
+                        continue
+                    content = response["content"]
+                    body = content["text"].encode()
+                    body = base64.b64decode(body) if content.get("encoding") else body
+                    sent = {"model": "mock-model", **json.loads(request["postData"]["text"])}
+                    answer = Answer(endpoint, sent, re.sub(r".*?/(chat|images)/", r"/v1/\1/", request["url"]).split("?")[0])
+                    self.assertEqual((answer.status, answer.body), (response["status"], masked(body)))
+                    asked += 1
+                self.assertEqual(asked, 3)
+
+    @unittest.skipUnless(shutil.which("curl"), "without curl")
+    def test_what_curl_prints_of_a_running_gateway(self):
+        for flags in [], ["--fail", "429"], ["--scenario", "usage-chunk-without-choices"]:
+            with self.subTest(flags), Endpoint(*flags) as endpoint:
+                shown = subprocess.run(
+                    ["curl", "-siN", "--noproxy", "*", endpoint.base_url + "/chat/completions",
+                     "-H", "Authorization: Bearer " + endpoint.key, "-H", "Content-Type: application/json",
+                     "-d", json.dumps({**CHAT, "stream": True})], capture_output=True, timeout=TIMEOUT)
+                self.assertEqual(shown.returncode, 0)
+            with self.serve(run_import("-", shown.stdout)) as endpoint:
+                answer = Answer(endpoint, {**CHAT, "stream": True})
+                head, body = shown.stdout.split(b"\r\n\r\n", 1)
+                self.assertEqual((answer.status, answer.body), (int(head.split(b" ")[1]), body))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        PROGRAM = serve_test.PROGRAM = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,173 @@
+"""Tests of --journal: the exchanges of a mock-gateway as JSON, one a line.
+
+Usage: journal_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+"""
+
+import http.client
+import json
+import os
+import re
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
+TIMEOUT = 20  # seconds: a net for what hangs, never a pace
+KEY = "sk-0123456789abcdefghijklmnop"
+
+
+class Endpoint:
+    """A running mock-gateway, ready."""
+
+    def __init__(self, *flags, **options):
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self.process = subprocess.Popen([PROGRAM, "--port", "0", "--key", KEY, *flags], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=self.errors, text=True, **options)
+        printed = ""
+        for line in self.process.stdout:
+            printed += line
+            if line == "ready\n":
+                break
+        found = re.search(r"base URL  http://127\.0\.0\.1:(\d+)/v1", printed)
+        if not found:
+            raise AssertionError("never ready: " + self.end())
+        self.port = int(found[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        """Ends it; what it wrote to stderr."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(TIMEOUT)
+        self.process.stdout.close()
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def ask(self, text="Hi", headers=()):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
+        body = json.dumps({"model": "mock-model", "messages": [{"role": "user", "content": text}]})
+        connection.request("POST", "/v1/chat/completions", body, {"Authorization": "Bearer " + KEY,
+                                                                   "Content-Type": "application/json", **dict(headers)})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+
+def refused(*flags):
+    """What a program that does not start says."""
+    result = subprocess.run([PROGRAM, "--port", "0", *flags], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            timeout=TIMEOUT)
+    return result.returncode, result.stderr
+
+
+def lines_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().split("\n")
+
+
+def exchanges_of(path):
+    lines = lines_of(path)
+    assert lines.pop() == "", "the last line is not ended"
+    return [json.loads(line) for line in lines]
+
+
+class Journal(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "journal.jsonl")
+
+    def test_each_exchange_is_a_line_once_it_has_ended(self):
+        with Endpoint("--journal", self.path) as endpoint:
+            self.assertEqual(endpoint.ask("one"), 200)
+            deadline = time.monotonic() + TIMEOUT
+            while not os.path.getsize(self.path):
+                self.assertLess(time.monotonic(), deadline, "nothing was written while it runs")
+            self.assertEqual(endpoint.ask("two"), 200)
+            endpoint.end()
+        exchanges = exchanges_of(self.path)
+        self.assertEqual([exchange["id"] for exchange in exchanges], [1, 2])
+        self.assertEqual([exchange["outcome"] for exchange in exchanges], ["completed"] * 2)
+        self.assertEqual([exchange["request"]["body"]["json"]["messages"][0]["content"] for exchange in exchanges],
+                         ["one", "two"])
+        self.assertTrue(all(exchange["ended"] for exchange in exchanges))
+
+    def test_no_secret_is_in_it(self):
+        with Endpoint("--journal", self.path) as endpoint:
+            endpoint.ask("my key is " + KEY, {"X-Debug": KEY})
+            endpoint.end()
+        text = lines_of(self.path)[0]
+        self.assertIn("my key is sk-***", text)
+        self.assertNotIn("0123456789abc", text)
+
+    def test_it_is_made_for_its_owner_alone(self):
+        earlier = os.umask(0)
+        try:
+            with Endpoint("--journal", self.path):
+                self.assertEqual(stat.S_IMODE(os.lstat(self.path).st_mode), 0o600)
+        finally:
+            os.umask(earlier)
+
+    def test_what_is_there_stays_and_a_line_that_was_cut_is_ended(self):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write('{"id": 7}\n{"id": 8, "cu')
+        with Endpoint("--journal", self.path) as endpoint:
+            endpoint.ask()
+            endpoint.end()
+        lines = lines_of(self.path)
+        self.assertEqual(lines[:2], ['{"id": 7}', '{"id": 8, "cu'])
+        self.assertEqual(json.loads(lines[2])["id"], 1)
+        self.assertEqual(lines[3:], [""])
+
+    def test_nothing_is_written_through_a_link(self):
+        victim = self.path + ".victim"
+        for target in victim, os.path.join(self.path + ".nowhere"):
+            with open(victim, "w", encoding="utf-8") as file:
+                file.write("precious\n")
+            os.symlink(target, self.path)
+            self.assertEqual(refused("--journal", self.path),
+                             (2, f"mock-gateway: --journal: cannot write {self.path}: it is a link, and nothing is written "
+                                 "through one\n"))
+            self.assertEqual(lines_of(victim), ["precious", ""])
+            self.assertFalse(os.path.exists(self.path + ".nowhere"))
+            os.unlink(self.path)
+
+    def test_what_is_no_regular_file_is_refused_at_once(self):
+        os.mkfifo(self.path)
+        for path in self.path, os.path.dirname(self.path), "/dev/full":
+            code, said = refused("--journal", path)
+            self.assertEqual(code, 2)
+            self.assertIn(f"--journal: cannot write {path}: ", said)
+            self.assertEqual(said.count("\n"), 1, said)
+        code, said = refused("--journal", os.path.join(self.path, "below"))
+        self.assertEqual((code, said.count("\n")), (2, 1), said)
+
+    def test_a_disk_that_is_full_is_said_once_and_ends_nothing(self):
+        limit = 4000  # bytes; enough for a line or two
+
+        def with_little_room():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        with Endpoint("--journal", self.path, preexec_fn=with_little_room) as endpoint:
+            for _ in range(10):
+                self.assertEqual(endpoint.ask("x" * 500), 200)
+            said = endpoint.end()
+        self.assertEqual(said.count("--journal: cannot write"), 1, said)
+        self.assertLessEqual(os.path.getsize(self.path), limit)
+        self.assertEqual(json.loads(lines_of(self.path)[0])["id"], 1)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        PROGRAM = sys.argv.pop(1)
+    unittest.main()

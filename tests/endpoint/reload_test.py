@@ -1,0 +1,175 @@
+"""Tests of scripts that change while the program serves them.
+
+Usage: reload_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import serve_test
+from serve_test import TIMEOUT, Endpoint
+
+EDITS = int(os.environ.get("MOCK_GATEWAY_EDITS", "200"))
+
+
+def script(*stubs, **sections):
+    return json.dumps({"mock_gateway": 1, "stubs": list(stubs), **sections}, indent=1)
+
+
+def content(answer):
+    return json.loads(answer[1])["choices"][0]["message"]["content"]
+
+
+class Reload(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(self.folder, "demo.json")
+
+    def write(self, text, path=None):
+        """As editors that rename do."""
+        draft = os.path.join(self.folder, "draft")
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(draft, path or self.path)
+
+    def wait_for(self, condition, limit=TIMEOUT):
+        began = time.monotonic()
+        while not condition():
+            self.assertLess(time.monotonic() - began, limit)
+        return time.monotonic() - began
+
+    def said(self, endpoint, text):
+        return any(text in line for line in endpoint.log)
+
+    def test_a_changed_file_is_served_without_a_restart(self):
+        self.write(script({"reply": "old"}))
+        with Endpoint("--script", self.path) as endpoint:
+            self.assertEqual(content(endpoint.chat()), "old")
+            self.write(script({"reply": "new"}))
+            self.wait_for(lambda: content(endpoint.chat()) == "new")
+            with open(self.path, "w", encoding="utf-8") as file:  # in place
+                file.write(script({"reply": "newer"}))
+            self.wait_for(lambda: content(endpoint.chat()) == "newer")
+
+    def test_a_broken_file_changes_nothing_is_told_and_is_served_once_it_is_mended(self):
+        self.write(script({"reply": "old"}))
+        with Endpoint("--script", self.path) as endpoint:
+            self.write('{"mock_gateway": 1, "stubs": [{"repply": "new"}]}')
+            told = self.wait_for(lambda: self.said(endpoint, 'did you mean "reply"?'))
+            self.wait_for(lambda: self.said(endpoint, "what was served before goes on"))
+            self.assertEqual(content(endpoint.chat()), "old")
+            self.write(script({"reply": "new"}))
+            self.wait_for(lambda: self.said(endpoint, "the scripts can be served again"))
+            self.assertEqual(content(endpoint.chat()), "new")
+        # 300 ms is the promise; a machine that does other things besides may take longer.
+        self.assertLess(told, 5)
+
+    def test_a_file_that_appears_in_a_folder_is_served(self):
+        self.write(script({"when": {"user_says": "Hi"}, "reply": "first"}))
+        with Endpoint("--script", self.folder) as endpoint:
+            self.assertEqual(content(endpoint.chat()), "first")
+            self.write(script({"reply": "earlier by its name"}), os.path.join(self.folder, "a.jsonc"))
+            self.wait_for(lambda: content(endpoint.chat()) == "earlier by its name")
+            os.remove(os.path.join(self.folder, "a.jsonc"))
+            self.wait_for(lambda: content(endpoint.chat()) == "first")
+
+    def test_with_no_reload_the_script_of_the_start_stays(self):
+        self.write(script({"reply": "old"}))
+        with Endpoint("--script", self.path, "--no-reload") as endpoint, Endpoint("--script", self.path) as other:
+            self.write(script({"reply": "new"}))
+            self.wait_for(lambda: content(other.chat()) == "new")
+            self.assertEqual(content(endpoint.chat()), "old")
+
+    def test_a_hangup_reads_the_scripts_again_and_does_not_end_the_program(self):
+        self.write(script({"reply": "old"}))
+        with Endpoint("--script", self.path) as endpoint:
+            endpoint.process.send_signal(signal.SIGHUP)
+            self.wait_for(lambda: self.said(endpoint, "the scripts have changed and are served"))
+            self.assertEqual(content(endpoint.chat()), "old")
+            self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+
+    def test_what_a_gateway_starts_with_waits_for_the_next_start(self):
+        self.write(script({"reply": "old"}, gateway={"seed": 1}))
+        with Endpoint("--script", self.path) as endpoint:
+            self.write(script({"reply": "new"}, gateway={"seed": 2}))
+            self.wait_for(lambda: self.said(endpoint, "takes effect at the next start"))
+            self.assertEqual(content(endpoint.chat()), "new")
+
+    def test_failures_that_did_not_change_are_not_forced_again(self):
+        failures = [{"failure": 503, "times": 1}]
+        self.write(script({"reply": "old"}, failures=failures))
+        with Endpoint("--script", self.path) as endpoint:
+            self.assertEqual(endpoint.status(), 503)
+            self.assertEqual(content(endpoint.chat()), "old")
+            self.write(script({"reply": "new"}, failures=failures))
+            answers = []
+            self.wait_for(lambda: answers.append(endpoint.chat()) or content(answers[-1]) == "new")
+            self.assertEqual({answer[0].status for answer in answers}, {200})
+
+    def test_many_edits_under_load_lose_no_request_mix_nothing_and_keep_counts(self):
+        """Each version's two stubs say the same word; the third never changes, and its sequence goes on."""
+        choice = random.Random(7)
+        turns = [str(turn) for turn in range(5000)]
+
+        def version(word):
+            return script({"when": {"user_says": "count"}, "replies": turns},
+                          {"when": {"user_says": "one"}, "reply": word}, {"reply": word})
+
+        self.write(version("0"))
+        problems, counted = [], []
+        allowed = {"0"}
+        ended = threading.Event()
+        with Endpoint("--script", self.path) as endpoint:
+            endpoint.watchdog.cancel()  # the load takes longer than a usual test
+
+            def ask(question):
+                while not ended.is_set():
+                    before = set(allowed)
+                    response, text = endpoint.chat(messages=[{"role": "user", "content": question}])
+                    if response.status != 200:
+                        problems.append((response.status, text))
+                    elif question == "count":
+                        counted.append(int(content((response, text))))
+                    elif content((response, text)) not in before | set(allowed):
+                        problems.append(text)
+
+            clients = [threading.Thread(target=ask, args=(question,)) for question in ("one", "other", "count")]
+            for client in clients:
+                client.start()
+            try:
+                good = 0
+                for edit in range(1, EDITS + 1):
+                    if choice.random() < 0.5:
+                        self.write(choice.choice(['{"mock_gateway": 1', '{"stubs": []}', "", '{"mock_gateway": 1, "stubs": [{}]}']))
+                        continue
+                    good = edit
+                    allowed.add(str(edit))
+                    self.write(version(str(edit)))
+                    if choice.random() < 0.5:
+                        self.wait_for(lambda: content(endpoint.chat()) == str(good))
+                        allowed.intersection_update({str(good)})
+                allowed.add("end")
+                self.write(version("end"))
+                self.wait_for(lambda: content(endpoint.chat()) == "end")
+            finally:
+                ended.set()
+                for client in clients:
+                    client.join()
+            self.assertEqual(problems, [])
+            self.assertEqual(counted, list(range(len(counted))))
+            self.assertGreater(len(counted), 10)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        serve_test.PROGRAM = sys.argv.pop(1)
+    unittest.main()
