@@ -94,7 +94,7 @@ std::string report_github(const Results& results) {
                         problem.text);
   }
   for (const Finding& finding : results.findings) {
-    std::string message = finding.message;
+    std::string message = printable(finding.message);
     for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
       message += (i == 0 ? " (exchange " : ", ") + std::to_string(finding.exchanges[i]) +
                  (i + 1 == finding.exchanges.size() ? ")" : "");

@@ -19,6 +19,9 @@ namespace {
 /// may write it in several steps.
 constexpr std::chrono::milliseconds interval{50};
 
+/// How many a report lists.
+constexpr std::size_t most_errors = 20;
+
 /// What a file that has changed has no more: its time, size and number. An editor that renames gives it another number.
 std::string signature_of(const std::string& file) {
   struct stat status {};
@@ -28,7 +31,9 @@ std::string signature_of(const std::string& file) {
          std::to_string(status.st_mtim.tv_nsec) + "\n";
 }
 
-std::string signature_of(const std::vector<std::string>& paths) {
+}  // namespace
+
+std::string script_signature(const std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
   std::string signature;
   for (const std::string& path : paths) {
@@ -48,13 +53,14 @@ std::string signature_of(const std::vector<std::string>& paths) {
   return signature;
 }
 
-}  // namespace
-
 ScriptWatch::ScriptWatch(Gateway& gateway, LoadedScript& loaded, ScriptDocument document,
-                         std::vector<std::string> paths)
-    : gateway_(gateway), loaded_(loaded), document_(std::move(document)), paths_(std::move(paths)), thread_([this] {
-        watch();
-      }) {}
+                         std::vector<std::string> paths, std::string signature)
+    : gateway_(gateway),
+      loaded_(loaded),
+      document_(std::move(document)),
+      paths_(std::move(paths)),
+      served_(std::move(signature)),
+      thread_([this] { watch(); }) {}
 
 ScriptWatch::~ScriptWatch() {
   {
@@ -63,6 +69,11 @@ ScriptWatch::~ScriptWatch() {
   }
   changed_.notify_one();
   thread_.join();
+}
+
+std::vector<std::string> ScriptWatch::errors() const {
+  const std::lock_guard<std::mutex> lock(reading_);
+  return errors_;
 }
 
 void ScriptWatch::reload() {
@@ -78,25 +89,26 @@ void ScriptWatch::reload() {
     if (restart) complain("what \"gateway\" says takes effect at the next start");
     broken_ = false;
   } catch (const ScriptError& error) {
+    if (errors_.size() < most_errors) errors_.push_back(without_prefix(error.what()));
     for (const ScriptProblem& problem : error.problems())
       std::cerr << coloured(Colour::red, "error: ") << problem.to_string() << std::endl;
     complain("the scripts have changed and cannot be served; what was served before goes on");
     broken_ = true;
   } catch (const std::exception& error) {
+    if (errors_.size() < most_errors) errors_.push_back(without_prefix(error.what()));
     complain(std::string("the scripts have changed and cannot be served: ") + error.what());
     broken_ = true;
   }
 }
 
 void ScriptWatch::watch() {
-  std::string served = signature_of(paths_);
-  std::string before = served;
+  std::string before = served_;
   std::unique_lock<std::mutex> lock(mutex_);
   while (!changed_.wait_for(lock, interval, [this] { return ended_; })) {
     lock.unlock();
-    std::string now = signature_of(paths_);
-    if (now != served && now == before) {
-      served = now;
+    std::string now = script_signature(paths_);
+    if (now != served_ && now == before) {
+      served_ = now;
       reload();
     }
     before = std::move(now);

@@ -80,7 +80,10 @@ bool is_loopback(const std::string& host) {
 }  // namespace
 
 Serving::Serving(const Flags& flags, int default_port, bool judged)
-    : document_(document_from(flags)), chosen_(scenario_from(flags)), log_(chosen_, flags.quiet, flags.journal) {
+    : signature_(script_signature(flags.scripts)),
+      document_(document_from(flags)),
+      chosen_(scenario_from(flags)),
+      log_(chosen_, flags.quiet, flags.journal) {
   gateway_.emplace(start_options(flags, default_port, judged));
   force_failures(*gateway_, flags);
   // Stubs of scripts come before these, which answer what no script does.
@@ -124,7 +127,7 @@ void Serving::tell_what_it_serves(const Flags& flags) const {
 }
 
 void Serving::watch_scripts(const Flags& flags) {
-  if (script_ && !flags.no_reload) watch_.emplace(*gateway_, *script_, *document_, flags.scripts);
+  if (script_ && !flags.no_reload) watch_.emplace(*gateway_, *script_, *document_, flags.scripts, signature_);
 }
 
 void Serving::reload_scripts() {
@@ -132,8 +135,9 @@ void Serving::reload_scripts() {
 }
 
 Results Serving::judge(const Flags& flags, bool evidence) {
-  watch_.reset();
   Results results;
+  if (watch_) results.reload_errors = watch_->errors();
+  watch_.reset();
   results.fail_on = fail_on_from(flags);
   results.left_out = flags.without_findings;
   const Verification verification = gateway_->verify();

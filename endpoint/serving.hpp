@@ -36,6 +36,7 @@ class Serving {
   /// Says on stderr what the scripts are, when there are any.
   void tell_what_it_serves(const Flags& flags) const;
 
+  const std::string signature_;  // of the scripts, from before they were read: a change meanwhile is seen
   const std::optional<ScriptDocument> document_;
   const std::optional<Scenario> chosen_;
   Log log_;  // the gateway's callbacks use it

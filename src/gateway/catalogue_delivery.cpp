@@ -47,9 +47,6 @@ Trigger in_a_character(bool streamed) { return streamed ? inside_character(2) : 
 /// More than readers by line have for one.
 inline constexpr std::size_t long_text = 100'000;
 
-/// As often as anybody will connect.
-inline constexpr std::size_t every_time = 1'000'000;
-
 inline constexpr ScenarioRow framing_rows[] = {
     ScenarioRow("answer-as-text-plain", "sends JSON, or the stream, as text/plain")
         .from("mistral.rs#79")
@@ -428,13 +425,13 @@ inline constexpr ScenarioRow connections_rows[] = {
         .good("reports it, after a few tries at most")
         .only_error()
         .says("")
-        .connection([](Gateway& gateway) { gateway.next_connection(close_on_accept(), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(close_on_accept()); }),
     ScenarioRow("closed-when-reused", "closes a kept connection just as its next request arrives")
         .from("RFC 9112, section 9.3.1")
         .good("tries again on a new connection, or reports it")
         .error_too()
         .on_second_call()
-        .connection([](Gateway& gateway) { gateway.next_connection(close_when_reused(), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(close_when_reused()); }),
     ScenarioRow("connection-refused", "has its port closed")
         .from("RFC 9293, section 3.5.2")
         .good("reports it, after a few tries at most")
@@ -444,28 +441,27 @@ inline constexpr ScenarioRow connections_rows[] = {
     ScenarioRow("early-hints", "sends 103 Early Hints before the answer")
         .from("RFC 8297")
         .good("passes over interim responses")
-        .connection([](Gateway& gateway) { gateway.next_connection(early_hints(), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(early_hints()); }),
     ScenarioRow("early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes")
         .from("cpp-httplib#1808, RFC 9110, section 10.1.1")
         .good("reads the answer, sends no body any more, and reports the status")
         .only_error()
         .says("")
         .connection([](Gateway& gateway) {
-          gateway.next_connection(reply_before_body(failure(413, "body_too_large", "the body is too large")),
-                                  every_time);
+          gateway.every_connection(reply_before_body(failure(413, "body_too_large", "the body is too large")));
         }),
     ScenarioRow("garbage-on-accept", "greets every connection as an SSH server does, and closes it")
         .from("RFC 9112, section 2.2")
         .good("reports that this is no HTTP")
         .only_error()
         .says("")
-        .connection([](Gateway& gateway) { gateway.next_connection(garbage_on_accept(), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(garbage_on_accept()); }),
     ScenarioRow("reset-on-accept", "resets every connection as soon as it is accepted")
         .from("RFC 9293, section 3.5.3")
         .good("reports it, after a few tries at most")
         .only_error()
         .says("")
-        .connection([](Gateway& gateway) { gateway.next_connection(reset_on_accept(), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(reset_on_accept()); }),
     ScenarioRow("reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other")
         .from("RFC 9293, section 3.5.3")
         .good("tries again, or reports it")
@@ -476,15 +472,15 @@ inline constexpr ScenarioRow connections_rows[] = {
         .good("tries again on a new connection, or reports it")
         .error_too()
         .on_second_call()
-        .connection([](Gateway& gateway) { gateway.next_connection(reset_when_reused(), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(reset_when_reused()); }),
     ScenarioRow("slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms")
         .from("RFC 9293, section 3.8.6: flow control")
         .good("goes on writing, and waits")
-        .connection([](Gateway& gateway) { gateway.next_connection(slow_body(64, 5ms), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(slow_body(64, 5ms)); }),
     ScenarioRow("unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer")
         .from("RFC 9110, section 15.2")
         .good("passes over interim responses")
-        .connection([](Gateway& gateway) { gateway.next_connection(unsolicited_continue(), every_time); }),
+        .connection([](Gateway& gateway) { gateway.every_connection(unsolicited_continue()); }),
 };
 
 }  // namespace catalogue_parts

@@ -193,7 +193,7 @@ class Junit(Reports):
 everything = bytes(range(256))
 request('POST', '/v1/chat/completions', everything)
 request('POST', '/v1/chat/completions', b'{"model": "mock-model", "messages": [{"role": "user", "content": "' + everything)
-text = ''.join(map(chr, range(256))) + '\ufffe\uffff\U0001f600]]>&<"'
+text = '\ufffe\uffff\U0001f600]]>&<"' + ''.join(map(chr, range(256)))
 for role, name in (text, 'x'), ('user', text):
     chat(messages=[{'role': role, 'content': text, name: text}], **{text: text})
 request('POST', '/v1/chat/completions', json.dumps({'model': '\ud800', 'messages': []}).encode())
@@ -361,6 +361,28 @@ class OfScripts(Reports):
             self.assertIn("{", lines[int(case.get("line")) - 1])
         self.assertIsNotNone(cases[0].find("failure"))
         self.assertIsNone(cases[1].find("failure"))
+
+    def test_scripts_that_could_not_be_loaded_again(self):
+        path = self.write(b"demo.json", stubs=[{"reply": "Hello."}])
+        junit = os.path.join(self.folder, "junit")
+        with Served("--script", path, "--report", f"json:{self.file}", "--report", f"junit:{junit}", "--report", "text",
+                    "--report", "github") as served:
+            with served.send(json.dumps(OfServe.CHAT)) as connection:
+                connection.makefile("rb").read()
+            self.write(b"demo.json", stubs=[{"repyl": "Hello."}])
+            said = ""
+            while "what was served before goes on" not in said:
+                said = served.process.stderr.readline()
+                self.assertTrue(said, "it was never told")
+            code, _, stderr = served.end()
+        self.assertEqual(code, 0, stderr)
+        with open(self.file, encoding="utf-8") as file:
+            (error,) = json.load(file)["reload_errors"]
+        self.assertIn("/stubs/0", error)
+        tree = xml.etree.ElementTree.parse(junit)
+        self.assertIn(error, "".join(element.text for element in tree.iter("system-out")))
+        self.assertIn("not loaded again: ", stderr)
+        self.assertIn("::warning title=mock-gateway::not loaded again: ", stderr)
 
     def test_an_annotation_at_the_line_of_the_stub(self):
         path = self.write(b"a,b:c%.json", stubs=self.STUBS)
