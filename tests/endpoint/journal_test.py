@@ -43,6 +43,7 @@ class Endpoint:
 
     def __exit__(self, *_):
         self.end()
+        self.errors.close()
 
     def end(self):
         """Ends it; what it wrote to stderr."""

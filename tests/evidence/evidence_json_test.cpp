@@ -86,7 +86,7 @@ TEST_CASE("an exchange says who asked what, who answered, how it ended and when"
       "target": "/v1/chat/completions?trace=1",
       "path": "/v1/chat/completions",
       "headers": [["Host", "gateway"], ["Authorization", "Bearer sk-***"], ["X-Test", "7"], ["x-test", "8"],
-                  ["Content-Type", "application/json"], ["Content-Length", "74"]],
+                  ["Content-Type", "application/json"], ["Content-Length", "66"]],
       "body": {"json": {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}]}},
       "raw": null
     },
@@ -122,16 +122,38 @@ TEST_CASE("an exchange that no stub answered has the closest stubs in it") {
   CHECK(exchange["decision"]["detail"] == wire.gateway.journal().last().decision().detail);
   CHECK(exchange["stub"].is_null());
   REQUIRE(exchange["near_misses"].size() == 2);
-  CHECK(exchange["near_misses"][0].dump() == golden(R"({})"));
-  CHECK(exchange["near_misses"][1].dump() == golden(R"({})", once.where().line));
+  CHECK(exchange["near_misses"][0].dump() == golden(R"json({
+    "exchange": 2,
+    "stub": {"id": 1, "name": "once", "title": "\"once\" (evidence_json_test.cpp:LINE)", "file": "FILE", "line": LINE},
+    "matched": 0,
+    "total": 0,
+    "passed_over": "exhausted after 1 call",
+    "conditions": []
+  })json",
+                                                    once.where().line));
+  CHECK(exchange["near_misses"][1].dump() == golden(R"json({
+    "exchange": 2,
+    "stub": {"id": 2, "name": "weather", "title": "\"weather\" (evidence_json_test.cpp:LINE)", "file": "FILE",
+             "line": LINE},
+    "matched": 1,
+    "total": 3,
+    "passed_over": null,
+    "conditions": [
+      {"holds": true, "depth": 0, "expected": "model is \"mock-model\"", "actual": null},
+      {"holds": false, "depth": 0, "expected": "not (user text contains \"Hi\")", "actual": "\"Hi\""},
+      {"holds": null, "depth": 0, "expected": "odd", "actual": null}
+    ]
+  })json",
+                                                    stub.where().line));
   CHECK(wire.problem()["near_misses"] == exchange["near_misses"]);
 
   const std::vector<NearMiss> near_misses = wire.gateway.journal().last().near_misses();
   REQUIRE(near_misses.size() == 2);
   CHECK(near_misses[0].exchange == 2);
-  CHECK(near_misses[0].stub.title == stub.title());
-  CHECK(near_misses[0].conditions[0].holds == true);
-  CHECK(near_misses[0].conditions.back().holds == std::nullopt);
+  CHECK(near_misses[0].stub.title == once.title());
+  REQUIRE(near_misses[1].conditions.size() == 3);
+  CHECK(near_misses[1].conditions[0].holds == true);
+  CHECK(near_misses[1].conditions[2].holds == std::nullopt);
 }
 
 TEST_CASE("of a request that was refused there is the reason, and no stub") {
@@ -141,7 +163,7 @@ TEST_CASE("of a request that was refused there is the reason, and no stub") {
   CHECK(wire.exchange()["decision"].dump() ==
         R"({"kind":"rejected","detail":"401 unauthorized","refusal":"unauthorized"})");
   wire.http.chat({{"temperature", "hot"}});
-  CHECK(wire.exchange()["decision"]["refusal"] == R"(temperature: expected a number, got a string ("hot").)");
+  CHECK(wire.exchange()["decision"]["refusal"] == R"(temperature: expected a number, got a string ("hot"))");
   CHECK(wire.exchange()["status"] == 400);
 }
 
@@ -206,7 +228,7 @@ TEST_CASE("what chaos and the fault of a connection did is in it") {
   client.send(wire.http.format_chat());
   REQUIRE(client.receive_until("chat.completion").found);
   const Json exchange = wire.exchange();
-  CHECK(exchange["connection"]["fault"] == "100 Continue unasked");
+  CHECK(exchange["connection"]["fault"] == "unsolicited 100 Continue");
   CHECK(exchange["chaos"].size() == 1);
 }
 
@@ -429,6 +451,17 @@ TEST_CASE("each other problem has its kind, its exchanges and its stub") {
     check("invalid", stub);
     CHECK(as_json(gateway.verify())["stubs"][0]["met"] == false);
   }
+  SUBCASE("a function that threw") {
+    const Stub stub = gateway.chat().reply([](const ChatRequest&) -> Reply { throw std::runtime_error("oops"); });
+    wire.http.chat();
+    check("callback failed", stub);
+    CHECK(wire.exchange()["decision"].dump().find("oops") != std::string::npos);
+  }
+  SUBCASE("a reply that does not fit its request") {
+    const Stub stub = gateway.chat().reply(text("one two").chunked(by_pieces({"one"})));
+    wire.http.chat();
+    check("answer failed", stub);
+  }
   SUBCASE("a reply that ended before its fault") {
     const Stub stub = gateway.chat().reply(text("a b").fault(after_tokens(9), reset_connection()));
     wire.http.stream();
@@ -448,25 +481,16 @@ TEST_CASE("each other problem has its kind, its exchanges and its stub") {
   }
 }
 
-TEST_CASE("problems that are no stub's have no stub") {
+TEST_CASE("a fault to which no connection came is a problem with its place, and no stub's") {
   Wire wire;
-  SUBCASE("a function that threw") {
-    wire.gateway.chat().reply([](const ChatRequest&) -> Reply { throw std::runtime_error("oops"); });
-    wire.http.chat();
-    CHECK(wire.problem()["kind"] == "callback failed");
-    CHECK(wire.exchange()["decision"]["kind"] == "callback failed");
-    CHECK(wire.problem()["stub"].is_null());
-  }
-  SUBCASE("a fault to which no connection came") {
-    wire.gateway.next_connection(reset_on_accept());
-    const int line = __LINE__ - 1;
-    const Json problem = wire.problem();
-    CHECK(problem["kind"] == "fault not reached");
-    CHECK(problem["exchanges"].empty());
-    CHECK(problem["stub"].is_null());
-    CHECK(problem["file"] == __FILE__);
-    CHECK(problem["line"] == line);
-  }
+  wire.gateway.next_connection(reset_on_accept());
+  const int line = __LINE__ - 1;
+  const Json problem = wire.problem();
+  CHECK(problem["kind"] == "fault not reached");
+  CHECK(problem["exchanges"].empty());
+  CHECK(problem["stub"].is_null());
+  CHECK(problem["file"] == __FILE__);
+  CHECK(problem["line"] == line);
 }
 
 TEST_CASE("stubs that were called out of order") {
@@ -504,7 +528,28 @@ TEST_CASE("a review has its findings as data") {
   wire.http.chat();
   wire.http.chat();
   const Json review = as_json(wire.gateway.review());
-  CHECK(review.dump() == golden(R"({})"));
+  CHECK(review.dump() == golden(R"json({
+    "ok": false,
+    "findings": [
+      {
+        "code": "stop_as_string",
+        "severity": "warning",
+        "message": "stop: documented as an array; send [\"…\"] in place of the string.",
+        "exchanges": [2]
+      },
+      {
+        "code": "retry_after_ignored",
+        "severity": "error",
+        "message": "returned after 0 s, Retry-After was 2 s. Wait for the header's time before retrying.",
+        "exchanges": [3, 4]
+      }
+    ],
+    "judged": 4,
+    "evicted": 0,
+    "open": 0,
+    "chaos": null,
+    "message": "stop_as_string (exchange 2): stop: documented as an array; send [\"…\"] in place of the string.\nretry_after_ignored (exchange 4 after 3): returned after 0 s, Retry-After was 2 s. Wait for the header's time before retrying."
+  })json"));
 }
 
 TEST_CASE("a review says what chaos did") {
