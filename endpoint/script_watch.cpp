@@ -81,7 +81,7 @@ void ScriptWatch::reload() {
   try {
     ScriptDocument document = ScriptDocument::read(paths_, loaded_);
     for (const ScriptProblem& warning : document.warnings())
-      std::cerr << coloured(Colour::yellow, "warning: ") << warning.to_string() << std::endl;
+      std::cerr << coloured(Colour::yellow, warning.to_string()) << std::endl;
     document.replace(gateway_, loaded_);
     const bool restart = !document.starts_like(document_);
     document_ = std::move(document);
@@ -91,7 +91,7 @@ void ScriptWatch::reload() {
   } catch (const ScriptError& error) {
     if (errors_.size() < most_errors) errors_.push_back(without_prefix(error.what()));
     for (const ScriptProblem& problem : error.problems())
-      std::cerr << coloured(Colour::red, "error: ") << problem.to_string() << std::endl;
+      std::cerr << coloured(Colour::red, problem.to_string()) << std::endl;
     complain("the scripts have changed and cannot be served; what was served before goes on");
     broken_ = true;
   } catch (const std::exception& error) {

@@ -18,7 +18,7 @@ std::optional<ScriptDocument> document_from(const Flags& flags) {
   if (flags.scripts.empty()) return std::nullopt;
   ScriptDocument document = ScriptDocument::read(flags.scripts);
   for (const ScriptProblem& warning : document.warnings())
-    std::cerr << coloured(Colour::yellow, "warning: ") << warning.to_string() << std::endl;
+    std::cerr << coloured(Colour::yellow, warning.to_string()) << std::endl;
   return document;
 }
 

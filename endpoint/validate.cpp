@@ -49,7 +49,6 @@ int validate(const std::vector<std::string>& paths, const std::string& format) {
     std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   } else {
     for (const ScriptProblem& problem : problems) {
-      if (problem.severity == Severity::warning) std::cerr << coloured(Colour::yellow, "warning: ");
       std::cerr << problem.to_string() << std::endl;
     }
     if (valid)

@@ -211,7 +211,8 @@ std::string ScriptProblem::to_string() const {
   std::size_t begin = offset > width / 2 ? offset - width / 2 : 0;
   while (begin < offset && (static_cast<unsigned char>(source[begin]) & 0xc0U) == 0x80U) ++begin;
   const std::string before = detail::text::printable(std::string_view(source).substr(begin, offset - begin));
-  const std::string shown = before + detail::text::printable(std::string_view(source).substr(offset, width / 2));
+  const std::string shown =
+      before + detail::text::printable(std::string_view(source).substr(offset), width - (offset - begin));
   const std::string mark = begin > 0 ? "… " : "";
   return text + "\n  " + mark + shown + "\n  " +
          std::string((begin > 0 ? 2 : 0) + detail::text::code_points(before), ' ') + "^";
