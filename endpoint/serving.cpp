@@ -151,10 +151,8 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   results.evicted = review.evicted();
   results.open = review.open();
   results.reached = review.judged() > 0 || log_.noted() > 0;
-  if (script_) {
-    for (const Stub& stub : script_->stubs())
-      if (stub.is_verified()) results.stubs.push_back({stub.title(), stub.where()});
-  }
+  for (const VerifiedStub& verified : verification.stubs())
+    results.stubs.push_back({verified.stub.title, verified.stub.where});
   if (evidence) {
     results.verification = as_json(verification);
     results.review = as_json(review);

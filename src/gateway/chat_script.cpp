@@ -18,9 +18,6 @@ std::size_t Stub::calls() const { return state_->recorded(); }
 std::size_t Stub::peak_concurrency() const { return state_->peak_concurrency(); }
 std::string Stub::title() const { return state_->title(); }
 SourceLocation Stub::where() const { return state_->plan().where; }
-bool Stub::is_verified() const {
-  return state_->plan().expected_calls.has_value() || !state_->plan().validators.empty();
-}
 void Stub::remove() const { script_->remove(state_); }
 
 Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {

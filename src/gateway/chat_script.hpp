@@ -50,8 +50,6 @@ class Stub {
   std::string title() const;
   /// The line of `gateway.chat()` that began it.
   SourceLocation where() const;
-  /// Whether verify() judges it by itself: it has expect() or should(), or is never() to be called.
-  bool is_verified() const;
 
   /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
   void remove() const;

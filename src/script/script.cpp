@@ -184,35 +184,45 @@ void Script::remove(const std::shared_ptr<StubState>& stub) {
 }
 
 std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress) {
-  std::shared_ptr<const Snapshot> mounted;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    mounted = mounted_;
+  for (;;) {
+    std::shared_ptr<const Snapshot> mounted;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      mounted = mounted_;
+    }
+    if (mounted->isolated) mounted = covering(*mounted, call.http());
+    Choice choice;
+    choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
+    in_progress.considered = choice.considered;
+    if (mounted->stubs.empty()) return std::nullopt;
+    if (choose_from(*mounted, call, in_progress, choice)) return choice;
   }
-  if (mounted->isolated) mounted = covering(*mounted, call.http());
-  Choice choice;
-  choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
-  in_progress.considered = choice.considered;
-  if (mounted->stubs.empty()) return std::nullopt;
+}
 
-  const std::vector<Entry>& entries = mounted->entries;
+bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
+                         Choice& choice) {
+  const std::vector<Entry>& entries = mounted.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     StubState& stub = *entry.stub;
     // The matchers of a stub that cannot answer are not asked: they may be slow, or count.
-    if (!entry.always && !may_answer(stub)) continue;
+    if (!entry.always && !may_answer(stub)) {
+      if (stub.removed()) return false;
+      continue;
+    }
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
     const std::optional<std::size_t> turn = take(stub);
-    if (!turn && !(plan.nothing_more && stub.exhausted() && !stub.removed())) continue;
-    choice.stub = mounted->stubs[i];
+    if (!turn && stub.removed()) return false;
+    if (!turn && !(plan.nothing_more && stub.exhausted())) continue;
+    choice.stub = mounted.stubs[i];
     if (turn && !plan.replies.empty()) choice.reply = plan.replies[std::min(*turn, plan.replies.size() - 1)];
-    return choice;
+    return true;
   }
-  return choice;
+  return true;
 }
 
 bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,

@@ -200,6 +200,8 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
+  /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
+  bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress, Choice& choice);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,

@@ -1,10 +1,13 @@
 // Script documents: what a file says, a gateway does.
 
+#include <unistd.h>
+
+#include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -116,7 +119,8 @@ TEST_CASE("a document says how the gateway starts") {
 }
 
 TEST_CASE("a mistake is told with its line, a caret, and what is near") {
-  const File file("{\n  \"mock_gateway\": 1,\n  \"stubs\": [\n    {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n  ]\n}\n");
+  const File file(
+      "{\n  \"mock_gateway\": 1,\n  \"stubs\": [\n    {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n  ]\n}\n");
   std::string message;
   try {
     static_cast<void>(ScriptDocument::read({file.path()}));
@@ -127,9 +131,10 @@ TEST_CASE("a mistake is told with its line, a caret, and what is near") {
     CHECK(error.problems()[0].column == 15);
     CHECK(error.problems()[0].pointer == "/stubs/0/when/user_say");
   }
-  CHECK(has_part(message, file.path() + ":4:15: /stubs/0/when/user_say: unknown key \"user_say\"; did you mean \"user_says\"?\n"
-                          "      {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n"
-                          "                ^"));
+  CHECK(has_part(message, file.path() +
+                              ":4:15: /stubs/0/when/user_say: unknown key \"user_say\"; did you mean \"user_says\"?\n"
+                              "      {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n"
+                              "                ^"));
   CHECK(has_part(message, "unknown key \"repply\"; did you mean \"reply\"?"));
   CHECK(has_part(message, "/stubs/0: a stub needs one of: reply, replies, never"));
 }
@@ -137,7 +142,8 @@ TEST_CASE("a mistake is told with its line, a caret, and what is near") {
 TEST_CASE("problems name the value and what was expected") {
   CHECK(problems_of(R"({"mock_gateway": 2})") ==
         Texts{"/mock_gateway: this release reads version 1 of the format, and this says 2"});
-  CHECK(problems_of(R"({"stubs": []})") == Texts{": no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
+  CHECK(problems_of(R"({"stubs": []})") ==
+        Texts{": no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
   CHECK(problems_of(R"({"fixtures": [{"match": {"userMessage": "x"}, "response": {}}]})") ==
         Texts{": this looks like an aimock fixture file, and is no script of mock_gateway"});
   CHECK(problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "every": 20}}]})") ==
@@ -149,8 +155,8 @@ TEST_CASE("problems name the value and what was expected") {
 }
 
 TEST_CASE("a stub that an earlier one hides is a warning at its line") {
-  const ScriptDocument script = ScriptDocument::from_json(parsed(
-      R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"when": {"user_says": "x"}, "reply": "never"}]})"));
+  const ScriptDocument script = ScriptDocument::from_json(
+      parsed(R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"when": {"user_says": "x"}, "reply": "never"}]})"));
   REQUIRE(script.warnings().size() == 1);
   CHECK(script.warnings()[0].pointer == "/stubs/1");
 }
@@ -173,6 +179,38 @@ TEST_CASE("a document that replaces another keeps the counts of stubs that did n
   CHECK(loaded.stub("a").calls() == 2);
   CHECK(http.get("/v1/models").status == 503);
   CHECK(http.get("/v1/models").status == 200);
+}
+
+TEST_CASE("a request that comes while a script is replaced is answered by the old one or by the new one") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const auto script = [](int version) {
+    const std::string word = std::to_string(version);
+    return ScriptDocument::from_json(
+        parsed(R"({"mock_gateway": 1, "stubs": [{"when": {"user_says": "Hi"}, "times": 1000000, "reply": ")" + word +
+               R"("}, {"when": {"user_says": "never"}, "reply": "stays"}, {"reply": "other )" + word + R"("}]})"));
+  };
+  LoadedScript loaded = script(0).mount(gateway);
+  std::atomic<bool> ended{false};
+  std::atomic<std::size_t> wrong{0};
+  std::atomic<std::size_t> answered{0};
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 4; ++client) {
+    clients.emplace_back([&] {
+      const Http http = Http(gateway).keep_alive();
+      while (!ended) {
+        const Response response = http.chat(Json("Hi"));
+        ++answered;
+        if (response.status != 200 || said(response).find_first_not_of("0123456789") != std::string::npos) ++wrong;
+      }
+    });
+  }
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  for (int version = 1; version <= 300 || (answered < 500 && std::chrono::steady_clock::now() < deadline); ++version)
+    script(version).replace(gateway, loaded);
+  ended = true;
+  for (std::thread& client : clients) client.join();
+  CHECK(answered >= 500);
+  CHECK(wrong == 0);
 }
 
 }  // namespace script_document_test
