@@ -2,8 +2,8 @@
 // share, one that takes only what the documentation lists, a scripted one for reviews. Prints one line of JSON that
 // says where they are, and runs until stdin closes, so that it never outlives the suites.
 //
-// The user's message chooses what the scripted gateways say; see mount_script. Five operations beside the documented
-// ones let a test in another language do what a C++ test does with the Gateway object:
+// The user's message chooses what the scripted gateways say; see script.jsonc and mount_script. Five operations beside
+// the documented ones let a test in another language do what a C++ test does with the Gateway object:
 //   POST /console/keys             {disabled, limit, window_ms, models, fail: [failure…]} -> {id, secret}
 //   POST /console/keys/{id}/state  {state: enabled | disabled | deleted}
 //   GET  /console/arrived?marker   waits until a request whose body contains the marker has arrived
@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -87,43 +88,11 @@ Json after_first_word(const ChatRequest& request) {
   return Json::parse(said.substr(said.find(' ') + 1));
 }
 
-SseDialect lines_ended_by(std::string line_end) {
-  SseDialect dialect = SseDialect().line_end(std::move(line_end));
-  return dialect;
-}
-
-SseDialect without_done() {
-  const SseDialect dialect = SseDialect().done(false);
-  return dialect;
-}
-
 void mount_script(Gateway& gateway) {
   const auto attempts = std::make_shared<Attempts>();
 
-  gateway.chat().reply("I have nothing to say to that.");
-  gateway.chat().when(user_says("capital of France")).reply("Paris.");
-  gateway.chat()
-      .when(user_says("many words"))
-      .reply("Zürich, naïve, 東京 and 👩‍🚀 agree: \"quoted\"\n\ttabbed.");
-  gateway.chat().when(user_says("think")).reply(thinking("Two and two make four.").text("Four."));
-  gateway.chat().when(user_says("refuse")).reply(refusal("I cannot help with that."));
-  gateway.chat().when(user_says("two endings")).reply(choices(text("yes"), text("no").finish_reason("length")));
-  gateway.chat().when(user_says("city as JSON")).reply(json_text({{"city", "Paris"}, {"population", 2102650}}));
-  gateway.chat().when(user_says("another model")).reply(text("Hello.").model("mock-model-2024"));
-  gateway.chat().when(user_says("CRLF")).reply(text("one two three").sse(lines_ended_by("\r\n")));
-  gateway.chat().when(user_says("lone CR")).reply(text("one two three").sse(lines_ended_by("\r")));
-  gateway.chat().when(user_says("no DONE")).reply(text("one two three").sse(without_done()));
-
-  gateway.chat()
-      .when(user_says("weather"), has_tool("get_weather"), !last_is_tool_result())
-      .reply(tool_call("get_weather", {{"city", "Paris"}, {"days", 3}}));
-  gateway.chat().when(tool_result("get_weather", contains("21"))).reply("It is 21 degrees in Paris.");
-  gateway.chat()
-      .when(user_says("weather and time"), has_tool("get_time"), !last_is_tool_result())
-      .reply(
-          tool_call("get_weather", {{"city", "Paris"}, {"days", 3}}).tool_call("get_time", {{"zone", "Europe/Paris"}}));
-  gateway.chat().when(tool_result("get_time", contains("noon"))).reply("It is 21 degrees in Paris at noon.");
-  gateway.chat().when(user_says("no arguments"), has_tool("get_time")).reply(tool_call("get_time"));
+  // A file says what no function is needed for.
+  gateway.load((std::filesystem::path(__FILE__).parent_path() / "script.jsonc").string());
 
   // fail {"status": 429, "times": 1, "retry_after_ms": 5, "id": "…"}: the first `times` requests with this very
   // message fail with their number as the message; the next is told how many there were.
