@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 #include "../core/access.hpp"
+#include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
 #include "../evidence/record.hpp"
 #include "../gateway/gateway.hpp"
@@ -37,6 +39,29 @@ namespace script_documents {
                                const std::vector<std::string>& known) {
   throw GatewayError("the script has no " + what + " \"" + text::printable(name, 60) + "\"" +
                      script_reading::suggestion(name, known));
+}
+
+/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
+/// are none. Without a message when there is no such part.
+ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
+  ScriptProblem problem;
+  problem.pointer = pointer;
+  if (value.is_binary() || value.is_discarded()) problem.message = "this is no JSON";
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) problem.message = "JSON has no such number";
+  if (value.is_string() && !text::is_valid_utf8(value.get_ref<const std::string&>()))
+    problem.message = "the string is not UTF-8";
+  if (value.is_array()) {
+    for (std::size_t index = 0; index < value.size() && problem.message.empty(); ++index)
+      problem = unreadable_part(value[index], pointer + "/" + std::to_string(index));
+  }
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+      if (!text::is_valid_utf8(key)) problem.message = "a key is not UTF-8";
+      if (problem.message.empty()) problem = unreadable_part(member, pointer + json_pointer::token(key));
+      if (!problem.message.empty()) break;
+    }
+  }
+  return problem;
 }
 
 /// Reads one document into a plan.
@@ -209,9 +234,13 @@ std::string ScriptProblem::to_string() const {
 
 ScriptError::ScriptError(std::vector<ScriptProblem> problems)
     : GatewayError([&problems] {
-        std::string text = problems.size() == 1
-                               ? "a script cannot be served"
-                               : "a script cannot be served; " + detail::text::counted(problems.size(), "problem");
+        constexpr std::size_t most = detail::script_reading::most_problems;
+        std::string text = "a script cannot be served";
+        if (problems.size() > most)
+          text += "; the first " + detail::text::counted(most, "problem") + " of more";
+        else if (problems.size() > 1)
+          text += "; " + detail::text::counted(problems.size(), "problem");
+        if (problems.size() > most) problems.erase(problems.begin() + most, problems.end());
         for (const ScriptProblem& problem : problems) text += "\n" + problem.to_string();
         return text;
       }()),
@@ -268,7 +297,11 @@ ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths,
 ScriptDocument ScriptDocument::from_json(const Json& document) {
   auto plan = std::make_shared<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
-  detail::script_documents::add({}, document, *plan, problems);
+  const ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
+  if (unreadable.message.empty())
+    detail::script_documents::add({}, document, *plan, problems);
+  else
+    problems.push_back(unreadable);
   return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
 }
 

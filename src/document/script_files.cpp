@@ -106,6 +106,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
          slash = place.pointer.rfind('/', slash - 1))
       inside = twice.count(place.pointer.substr(0, slash)) > 0;
     if (!twice.insert(place.pointer).second || inside) continue;
+    if (twice.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
         Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" is there twice", true}));

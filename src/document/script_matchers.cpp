@@ -76,12 +76,13 @@ inline constexpr ScriptRow tool_result_of_rows[] = {
     {"call_id", &text, "the call's id", nullptr, true},
     {"text", &text_matcher, "the result's text", nullptr},
 };
+inline constexpr const char* pointer_pattern = R"("pattern":"^(/([^~/]|~[01])*)*$")";
 inline constexpr ScriptRow json_at_rows[] = {
-    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"value", &any, "the value", nullptr, true},
 };
 inline constexpr ScriptRow json_text_at_rows[] = {
-    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"text", &text_matcher, "the string", nullptr, true},
 };
 inline constexpr ScriptRow named_text_rows[] = {
@@ -111,7 +112,7 @@ ScriptType json_text_at_type() { return {"object", nullptr, &json_text_at_table}
 ScriptType named_text() { return {"name, or object", text_or_rows, &named_text_table}; }
 ScriptType header_is_type() { return {"object", nullptr, &header_is_table}; }
 ScriptType list_of_whens() {
-  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when"}})"};
+  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
 /// Whether the object has its keys, and no others; what is wrong is noted.
@@ -219,7 +220,7 @@ inline constexpr ScriptRow when_rows[] = {
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
     {"all", &list_of_whens, "each of these matches", &match_all},
-    {"not", &when, "this does not match", &match_not},
+    {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
 };
 inline constexpr ScriptTable when_table{"when", when_rows, std::size(when_rows)};
 
@@ -281,7 +282,7 @@ inline constexpr ScriptRow text_rows[] = {
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
     {"not", &text_matcher, "this does not match", &match_no_text},
 };
-inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows)};
+inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows), R"("minProperties":1)"};
 
 ScriptType text_matcher() {
   return {"text that is contained, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &text_table};

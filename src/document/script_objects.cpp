@@ -119,7 +119,54 @@ Acceptance acceptance_named(const ScriptNode& node) {
   }
 }
 
+inline constexpr const char* log_probability = R"("maximum":0)";
+inline constexpr ScriptRow top_logprob_rows[] = {
+    {"token", &text, "the token", nullptr, true},
+    {"logprob", &number, "the logarithm of its probability", nullptr, true, log_probability},
+};
+inline constexpr ScriptTable top_logprob_table{"top_logprob", top_logprob_rows, std::size(top_logprob_rows)};
+ScriptType top_logprobs() { return {"list of objects", R"({"type":"array","items":"$rows"})", &top_logprob_table}; }
+
+inline constexpr ScriptRow token_logprob_rows[] = {
+    {"logprob", &number, "the logarithm of the token's probability", nullptr, true, log_probability},
+    {"top", &top_logprobs, "what might have stood in its place; unless set, made up", nullptr},
+};
+inline constexpr ScriptTable token_logprob_table{"logprob", token_logprob_rows, std::size(token_logprob_rows)};
+
+ScriptType logprobs() {
+  return {"list of numbers, or of objects",
+          R"({"type":"array","items":{"anyOf":[{"type":"number","maximum":0},"$rows"]}})", &token_logprob_table};
+}
+
+void add_top_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, top_logprob_table, nullptr);
+  if (reader.noted() > noted) return;
+  static_cast<std::vector<TopLogprob>*>(target)->push_back(
+      {read_value<std::string>(reader, node.at("token")), read_value<double>(reader, node.at("logprob"))});
+}
+
+void add_token_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& tokens = *static_cast<std::vector<TokenLogprob>*>(target);
+  if (node.value.is_number()) return tokens.push_back(node.value.get<double>());
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or an object with \"logprob\"");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, token_logprob_table, nullptr);
+  if (reader.noted() > noted) return;
+  const double logprob = read_value<double>(reader, node.at("logprob"));
+  if (!node.find("top")) return tokens.push_back(logprob);
+  std::vector<TopLogprob> top;
+  reader.read_list(node.at("top"), &add_top_logprob, &top);
+  tokens.emplace_back(logprob, std::move(top));
+}
+
 }  // namespace script_types
+
+std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node) {
+  std::vector<TokenLogprob> tokens;
+  reader.read_list(node, &script_types::add_token_logprob, &tokens);
+  return tokens;
+}
 
 Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
   Pace pace;
