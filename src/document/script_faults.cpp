@@ -84,6 +84,7 @@ Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
   }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
+    if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
     for (const NamedFailure& one : named)
       if (one.failure.status() == status) return one.failure;
     return mock_gateway::failure(status, "forced_failure", "this failure was forced");
@@ -213,6 +214,9 @@ Trigger read_trigger(ScriptReader& reader, const ScriptNode& node) {
   const ScriptNode value = node.at(key.data());
   if (key == "inside_event") {
     script_values::require_list(value, 2, "[event, bytes]");
+    for (std::size_t index = 0; index < 2; ++index)
+      if (read_value<std::size_t>(reader, value.element(index)) == 0)
+        script_reading::fail_expected(value.element(index), "a whole number from 1 on");
     return inside_event(read_value<std::size_t>(reader, value.element(0)),
                         read_value<std::size_t>(reader, value.element(1)));
   }

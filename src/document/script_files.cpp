@@ -131,7 +131,7 @@ std::string foreign_format(const Json& document) {
   if (has(document, "routes") && has(document, "endpointPrefix")) return "a Mockoon environment";
   if (has(document, "data") && has(document["data"], "pairs")) return "a Hoverfly simulation";
   if (has(document, "log") && has(document["log"], "entries"))
-    return "a HAR file; `mock-gateway import` makes a script of it";
+    return "a HAR file, of which `mock-gateway import` makes a script";
   if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
   return "";
 }

@@ -20,13 +20,14 @@ Options& options_of(void* target) { return *static_cast<Options*>(target); }
 // "gateway".
 
 inline constexpr ScriptRow model_rows[] = {
-    {"id", &text, "its id", nullptr, true},
+    {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
 };
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
 ScriptType models() {
-  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string"},"$rows"]}})", &model_table};
+  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string","minLength":1},"$rows"]}})",
+          &model_table};
 }
 
 void require_new_model(const Options& options, const ScriptNode& id) {
@@ -195,7 +196,7 @@ void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
 }
 
 void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
-  key_of(target).name = script_values::text_of(node);
+  key_of(target).name = script_values::key_name(node);
 }
 
 void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {

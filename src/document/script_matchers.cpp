@@ -131,14 +131,20 @@ void match_message(ScriptReader& reader, const ScriptNode& node, void* target) {
                          text_or_any(reader, node, "text")));
 }
 
+void require_text_or_object(const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
+}
+
 void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, tool_result_table)) return;
   add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
 }
 
 void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, tool_result_of_table)) return;
   add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
 }
@@ -160,6 +166,7 @@ void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* targ
 
 void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, named_text_table)) return;
   if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
   add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
@@ -170,8 +177,13 @@ void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target)
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
+void match_key_is(ScriptReader&, const ScriptNode& node, void* target) {
+  add(target, key_is(script_values::key_name(node)));
+}
+
 void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, named_text_table)) return;
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
@@ -215,8 +227,7 @@ inline constexpr ScriptRow when_rows[] = {
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
      &match_header_is},
-    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it",
-     &match<std::string, &key_is>},
+    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
     {"all", &list_of_whens, "each of these matches", &match_all},

@@ -19,7 +19,7 @@ namespace script_reading {
 std::string kind_of(const Json& value) {
   switch (value.type()) {
     case Json::value_t::object: return "an object";
-    case Json::value_t::array: return "a list";
+    case Json::value_t::array: return value.empty() ? "an empty list" : "a list";
     case Json::value_t::string: return "a string";
     case Json::value_t::boolean: return value.get<bool>() ? "true" : "false";
     case Json::value_t::null: return "null";
@@ -44,9 +44,9 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
     least = distance;
     nearest = &one;
   }
-  if (nearest) return "; did you mean \"" + *nearest + "\"?";
+  if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   std::string all;
-  for (const std::string& one : known) all += (all.empty() ? "; known: " : ", ") + one;
+  for (const std::string& one : known) all += (all.empty() ? "; known: " : ", ") + text::printable(one);
   return all;
 }
 
@@ -61,6 +61,17 @@ const char* only_key(const ScriptNode& node, const std::vector<const char*>& key
   std::string all;
   for (const char* key : keys) all += (all.empty() ? "" : ", ") + std::string(key);
   fail(node, std::string(what) + " needs one of: " + all);
+}
+
+const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (std::any_of(keys.begin(), keys.end(), [name = &key](const char* known) { return *name == known; })) continue;
+    throw ScriptMistake{node.member(key, value).pointer,
+                        "unknown key \"" + text::printable(key, 60) + "\"" +
+                            suggestion(key, std::vector<std::string>(keys.begin(), keys.end())),
+                        true};
+  }
+  return only_key(node, keys, what);
 }
 
 void require_not_both(const ScriptNode& node, const char* one, const char* other) {
@@ -105,14 +116,17 @@ void require_limits(const ScriptNode& node, const ScriptRow& row) {
 
 bool is_remark(const std::string& key) { return key == "comment" || key == "$schema" || key.substr(0, 2) == "x-"; }
 
-/// Without the library's name in front, which a problem of a document needs no more than a compiler's message does.
 std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
   std::string_view plain = message;
   // The class and the function are the key's business here.
   for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
     if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
-  return std::string(plain);
+  plain = plain.substr(0, plain.find(". TextMatcher("));  // what C++ has for what no pattern can say
+  std::string names(plain);
+  for (std::size_t call = names.find("()"); call != std::string::npos; call = names.find("()", call))
+    names.erase(call, 2);
+  return names;
 }
 
 /// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as

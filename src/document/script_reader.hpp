@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <string>
 #include <string_view>
@@ -142,6 +143,10 @@ void require_limits(const ScriptNode& node, const ScriptRow& row);
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
 /// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+/// The same for an object that has no other key.
+const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+/// Without the library's name in front, and with names for calls: a key is not called.
+std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
 

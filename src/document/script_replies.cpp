@@ -349,13 +349,23 @@ void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
     }
   }
   const ReplyStep step = read_reply(reader, node);
+  if (step.reply && node.value.is_object() && (node.find("failure") || node.find("raw_reply") || node.find("chunks")))
+    script_reading::fail(node, "a choice is a completion: a failure, a raw reply and chunks are replies of their own");
   if (!step.reply) script_reading::fail(node, "a choice is a completion, with nothing but its content");
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
+Scenario scenario_of(const ScriptNode& node) {
+  try {
+    return scenario(script_values::text_of(node));
+  } catch (const GatewayError& error) {
+    script_reading::fail(node, script_reading::plain_message(error));
+  }
+}
+
 /// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
 ReplyStep scenario_step(const ScriptNode& node) {
-  const Scenario found = scenario(script_values::text_of(node));
+  const Scenario found = script_types::scenario_of(node);
   const auto& data = Access::shared_data(found);
   if (data->row.faults || data->row.first)
     script_reading::fail(node,

@@ -58,6 +58,14 @@ void set_then(ScriptReader&, const ScriptNode& node, void* target) {
   stub_of(target).nothing_more = true;
 }
 
+ScriptType calls() {
+  return {"whole number, or a range",
+          R"({"anyOf":[{"type":"integer","minimum":0},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("at_least":{"type":"integer","minimum":0},"at_most":{"type":"integer","minimum":0},)"
+          R"("between":{"type":"array","items":{"type":"integer","minimum":0},"minItems":2,"maxItems":2}}}]})"};
+}
+
 void set_expect(ScriptReader& reader, const ScriptNode& node, void* target) {
   const Range calls = read_value<Range>(reader, node);
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
@@ -106,9 +114,10 @@ inline constexpr ScriptRow stub_rows[] = {
     {"replies", &replies, "what it answers, one request each; the last stays", &add_replies},
     {"never", &yes, "in place of a reply: it must not be asked", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
-    {"expect", &range, "how many calls verify() expects", &set_expect},
+    {"expect", &calls, "how many calls verify() expects", &set_expect},
     {"times", &positive, "how many requests it answers before it steps aside", &set_times},
-    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority},
+    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority, false,
+     R"("minimum":-2147483648,"maximum":2147483647)"},
     {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
     {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
 };
@@ -273,8 +282,7 @@ void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
     if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
     if (kind == "model") forced.scope = for_model(script_values::text_of(value));
     if (kind == "key") {
-      forced.key = script_values::text_of(value);
-      static_cast<void>(for_key(forced.key));  // throws for a secret
+      forced.key = script_values::key_name(value);
     }
   }
   if (reader.noted() == noted) plan_of(target).failures.push_back(std::move(forced));

@@ -9,6 +9,8 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../keys/secrets.hpp"
+#include "../model/checks.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -35,8 +37,9 @@ ScriptType duration_or_off() {
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
 ScriptType rate_limit() {
-  return {"\"REQUESTS/WINDOW\"",
-          R"({"type":"string","pattern":"^[0-9]{1,9}/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
+  return {
+      "\"REQUESTS/WINDOW\"",
+      R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
 }
 ScriptType timing() {
   return {"duration, or a distribution",
@@ -93,8 +96,16 @@ const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
+const std::string& key_name(const ScriptNode& node) {
+  if (secrets::looks_like_key(text_of(node)))
+    script_reading::fail(node, "this looks like a secret; a key is named by its \"name\", or its id");
+  return text_of(node);
+}
+
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
-  if (!node.value.is_array() || node.value.size() != size) script_reading::fail_expected(node, what);
+  if (!node.value.is_array()) script_reading::fail_expected(node, what);
+  if (node.value.size() != size)
+    script_reading::fail(node, std::string("expected ") + what + ", got " + std::to_string(node.value.size()));
   return node;
 }
 
@@ -168,12 +179,27 @@ Duration require_duration(const ScriptNode& node, std::string_view text, const s
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
 }
 
+/// A time that a pace can have.
+Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
+  const auto time = read_value<Duration>(reader, node);
+  if (time > std::chrono::hours(30 * 24))
+    script_reading::fail(node, "a time of a pace is at most 30 days; the effect \"stall\" waits for ever");
+  return time;
+}
+
 /// The only key of an object that says how a number is drawn.
 const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
-  const char* const key = script_reading::only_key(node, {"uniform", "normal", "log_normal", "recorded"}, what);
-  if (node.value.size() > 1) script_reading::fail(node, std::string("\"") + key + "\" stands alone");
-  return key;
+  return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
+}
+
+std::string header_value(const ScriptNode& node, const std::string& name) {
+  try {
+    require_header_field(name, text_of(node));
+  } catch (const GatewayError& error) {
+    script_reading::fail(node, script_reading::plain_message(error));
+  }
+  return text_of(node);
 }
 
 template <class T>
@@ -235,20 +261,25 @@ Duration read_as(As<Duration>, ScriptReader&, const ScriptNode& node) {
 
 std::optional<Duration> read_as(As<std::optional<Duration>>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value == "off") return std::nullopt;
-  return read_value<Duration>(reader, node);
+  try {
+    return read_value<Duration>(reader, node);
+  } catch (const ScriptMistake& mistake) {
+    const std::size_t got = mistake.message.rfind(", got ");
+    throw ScriptMistake{mistake.pointer, mistake.message.substr(0, got) + ", or \"off\"" + mistake.message.substr(got)};
+  }
 }
 
 Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node) {
-  if (node.value.is_string()) return Timing(read_value<Duration>(reader, node));
+  if (node.value.is_string()) return Timing(script_values::pace_time(reader, node));
   const char* const key =
       script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(key);
   const std::string_view kind = key;
   if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
   script_values::require_list(numbers, 2, "a list of two");
-  const Duration first = read_value<Duration>(reader, numbers.element(0));
+  const Duration first = script_values::pace_time(reader, numbers.element(0));
   if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
-  const Duration second = read_value<Duration>(reader, numbers.element(1));
+  const Duration second = script_values::pace_time(reader, numbers.element(1));
   return kind == "uniform" ? uniform(first, second) : normal(first, second);
 }
 
@@ -271,8 +302,7 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
   if (!node.value.is_object())
     script_reading::fail_expected(node, "\"tokens\", \"words\", \"characters\", or an object such as {\"words\": 2}");
   const std::vector<const char*> keys = {"tokens", "words", "characters", "bytes", "pieces"};
-  const std::string_view key = script_reading::only_key(node, keys, "an object that says how a stream is cut");
-  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const std::string_view key = script_reading::single_key(node, keys, "an object that says how a stream is cut");
   const ScriptNode value = node.at(key.data());
   if (key == "pieces") {
     const auto pieces = script_values::list_of<std::string>(reader, value);
@@ -283,14 +313,15 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
   }
   std::size_t kind = 0;
   while (keys[kind] != key) ++kind;
-  return Chunking(kinds[kind], read_value<std::size_t>(reader, value));
+  const auto count = read_value<std::size_t>(reader, value);
+  if (count == 0) script_reading::fail_expected(value, "a whole number from 1 on");
+  return Chunking(kinds[kind], count);
 }
 
 Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_number()) return Range(node.value.get<double>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or at_least, at_most or between");
-  const std::string_view key = script_reading::only_key(node, {"at_least", "at_most", "between"}, "a range");
-  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const std::string_view key = script_reading::single_key(node, {"at_least", "at_most", "between"}, "a range");
   const ScriptNode value = node.at(key.data());
   if (key == "at_least") return at_least(read_value<double>(reader, value));
   if (key == "at_most") return at_most(read_value<double>(reader, value));
@@ -302,17 +333,18 @@ std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& rea
   return script_values::list_of<std::string>(reader, node);
 }
 
-wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node) {
+wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
   wire::Headers headers;
   for (const auto& [name, value] : node.value.get_ref<const Json::object_t&>()) {
     const ScriptNode field = node.member(name, value);
     if (!value.is_array()) {
-      headers.add(name, script_values::text_of(field));
+      headers.add(name, script_values::header_value(field, name));
       continue;
     }
     if (value.empty()) script_reading::fail(field, "a list without a value");
-    for (std::string& line : script_values::list_of<std::string>(reader, field)) headers.add(name, std::move(line));
+    for (std::size_t index = 0; index < value.size(); ++index)
+      headers.add(name, script_values::header_value(field.element(index), name));
   }
   return headers;
 }

@@ -105,6 +105,8 @@ namespace script_values {
 
 /// The element of a list whose length was checked.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+/// The name or id of a key. Throws ScriptMistake for something that looks like a secret.
+const std::string& key_name(const ScriptNode& node);
 /// A limit that lets something pass.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 /// One of these words; its index.
