@@ -33,6 +33,8 @@ const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
       {"reply", &script_types::reply},
       {"written_reply", &script_types::written_reply},
       {"fault", &script_types::fault},
+      {"effect", &script_types::effect},
+      {"connection_fault", &script_types::connection_fault},
       {"failure", &script_types::failure},
       {"stub", &script_types::stub},
       {"tool_call", &script_types::tool_call_type},

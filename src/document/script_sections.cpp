@@ -290,10 +290,16 @@ void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 // "chaos".
 
+ScriptType interim() {
+  return {"connection fault",
+          R"({"allOf":[{"$ref":"#/$defs/connection_fault"},{"anyOf":[{"enum":["unsolicited_continue","early_hints"]},)"
+          R"({"type":"object","required":["early_hints"]}]}]})"};
+}
+
 inline constexpr ScriptRow chaos_rows[] = {
     {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
     {"pace", &pace, "slows the reply", nullptr},
-    {"interim", &connection_fault, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
+    {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
     {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
     {"before_headers", &yes, "trigger", nullptr},
     {"after_headers", &yes, "trigger", nullptr},

@@ -75,9 +75,10 @@ class Vocabulary {
       walk(value, schema_.at(Json::json_pointer(target)), target);
     }
     if (type.contains("enum")) unused_.erase(word(place, value));
-    if (type.contains("anyOf")) {
-      for (std::size_t index = 0; index < type["anyOf"].size(); ++index)
-        walk(value, type["anyOf"][index], place + "/anyOf/" + std::to_string(index));
+    for (const std::string several : {"anyOf", "allOf"}) {
+      if (!type.contains(several)) continue;
+      for (std::size_t index = 0; index < type[several].size(); ++index)
+        walk(value, type[several][index], place + "/" + several + "/" + std::to_string(index));
     }
     if (value.is_array() && type.contains("items")) {
       for (const Json& element : value) walk(element, type["items"], place + "/items");

@@ -116,7 +116,8 @@ TEST_CASE("a document says how the gateway starts") {
 }
 
 TEST_CASE("a mistake is told with its line, a caret, and what is near") {
-  const File file("{\n  \"mock_gateway\": 1,\n  \"stubs\": [\n    {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n  ]\n}\n");
+  const File file(
+      "{\n  \"mock_gateway\": 1,\n  \"stubs\": [\n    {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n  ]\n}\n");
   std::string message;
   try {
     static_cast<void>(ScriptDocument::read({file.path()}));
@@ -127,9 +128,10 @@ TEST_CASE("a mistake is told with its line, a caret, and what is near") {
     CHECK(error.problems()[0].column == 15);
     CHECK(error.problems()[0].pointer == "/stubs/0/when/user_say");
   }
-  CHECK(has_part(message, file.path() + ":4:15: /stubs/0/when/user_say: unknown key \"user_say\"; did you mean \"user_says\"?\n"
-                          "      {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n"
-                          "                ^"));
+  CHECK(has_part(message, file.path() +
+                              ":4:15: /stubs/0/when/user_say: unknown key \"user_say\"; did you mean \"user_says\"?\n"
+                              "      {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n"
+                              "                ^"));
   CHECK(has_part(message, "unknown key \"repply\"; did you mean \"reply\"?"));
   CHECK(has_part(message, "/stubs/0: a stub needs one of: reply, replies, never"));
 }
@@ -137,7 +139,8 @@ TEST_CASE("a mistake is told with its line, a caret, and what is near") {
 TEST_CASE("problems name the value and what was expected") {
   CHECK(problems_of(R"({"mock_gateway": 2})") ==
         Texts{"/mock_gateway: this release reads version 1 of the format, and this says 2"});
-  CHECK(problems_of(R"({"stubs": []})") == Texts{": no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
+  CHECK(problems_of(R"({"stubs": []})") ==
+        Texts{": no script of mock_gateway: it begins with {\"mock_gateway\": 1, …}"});
   CHECK(problems_of(R"({"fixtures": [{"match": {"userMessage": "x"}, "response": {}}]})") ==
         Texts{": this looks like an aimock fixture file, and is no script of mock_gateway"});
   CHECK(problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "every": 20}}]})") ==
@@ -149,8 +152,8 @@ TEST_CASE("problems name the value and what was expected") {
 }
 
 TEST_CASE("a stub that an earlier one hides is a warning at its line") {
-  const ScriptDocument script = ScriptDocument::from_json(parsed(
-      R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"when": {"user_says": "x"}, "reply": "never"}]})"));
+  const ScriptDocument script = ScriptDocument::from_json(
+      parsed(R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"when": {"user_says": "x"}, "reply": "never"}]})"));
   REQUIRE(script.warnings().size() == 1);
   CHECK(script.warnings()[0].pointer == "/stubs/1");
 }
