@@ -90,7 +90,7 @@ inline constexpr ScriptRow named_text_rows[] = {
     {"value", &text_matcher, "its value", nullptr},
 };
 inline constexpr ScriptRow header_is_rows[] = {
-    {"name", &text, "its name", nullptr, true},
+    {"name", &text, "its name", nullptr, true, R"("pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")"},
     {"value", &text, "exactly its value", nullptr, true},
 };
 inline constexpr ScriptTable message_table{"message_is", message_rows, std::size(message_rows)};
@@ -227,7 +227,8 @@ inline constexpr ScriptRow when_rows[] = {
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
      &match_header_is},
-    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is},
+    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
+     R"("minLength":1)"},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
     {"all", &list_of_whens, "each of these matches", &match_all},

@@ -214,8 +214,8 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 inline constexpr ScriptRow scope_rows[] = {
     {"operation", &operation, "an operation", nullptr},
-    {"key", &text, "a key, by name or id", nullptr},
-    {"model", &text, "a model", nullptr},
+    {"key", &text, "a key, by name or id", nullptr, false, R"("minLength":1)"},
+    {"model", &text, "a model", nullptr, false, R"("minLength":1)"},
 };
 inline constexpr ScriptTable scope_table{
     "for", scope_rows, std::size(scope_rows),
@@ -318,6 +318,7 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
     {"when", &when, "strikes only these requests", nullptr},
+    {"headers", &headers, "with failure: response headers", nullptr},
     {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
     {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
     {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
@@ -336,7 +337,8 @@ inline constexpr ScriptTable chaos_table{
     R"({"required":["after_events"]},{"required":["after_tokens"]},{"required":["after_bytes"]},)"
     R"({"required":["inside_event"]},{"required":["inside_character"]},{"required":["before_done"]},)"
     R"({"required":["at_end"]},{"required":["at_any_event"]},{"required":["at_any_token"]},)"
-    R"({"required":["at_any_byte"]}]}],"dependentRequired":{"before_headers":["effect"],"after_headers":["effect"],)"
+    R"({"required":["at_any_byte"]}]}],"dependentRequired":{"headers":["failure"],)"
+    R"("before_headers":["effect"],"after_headers":["effect"],)"
     R"("after_events":["effect"],"after_tokens":["effect"],"after_bytes":["effect"],"inside_event":["effect"],)"
     R"("inside_character":["effect"],"before_done":["effect"],"at_end":["effect"],"at_any_event":["effect"],)"
     R"("at_any_token":["effect"],"at_any_byte":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
@@ -370,11 +372,14 @@ Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_vie
 Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view kind =
       script_reading::only_key(node, {"failure", "pace", "interim", "effect"}, "a rule of chaos");
-  if (kind != "failure") require_no_failure_key(node, true);
+  if (kind != "failure") {
+    require_no_failure_key(node, true);
+    if (node.find("headers")) script_reading::fail(node.at("headers"), "\"headers\" belongs beside \"failure\"");
+  }
   for (const char* key : chaos_triggers)
     if (kind != "effect" && node.find(key))
       script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
-  if (kind == "failure") return Chaos(read_failure(reader, node));
+  if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
   if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
   script_reading::only_key(node, {std::begin(chaos_triggers), std::end(chaos_triggers)}, "a rule with an effect");
