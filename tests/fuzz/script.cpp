@@ -76,7 +76,8 @@ class Target {
               "a problem is nowhere: " + problem.to_string());
     try {
       const ScriptDocument script = ScriptDocument::from_json(document);
-      require(errors.empty(), "what is no problem of a value is one of its text: " + errors.front().message);
+      for (const ScriptProblem& problem : errors)
+        found("what is no problem of a value is one of its text: " + problem.to_string());
       if (!has_duplicates) mount(script, document);
     } catch (const ScriptError& error) {
       require(!errors.empty(), std::string("a value has problems that its text has not: ") + error.what());
