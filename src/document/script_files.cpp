@@ -94,6 +94,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
     for (std::size_t line = 1; line < problem.line && rest.find('\n') != std::string_view::npos; ++line)
       rest.remove_prefix(rest.find('\n') + 1);
     problem.source = std::string(rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size())));
+    script_reading::hide_keys(problem.source);
     problems.push_back(std::move(problem));
     return false;
   }

@@ -129,8 +129,6 @@ std::string plain_message(const std::exception& exception) {
   return names;
 }
 
-/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
-/// many characters as before, so that columns stay.
 void hide_keys(std::string& text) {
   constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   for (std::size_t at = text.find("sk-"); at != std::string::npos; at = text.find("sk-", at + 1)) {
@@ -176,7 +174,9 @@ ScriptProblem ScriptSource::problem(Severity severity, const ScriptMistake& mist
   problem.severity = severity;
   problem.file = file;
   problem.pointer = mistake.pointer;
-  problem.message = mistake.message;
+  // It may quote a key or a value.
+  constexpr std::size_t longest = 2000;
+  problem.message = text::printable(mistake.message, longest);
   script_reading::hide_keys(problem.pointer);
   script_reading::hide_keys(problem.message);
   const auto place = places.find(mistake.pointer);

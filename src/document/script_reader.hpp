@@ -145,6 +145,9 @@ void require_not_both(const ScriptNode& node, const char* one, const char* other
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
 /// The same for an object that has no other key.
 const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
+/// many characters as before, so that columns stay.
+void hide_keys(std::string& text);
 /// Without the library's name in front, and with names for calls: a key is not called.
 std::string plain_message(const std::exception& exception);
 
