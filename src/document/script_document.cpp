@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
 #include "../core/access.hpp"
+#include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
 #include "../evidence/record.hpp"
 #include "../gateway/gateway.hpp"
@@ -41,11 +43,40 @@ namespace script_documents {
                      script_reading::suggestion(name, known));
 }
 
-std::string text_of(const std::vector<ScriptProblem>& problems) {
+/// Takes what is beyond the most that are told away.
+std::string text_of(std::vector<ScriptProblem>& problems) {
+  constexpr std::size_t most = script_reading::most_problems;
   std::string text = "a script cannot be served";
-  if (problems.size() > 1) text += "; " + text::counted(problems.size(), "problem");
+  if (problems.size() > most)
+    text += "; the first " + text::counted(most, "problem") + " of more";
+  else if (problems.size() > 1)
+    text += "; " + text::counted(problems.size(), "problem");
+  if (problems.size() > most) problems.erase(problems.begin() + most, problems.end());
   for (const ScriptProblem& problem : problems) text += "\n" + problem.to_string();
   return text;
+}
+
+/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
+/// are none. Without a message when there is no such part.
+ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
+  ScriptProblem problem;
+  problem.pointer = pointer;
+  if (value.is_binary() || value.is_discarded()) problem.message = "this is no JSON";
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) problem.message = "JSON has no such number";
+  if (value.is_string() && !text::is_valid_utf8(value.get_ref<const std::string&>()))
+    problem.message = "the string is not UTF-8";
+  if (value.is_array()) {
+    for (std::size_t index = 0; index < value.size() && problem.message.empty(); ++index)
+      problem = unreadable_part(value[index], pointer + "/" + std::to_string(index));
+  }
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+      if (!text::is_valid_utf8(key)) problem.message = "a key is not UTF-8";
+      if (problem.message.empty()) problem = unreadable_part(member, pointer + json_pointer::token(key));
+      if (!problem.message.empty()) break;
+    }
+  }
+  return problem;
 }
 
 /// Reads one document into a plan.
@@ -279,7 +310,11 @@ ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths,
 ScriptDocument ScriptDocument::from_json(const Json& document) {
   auto plan = std::make_shared<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
-  detail::script_documents::add({}, document, *plan, problems);
+  const ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
+  if (unreadable.message.empty())
+    detail::script_documents::add({}, document, *plan, problems);
+  else
+    problems.push_back(unreadable);
   return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
 }
 

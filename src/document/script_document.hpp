@@ -36,9 +36,10 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// Script documents that cannot be served. what() has all problems, at most twenty.
+/// Script documents that cannot be served. what() has all problems.
 class ScriptError : public GatewayError {
  public:
+  /// Of more than twenty problems the first twenty are kept, and what() says that there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
   // Defined in the .cpp: a file that copies one need not compile it.
   ScriptError(const ScriptError& other);

@@ -84,6 +84,7 @@ Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
   }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
+    if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
     for (const NamedFailure& one : named)
       if (one.failure.status() == status) return one.failure;
     return mock_gateway::failure(status, "forced_failure", "this failure was forced");
@@ -110,7 +111,11 @@ inline constexpr ScriptRow fault_rows[] = {
     {"at_end", &yes, "after the last event, before the body is terminated", nullptr},
     {"effect", &effect, "what happens there", nullptr, true},
 };
-inline constexpr ScriptTable fault_table{"fault", fault_rows, std::size(fault_rows)};
+inline constexpr ScriptTable fault_table{
+    "fault", fault_rows, std::size(fault_rows),
+    R"("oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},{"required":["after_events"]},)"
+    R"({"required":["after_tokens"]},{"required":["after_bytes"]},{"required":["inside_event"]},)"
+    R"({"required":["inside_character"]},{"required":["before_done"]},{"required":["at_end"]}])"};
 
 ScriptType fault() { return {"object with a trigger and an effect", nullptr, &fault_table}; }
 
@@ -128,7 +133,11 @@ inline constexpr ScriptRow effect_rows[] = {
     {"error_event_failure", &failure, "an event with the body of a failure, then the end", nullptr},
     {"wrong_content_length", &whole, "a Content-Length that is wrong by so many bytes", nullptr},
 };
-inline constexpr ScriptTable effect_table{"effect", effect_rows, std::size(effect_rows)};
+inline constexpr ScriptTable effect_table{
+    "effect", effect_rows, std::size(effect_rows),
+    R"("oneOf":[{"required":["stall"]},{"required":["stall_at_gate"]},{"required":["garbage"]},)"
+    R"({"required":["garbage_base64"]},{"required":["error_event"]},{"required":["error_event_failure"]},)"
+    R"({"required":["wrong_content_length"]}])"};
 
 ScriptType effect() {
   return {"name, or object with one key",
@@ -148,13 +157,15 @@ inline constexpr ScriptTable slow_body_table{"slow_body", slow_body_rows, std::s
 ScriptType slow_body_type() { return {"object", nullptr, &slow_body_table}; }
 
 inline constexpr ScriptRow connection_fault_rows[] = {
-    {"garbage_on_accept", &text, "this text at once, then the end", nullptr},
+    {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"},
     {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr},
     {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr},
     {"reply_before_body", &failure, "answers before the body has come", nullptr},
 };
-inline constexpr ScriptTable connection_fault_table{"connection fault", connection_fault_rows,
-                                                    std::size(connection_fault_rows)};
+inline constexpr ScriptTable connection_fault_table{
+    "connection fault", connection_fault_rows, std::size(connection_fault_rows),
+    R"("oneOf":[{"required":["garbage_on_accept"]},{"required":["early_hints"]},{"required":["slow_body"]},)"
+    R"({"required":["reply_before_body"]}])"};
 
 ScriptType connection_fault() {
   return {"name, or object with one key",
@@ -171,14 +182,19 @@ bool is_failure_key(const std::string& key) {
   return key == "failure" || key == "error_body" || key == "content_type";
 }
 
+void require_no_failure_key(const ScriptNode& node, bool content_type) {
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (key != "failure" && is_failure_key(key) && (content_type || key != "content_type"))
+      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
+  }
+}
+
 Failure read_failure(ScriptReader& reader, const ScriptNode& node) {
   Failure failure = script_types::bare_failure(reader, node.at("failure"));
-  if (node.find("retry_after") && node.find("retry_after_text"))
-    script_reading::fail(node, "\"retry_after\" and \"retry_after_text\" exclude each other");
+  script_reading::require_not_both(node, "retry_after", "retry_after_text");
   for (const ScriptRow& row : script_types::failure_setters)
     if (node.find(row.name)) reader.guarded(node.at(row.name), row.apply, &failure);
-  if (node.find("error_body") && node.find("error_json"))
-    script_reading::fail(node, "\"error_body\" and \"error_json\" exclude each other");
+  script_reading::require_not_both(node, "error_body", "error_json");
   if (node.find("error_body")) {
     const std::string& body = script_values::text_of(node.at("error_body"));
     failure = node.find("content_type") ? failure.body(body, script_values::text_of(node.at("content_type")))
@@ -198,6 +214,9 @@ Trigger read_trigger(ScriptReader& reader, const ScriptNode& node) {
   const ScriptNode value = node.at(key.data());
   if (key == "inside_event") {
     script_values::require_list(value, 2, "[event, bytes]");
+    for (std::size_t index = 0; index < 2; ++index)
+      if (read_value<std::size_t>(reader, value.element(index)) == 0)
+        script_reading::fail_expected(value.element(index), "a whole number from 1 on");
     return inside_event(read_value<std::size_t>(reader, value.element(0)),
                         read_value<std::size_t>(reader, value.element(1)));
   }
@@ -224,6 +243,8 @@ Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
       default: return duplicate_event();
     }
   }
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "the name of an effect, or an object such as {\"stall\": \"2s\"}");
   const std::size_t noted = reader.noted();
   reader.read_object(node, script_types::effect_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
@@ -261,6 +282,9 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
       default: return early_hints();
     }
   }
+  if (!node.value.is_object())
+    script_reading::fail_expected(
+        node, "the name of a connection fault, or an object such as {\"garbage_on_accept\": \"text\"}");
   const std::size_t noted = reader.noted();
   reader.read_object(node, script_types::connection_fault_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();

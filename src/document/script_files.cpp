@@ -94,6 +94,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
     for (std::size_t line = 1; line < problem.line && rest.find('\n') != std::string_view::npos; ++line)
       rest.remove_prefix(rest.find('\n') + 1);
     problem.source = std::string(rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size())));
+    script_reading::hide_keys(problem.source);
     problems.push_back(std::move(problem));
     return false;
   }
@@ -106,6 +107,7 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
          slash = place.pointer.rfind('/', slash - 1))
       inside = twice.count(place.pointer.substr(0, slash)) > 0;
     if (!twice.insert(place.pointer).second || inside) continue;
+    if (twice.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
         Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" is there twice", true}));
@@ -130,7 +132,7 @@ std::string foreign_format(const Json& document) {
   if (has(document, "routes") && has(document, "endpointPrefix")) return "a Mockoon environment";
   if (has(document, "data") && has(document["data"], "pairs")) return "a Hoverfly simulation";
   if (has(document, "log") && has(document["log"], "entries"))
-    return "a HAR file; `mock-gateway import` makes a script of it";
+    return "a HAR file, of which `mock-gateway import` makes a script";
   if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
   return "";
 }

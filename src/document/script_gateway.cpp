@@ -5,7 +5,9 @@
 
 #include "../core/access.hpp"
 #include "../core/text.hpp"
+#include "../evidence/judging.hpp"
 #include "../gateway/option_values.hpp"
+#include "../keys/key_store.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
@@ -18,25 +20,38 @@ Options& options_of(void* target) { return *static_cast<Options*>(target); }
 // "gateway".
 
 inline constexpr ScriptRow model_rows[] = {
-    {"id", &text, "its id", nullptr, true},
+    {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
 };
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
 ScriptType models() {
-  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string"},"$rows"]}})", &model_table};
+  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string","minLength":1},"$rows"]}})",
+          &model_table};
+}
+
+void require_new_model(const Options& options, const ScriptNode& id) {
+  if (script_values::text_of(id).empty()) script_reading::fail(id, "a model's id must not be empty");
+  for (const auto& model : Access::data(options).models) {
+    if (model.id == script_values::text_of(id))
+      script_reading::fail(id, "the model \"" + text::printable(model.id, 60) + "\" is there twice");
+  }
 }
 
 void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   Options& options = options_of(target);
   if (node.value.is_string()) {
+    require_new_model(options, node);
     options = options.model(script_values::text_of(node));
     return;
   }
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "a model's id, or an object such as {\"id\": \"fast\"}");
   const std::size_t noted = reader.noted();
   reader.read_object(node, model_table, nullptr);
   if (reader.noted() > noted) return;
   const std::string id = script_values::text_of(node.at("id"));
+  require_new_model(options, node.at("id"));
   options = node.find("owner") ? options.model(id, script_values::text_of(node.at("owner"))) : options.model(id);
 }
 
@@ -45,7 +60,7 @@ void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
 }
 
 void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const RateLimit limit = read_value<RateLimit>(reader, node);
+  const RateLimit limit = script_values::require_limit(reader, node);
   options_of(target) = options_of(target).limit(limit.requests, limit.window);
 }
 
@@ -98,36 +113,61 @@ void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* targ
                                                          read_value<std::size_t>(reader, node.at("bytes")));
 }
 
+void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
+  const std::string& code = script_values::text_of(node);
+  require_finding_code(code);
+  options_of(target) = options_of(target).without_finding(code);
+}
+
 void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
-  for (const std::string& code : read_value<std::vector<std::string>>(reader, node))
-    options_of(target) = options_of(target).without_finding(code);
+  reader.read_list(node, &add_without_finding, target);
+}
+
+void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
+  key_store::require_secret(script_values::text_of(node));
+  options_of(target) = options_of(target).api_key(script_values::text_of(node));
+}
+
+/// A time after which something is ended, which is not 0.
+template <auto Setter>
+void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const auto time = read_value<std::optional<Duration>>(reader, node);
+  if (time && *time <= Duration{0}) script_reading::fail(node, "expected a time longer than 0");
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+void set_gateway_pace(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Pace pace = read_value<Pace>(reader, node);
+  if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
+    script_reading::fail(node.at("chunked"), "\"pieces\" fit one reply: they belong there");
+  options_of(target) = options_of(target).pace(pace);
 }
 
 inline constexpr ScriptRow gateway_rows[] = {
-    {"host", &text, "address or name to listen on", &SetBy<&Options::host>::apply},
+    {"host", &text, "address or name to listen on", &SetBy<&Options::host>::apply, false, R"("minLength":1)"},
     {"port", &count, "0: a free one", &SetBy<&Options::port>::apply, false, R"("maximum":65535)"},
     {"models", &models, "the models that it serves; mock-model unless set", &set_models},
-    {"api_key", &text, "the secret of the default key", &SetBy<&Options::api_key>::apply},
+    {"api_key", &text, "the secret of the default key", &set_api_key, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"limit", &rate_limit, "a limit that all keys share", &set_limit},
     {"seed", &count, "decides everything generated", &set_seed},
     {"clock", &clock, "by which everything scripted is done", &set_clock},
     {"profile", &profile, "whose shapes replies and errors have", &set_profile},
     {"acceptance", &acceptance, "what requests may hold", &SetBy<&Options::acceptance>::apply},
-    {"pace", &pace, "how fast it answers", &SetBy<&Options::pace>::apply},
+    {"pace", &pace, "how fast it answers", &set_gateway_pace},
     {"max_n", &positive, "the largest `n` accepted", &SetBy<&Options::max_n>::apply},
     {"max_body", &positive, "the largest request body in bytes", &SetBy<&Options::max_body>::apply},
     {"max_head", &positive, "the largest request head in bytes", &SetBy<&Options::max_head>::apply, false,
      R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
     {"read_timeout", &duration, "real time without a byte of an unfinished request",
-     &SetBy<&Options::read_timeout>::apply},
-    {"head_timeout", &duration, "real time that a head may take", &SetBy<&Options::head_timeout>::apply},
-    {"body_timeout", &duration, "real time that a body may take", &SetBy<&Options::body_timeout>::apply},
-    {"write_timeout", &duration, "real time without the client taking a byte", &SetBy<&Options::write_timeout>::apply},
+     &set_timeout<&Options::read_timeout>},
+    {"head_timeout", &duration, "real time that a head may take", &set_timeout<&Options::head_timeout>},
+    {"body_timeout", &duration, "real time that a body may take", &set_timeout<&Options::body_timeout>},
+    {"write_timeout", &duration, "real time without the client taking a byte", &set_timeout<&Options::write_timeout>},
     {"idle_timeout", &duration, "real time after which an idle connection is closed",
-     &SetBy<&Options::idle_timeout>::apply},
+     &set_timeout<&Options::idle_timeout>},
     {"stall_guard", &duration_or_off, "real time after which a wait without end is ended",
-     &SetBy<&Options::stall_guard>::apply},
+     &set_timeout<&Options::stall_guard>},
     {"unmatched", &unmatched, "what becomes of requests that no stub answers", &set_unmatched},
     {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
 };
@@ -141,7 +181,9 @@ ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
 
 void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.options = key.options.secret(script_values::text_of(node));
+  key.secret = script_values::text_of(node);
+  key_store::require_secret(key.secret);
+  key.options = key.options.secret(key.secret);
 }
 
 ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
@@ -154,9 +196,7 @@ void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
 }
 
 void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.name = script_values::text_of(node);
-  if (key.name.empty()) script_reading::fail(node, "a key's name must not be empty");
+  key_of(target).name = script_values::key_name(node);
 }
 
 void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -173,15 +213,14 @@ void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* targ
 
 void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.limit = read_value<RateLimit>(reader, node);
-  if (key.limit->requests == 0 || key.limit->window <= Duration{0})
-    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+  key.limit = script_values::require_limit(reader, node);
   key.options = key.options.limit(key.limit->requests, key.limit->window);
 }
 
 inline constexpr ScriptRow key_rows[] = {
     {"name", &text, "its description, by which the document refers to it", &set_key_name, true, R"("minLength":1)"},
-    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret},
+    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
+     R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
@@ -197,6 +236,8 @@ void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   for (const ScriptedKey& other : static_cast<ScriptPlan*>(target)->keys) {
     if (!key.name.empty() && other.name == key.name)
       script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+    if (!key.secret.empty() && other.secret == key.secret)
+      script_reading::fail(node.at("secret"), "another key has this secret");
   }
   static_cast<ScriptPlan*>(target)->keys.push_back(std::move(key));
 }

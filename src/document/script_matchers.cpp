@@ -76,12 +76,13 @@ inline constexpr ScriptRow tool_result_of_rows[] = {
     {"call_id", &text, "the call's id", nullptr, true},
     {"text", &text_matcher, "the result's text", nullptr},
 };
+inline constexpr const char* pointer_pattern = R"("pattern":"^(/([^~/]|~[01])*)*$")";
 inline constexpr ScriptRow json_at_rows[] = {
-    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"value", &any, "the value", nullptr, true},
 };
 inline constexpr ScriptRow json_text_at_rows[] = {
-    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"text", &text_matcher, "the string", nullptr, true},
 };
 inline constexpr ScriptRow named_text_rows[] = {
@@ -89,7 +90,7 @@ inline constexpr ScriptRow named_text_rows[] = {
     {"value", &text_matcher, "its value", nullptr},
 };
 inline constexpr ScriptRow header_is_rows[] = {
-    {"name", &text, "its name", nullptr, true},
+    {"name", &text, "its name", nullptr, true, R"("pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")"},
     {"value", &text, "exactly its value", nullptr, true},
 };
 inline constexpr ScriptTable message_table{"message_is", message_rows, std::size(message_rows)};
@@ -111,7 +112,7 @@ ScriptType json_text_at_type() { return {"object", nullptr, &json_text_at_table}
 ScriptType named_text() { return {"name, or object", text_or_rows, &named_text_table}; }
 ScriptType header_is_type() { return {"object", nullptr, &header_is_table}; }
 ScriptType list_of_whens() {
-  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when"}})"};
+  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
 /// Whether the object has its keys, and no others; what is wrong is noted.
@@ -130,14 +131,20 @@ void match_message(ScriptReader& reader, const ScriptNode& node, void* target) {
                          text_or_any(reader, node, "text")));
 }
 
+void require_text_or_object(const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
+}
+
 void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, tool_result_table)) return;
   add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
 }
 
 void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, tool_result_of_table)) return;
   add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
 }
@@ -159,6 +166,7 @@ void match_json_text_at(ScriptReader& reader, const ScriptNode& node, void* targ
 
 void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, named_text_table)) return;
   if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
   add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
@@ -169,8 +177,13 @@ void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target)
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
+void match_key_is(ScriptReader&, const ScriptNode& node, void* target) {
+  add(target, key_is(script_values::key_name(node)));
+}
+
 void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, named_text_table)) return;
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
@@ -214,12 +227,12 @@ inline constexpr ScriptRow when_rows[] = {
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
      &match_header_is},
-    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it",
-     &match<std::string, &key_is>},
+    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
+     R"("minLength":1)"},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
     {"all", &list_of_whens, "each of these matches", &match_all},
-    {"not", &when, "this does not match", &match_not},
+    {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
 };
 inline constexpr ScriptTable when_table{"when", when_rows, std::size(when_rows)};
 
@@ -281,7 +294,7 @@ inline constexpr ScriptRow text_rows[] = {
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
     {"not", &text_matcher, "this does not match", &match_no_text},
 };
-inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows)};
+inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows), R"("minProperties":1)"};
 
 ScriptType text_matcher() {
   return {"text that is contained, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &text_table};

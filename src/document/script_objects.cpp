@@ -15,7 +15,8 @@ inline constexpr ScriptRow pace_rows[] = {
     {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Pace::tokens_per_second>::apply},
     {"chunked", &chunking, "how a stream is cut into deltas", &SetBy<&Pace::chunked>::apply},
 };
-inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows)};
+inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows),
+                                        R"("not":{"required":["every","tokens_per_second"]})"};
 
 ScriptType pace() { return {"pace", nullptr, &pace_table}; }
 
@@ -25,6 +26,11 @@ using DialectSetter = SseDialect (SseDialect::*)(V) const;
 template <class V, DialectSetter<V> Setter>
 void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);
+}
+
+void set_retry(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& dialect = *static_cast<SseDialect*>(target);
+  dialect = dialect.retry(read_value<Duration>(reader, node));
 }
 
 inline constexpr ScriptRow dialect_rows[] = {
@@ -39,8 +45,7 @@ inline constexpr ScriptRow dialect_rows[] = {
      &set_dialect<bool, &SseDialect::byte_order_mark>},
     {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
     {"ids", &boolean, "whether each event has an `id:` field, its number", &set_dialect<bool, &SseDialect::ids>},
-    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds",
-     &set_dialect<std::optional<Duration>, &SseDialect::retry>},
+    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds", &set_retry},
     {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data",
      &set_dialect<bool, &SseDialect::multi_line_data>},
     {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
@@ -119,7 +124,54 @@ Acceptance acceptance_named(const ScriptNode& node) {
   }
 }
 
+inline constexpr const char* log_probability = R"("maximum":0)";
+inline constexpr ScriptRow top_logprob_rows[] = {
+    {"token", &text, "the token", nullptr, true},
+    {"logprob", &number, "the logarithm of its probability", nullptr, true, log_probability},
+};
+inline constexpr ScriptTable top_logprob_table{"top_logprob", top_logprob_rows, std::size(top_logprob_rows)};
+ScriptType top_logprobs() { return {"list of objects", R"({"type":"array","items":"$rows"})", &top_logprob_table}; }
+
+inline constexpr ScriptRow token_logprob_rows[] = {
+    {"logprob", &number, "the logarithm of the token's probability", nullptr, true, log_probability},
+    {"top", &top_logprobs, "what might have stood in its place; unless set, made up", nullptr},
+};
+inline constexpr ScriptTable token_logprob_table{"logprob", token_logprob_rows, std::size(token_logprob_rows)};
+
+ScriptType logprobs() {
+  return {"list of numbers, or of objects",
+          R"({"type":"array","items":{"anyOf":[{"type":"number","maximum":0},"$rows"]}})", &token_logprob_table};
+}
+
+void add_top_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, top_logprob_table, nullptr);
+  if (reader.noted() > noted) return;
+  static_cast<std::vector<TopLogprob>*>(target)->push_back(
+      {read_value<std::string>(reader, node.at("token")), read_value<double>(reader, node.at("logprob"))});
+}
+
+void add_token_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& tokens = *static_cast<std::vector<TokenLogprob>*>(target);
+  if (node.value.is_number()) return tokens.push_back(node.value.get<double>());
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or an object with \"logprob\"");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, token_logprob_table, nullptr);
+  if (reader.noted() > noted) return;
+  const double logprob = read_value<double>(reader, node.at("logprob"));
+  if (!node.find("top")) return tokens.push_back(logprob);
+  std::vector<TopLogprob> top;
+  reader.read_list(node.at("top"), &add_top_logprob, &top);
+  tokens.emplace_back(logprob, std::move(top));
+}
+
 }  // namespace script_types
+
+std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node) {
+  std::vector<TokenLogprob> tokens;
+  reader.read_list(node, &script_types::add_token_logprob, &tokens);
+  return tokens;
+}
 
 Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
   Pace pace;
@@ -136,16 +188,19 @@ SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node)
 }
 
 TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node) {
-  std::int64_t tokens[] = {0, 0};
-  if (node.find("prompt_tokens")) tokens[0] = read_value<std::int64_t>(reader, node.at("prompt_tokens"));
-  if (node.find("completion_tokens")) tokens[1] = read_value<std::int64_t>(reader, node.at("completion_tokens"));
-  TokenUsage usage(tokens[0], tokens[1]);
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::usage_table, nullptr, false);
+  if (reader.noted() > noted) throw ScriptMistake();
+  TokenUsage usage(read_value<std::int64_t>(reader, node.at("prompt_tokens")),
+                   read_value<std::int64_t>(reader, node.at("completion_tokens")));
   reader.read_object(node, script_types::usage_table, &usage);
   return usage;
 }
 
 Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return script_types::acceptance_named(node);
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches");
   Acceptance acceptance;
   if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
   reader.read_object(node, script_types::acceptance_table, &acceptance);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <string>
 #include <string_view>
@@ -72,6 +73,9 @@ struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
   std::size_t count;
+  /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
+  /// the same.
+  const char* rules = "";
 };
 
 /// A text that documents are in, and where each value of it stands.
@@ -91,7 +95,7 @@ class ScriptReader {
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// How many mistakes and warnings there are.
+  /// How many mistakes there are.
   std::size_t noted() const { return noted_; }
   void warn(const std::string& pointer, const std::string& message);
   /// The gate of that name, one for all documents that are read together.
@@ -99,9 +103,10 @@ class ScriptReader {
   /// The line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row. Notes what is wrong with a key, and goes on with the next.
-  /// Throws ScriptMistake when it is no object.
-  void read_object(const ScriptNode& node, const ScriptTable& table, void* target);
+  /// Applies each key of an object to `target` by its row, when its value is within the row's limits. Notes what is
+  /// wrong with a key, and goes on with the next. Throws ScriptMistake when it is no object. Without `apply`, only the
+  /// keys and limits are looked at.
+  void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
   /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
@@ -110,6 +115,8 @@ class ScriptReader {
                void* target);
 
  private:
+  void read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply);
+
   const ScriptSource& source_;
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
@@ -127,8 +134,22 @@ inline constexpr std::size_t most_problems = 20;
 std::string kind_of(const Json& value);
 /// `; did you mean "text"?` when one of the words is near, else the words.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
+bool is_remark(const std::string& key);
+/// Throws ScriptMistake for a number, a text or an object that the JSON Schema of its row refuses: its kind, "minimum",
+/// "maximum", "minLength" and "enum". Types with keys or a pattern of their own are left to their readers.
+void require_limits(const ScriptNode& node, const ScriptRow& row);
+/// Throws ScriptMistake when both keys are there.
+void require_not_both(const ScriptNode& node, const char* one, const char* other);
 /// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+/// The same for an object that has no other key.
+const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
+/// many characters as before, so that columns stay.
+void hide_keys(std::string& text);
+/// Without the library's name in front, and with names for calls: a key is not called.
+std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
 

@@ -1,6 +1,7 @@
 // The replies of a script document: completions, failures, raw replies, chunks; and what breaks and paces them.
 
-#include <iterator>  // size
+#include <algorithm>  // any_of
+#include <iterator>   // size
 #include <string_view>
 
 #include "../core/access.hpp"
@@ -27,7 +28,10 @@ inline constexpr ScriptRow tool_call_rows[] = {
     {"input", &text, "the input of a custom tool", nullptr},
     {"id", &text, "the call's id; unless set, one is made up", nullptr},
 };
-inline constexpr ScriptTable tool_call_table{"tool_call", tool_call_rows, std::size(tool_call_rows)};
+inline constexpr ScriptTable tool_call_table{
+    "tool_call", tool_call_rows, std::size(tool_call_rows),
+    R"("not":{"anyOf":[{"required":["arguments","malformed_arguments"]},{"required":["arguments","input"]},)"
+    R"({"required":["malformed_arguments","input"]}]})"};
 
 ScriptType tool_call_type() { return {"object", nullptr, &tool_call_table}; }
 ScriptType tool_calls_type() {
@@ -132,7 +136,8 @@ inline constexpr ScriptRow hold_rows[] = {
     {"before_token", &positive, "before the token of that number", nullptr},
     {"before_event", &positive, "before the event of that number", nullptr},
 };
-inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows)};
+inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows),
+                                        R"("oneOf":[{"required":["before_token"]},{"required":["before_event"]}])"};
 
 ScriptType hold() {
   return {"object, or a list of them", R"({"anyOf":["$rows",{"type":"array","items":"$rows"}]})", &hold_table};
@@ -155,6 +160,15 @@ void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
 
 // What a reply is. Its own reader looks at these keys.
 
+inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
+inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
+
+bool is_whole_kind(const std::string& key) {
+  for (const char* known : whole_kinds)
+    if (key == known) return true;
+  return false;
+}
+
 inline constexpr ScriptRow raw_reply_rows[] = {
     {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
     {"json", &any, "a body of JSON, in compact form", nullptr},
@@ -162,19 +176,29 @@ inline constexpr ScriptRow raw_reply_rows[] = {
     {"base64", &base64, "a body of any bytes", nullptr},
     {"content_type", &text, "its Content-Type; application/json unless set", nullptr},
 };
-inline constexpr ScriptTable raw_reply_table{"raw_reply", raw_reply_rows, std::size(raw_reply_rows)};
+inline constexpr ScriptTable raw_reply_table{
+    "raw_reply", raw_reply_rows, std::size(raw_reply_rows),
+    R"("not":{"anyOf":[{"required":["json","body"]},{"required":["json","base64"]},{"required":["body","base64"]}]})"};
 inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
     {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes as they are", nullptr},
     {"event", &text, "an event without data: its lines", nullptr},
 };
-inline constexpr ScriptTable chunk_table{"chunk", chunk_rows, std::size(chunk_rows)};
+inline constexpr ScriptTable chunk_table{
+    "chunk", chunk_rows, std::size(chunk_rows),
+    R"("oneOf":[{"required":["json"]},{"required":["raw_bytes"]},{"required":["raw_base64"]},{"required":["event"]}])"};
 
 ScriptType raw_reply_type() { return {"object", nullptr, &raw_reply_table}; }
 ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items":"$rows"})", &chunk_table}; }
 ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
+}
+/// What stands beside a failure, a raw reply or chunks: nothing that only a completion has.
+ScriptType written_reply() {
+  return {"object",
+          R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
+          R"("usage","usage_json","extra","extra_message","extra_chunks","verbatim"]}}})"};
 }
 ScriptType scenario_type() { return {"name of a scenario", R"({"type":"string"})"}; }
 
@@ -230,7 +254,22 @@ inline constexpr ScriptRow reply_rows[] = {
     {"error_json", &any, "with failure: JSON in place of the error", nullptr},
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
-inline constexpr ScriptTable reply_table{"reply", reply_rows, std::size(reply_rows)};
+inline constexpr ScriptTable reply_table{
+    "reply", reply_rows, std::size(reply_rows),
+    R"("oneOf":[{"anyOf":[{"required":["text"]},{"required":["json_text"]},{"required":["refusal"]},)"
+    R"({"required":["thinking"]},{"required":["tool_call"]},{"required":["tool_calls"]}]},)"
+    R"({"required":["choices"]},{"required":["failure"]},{"required":["raw_reply"]},{"required":["chunks"]},)"
+    R"({"required":["scenario"]},{"required":["default"]}],"dependentRequired":{"retry_after":["failure"],)"
+    R"("retry_after_text":["failure"],"retry_after_date":["failure"],"retry_after_ms":["failure"],)"
+    R"("should_retry":["failure"],"type":["failure"],"param":["failure"],"error_body":["failure"],)"
+    R"("error_json":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
+    R"("json_text"]},{"required":["text","refusal"]},{"required":["json_text","refusal"]},{"required":["usage",)"
+    R"("usage_json"]},{"required":["every","tokens_per_second"]},{"required":["error_body","error_json"]},)"
+    R"({"required":["retry_after","retry_after_text"]}]},)"
+    R"("dependentSchemas":{"failure":{"$ref":"#/$defs/written_reply"},)"
+    R"("raw_reply":{"$ref":"#/$defs/written_reply"},"chunks":{"$ref":"#/$defs/written_reply"},)"
+    R"("scenario":{"propertyNames":{"pattern":"^(scenario|comment|[$]schema|x-.*)$"}},)"
+    R"("default":{"propertyNames":{"pattern":"^(default|comment|[$]schema|x-.*)$"}}})"};
 
 ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
@@ -278,20 +317,55 @@ void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
   const ScriptNode value = node.at(kind.data());
   auto& elements = *static_cast<std::vector<StreamChunk>*>(target);
   if (kind == "json") return elements.push_back(json_chunk(value.value));
-  if (kind == "event") return elements.push_back(event(script_values::text_of(value)));
+  if (kind == "event") {
+    try {
+      return elements.push_back(event(script_values::text_of(value)));
+    } catch (const GatewayError&) {
+      script_reading::fail(value,
+                           "expected the lines of an event without data, separated by \"\\n\", such as \"id: 7\"; "
+                           "\"json\" is one with data, and \"raw_bytes\" any bytes");
+    }
+  }
+  if (kind == "raw_base64" && script_values::decode_base64(value).empty())
+    script_reading::fail(value, "expected at least one byte");
   elements.push_back(
       raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
+/// Whether a key of a reply is content of one choice.
+bool is_choice_key(const std::string& key) {
+  for (const char* known : content_kinds)
+    if (key == known) return true;
+  return key == "logprobs" || key == "finish_reason";
+}
+
 void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_object()) {
+    for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+      const bool is_setter = std::any_of(reply_table.rows, reply_table.rows + reply_table.count,
+                                         [name = &key](const ScriptRow& row) { return *name == row.name; });
+      if (is_setter && !is_choice_key(key) && !is_whole_kind(key))
+        script_reading::fail(node.member(key, value), "\"" + key + "\" stands beside \"choices\", for all of them");
+    }
+  }
   const ReplyStep step = read_reply(reader, node);
+  if (step.reply && node.value.is_object() && (node.find("failure") || node.find("raw_reply") || node.find("chunks")))
+    script_reading::fail(node, "a choice is a completion: a failure, a raw reply and chunks are replies of their own");
   if (!step.reply) script_reading::fail(node, "a choice is a completion, with nothing but its content");
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
+Scenario scenario_of(const ScriptNode& node) {
+  try {
+    return scenario(script_values::text_of(node));
+  } catch (const GatewayError& error) {
+    script_reading::fail(node, script_reading::plain_message(error));
+  }
+}
+
 /// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
 ReplyStep scenario_step(const ScriptNode& node) {
-  const Scenario found = scenario(script_values::text_of(node));
+  const Scenario found = script_types::scenario_of(node);
   const auto& data = Access::shared_data(found);
   if (data->row.faults || data->row.first)
     script_reading::fail(node,
@@ -301,10 +375,7 @@ ReplyStep scenario_step(const ScriptNode& node) {
       [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
 }
 
-inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
-inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
-
-/// The key that says what the reply is; for a completion, the first of those with content.
+/// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
 std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -318,7 +389,10 @@ std::string_view kind_of(const ScriptNode& node) {
     if (kind.empty()) return key;
     script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
   }
-  if (!kind.empty()) return kind;
+  return kind;
+}
+
+[[noreturn]] void fail_without_kind(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
   for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
@@ -343,10 +417,20 @@ Reply bare_reply(ScriptReader& reader, const ScriptNode& node, std::string_view 
   return join_choices(parts);
 }
 
+/// What only a completion has does not stand beside what is sent as it is written.
+void require_written(const ScriptNode& node, std::string_view kind) {
+  for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
+                          "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
+    if (node.find(key))
+      script_reading::fail(node.at(key), "\"" + std::string(key) + "\" has no meaning beside \"" + std::string(kind) +
+                                             "\", which is sent as it is written");
+  }
+}
+
 /// A scenario and the default reply are whole: nothing stands beside them.
 void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    if (key != kind && key != "comment" && key.substr(0, 2) != "x-")
+    if (key != kind && !script_reading::is_remark(key))
       script_reading::fail(node.member(key, value),
                            "\"" + key + "\" has no meaning beside \"" + std::string(kind) + "\"");
   }
@@ -359,18 +443,22 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
+  if (kind.empty()) {
+    // A mistake in the key that is wanted says more.
+    reader.read_object(node, script_types::reply_table, nullptr, false);
+    if (reader.noted() > noted) throw ScriptMistake();
+    script_types::fail_without_kind(node);
+  }
   if (kind == "scenario" || kind == "default") script_types::require_alone(node, kind);
   if (kind == "scenario") return script_types::scenario_step(node.at("scenario"));
   if (kind == "default") {
     script_values::require_yes(node.at("default"));
     return ReplyStep();
   }
-  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    if (kind != "failure" && is_failure_key(key) && key != "failure")
-      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
-  }
-  if (node.find("every") && node.find("tokens_per_second"))
-    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+  if (kind != "failure") require_no_failure_key(node, true);
+  if (kind == "failure" || kind == "raw_reply" || kind == "chunks") script_types::require_written(node, kind);
+  script_reading::require_not_both(node, "every", "tokens_per_second");
+  script_reading::require_not_both(node, "usage", "usage_json");
   Reply reply = script_types::bare_reply(reader, node, kind);
   reader.read_object(node, script_types::reply_table, &reply);
   if (reader.noted() > noted) throw ScriptMistake();

@@ -31,7 +31,10 @@ const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
       {"text_matcher", &script_types::text_matcher},
       {"when", &script_types::when},
       {"reply", &script_types::reply},
+      {"written_reply", &script_types::written_reply},
       {"fault", &script_types::fault},
+      {"effect", &script_types::effect},
+      {"connection_fault", &script_types::connection_fault},
       {"failure", &script_types::failure},
       {"stub", &script_types::stub},
       {"tool_call", &script_types::tool_call_type},
@@ -39,6 +42,7 @@ const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
       {"rate", &script_types::rate},
       {"chunking", &script_types::chunking},
       {"headers", &script_types::headers},
+      {"header_value", &script_types::header_value},
       {"range", &script_types::range},
       {"pace", &script_types::pace},
       {"sse", &script_types::dialect},
@@ -81,6 +85,7 @@ Json object_of(const ScriptTable& table) {
   schema["patternProperties"]["^x-"] = true;
   schema["additionalProperties"] = false;
   if (!required.empty()) schema["required"] = std::move(required);
+  if (*table.rules) schema.update(read("{" + std::string(table.rules) + "}"));
   return schema;
 }
 

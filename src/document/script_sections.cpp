@@ -58,6 +58,14 @@ void set_then(ScriptReader&, const ScriptNode& node, void* target) {
   stub_of(target).nothing_more = true;
 }
 
+ScriptType calls() {
+  return {"whole number, or a range",
+          R"({"anyOf":[{"type":"integer","minimum":0},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("at_least":{"type":"integer","minimum":0},"at_most":{"type":"integer","minimum":0},)"
+          R"("between":{"type":"array","items":{"type":"integer","minimum":0},"minItems":2,"maxItems":2}}}]})"};
+}
+
 void set_expect(ScriptReader& reader, const ScriptNode& node, void* target) {
   const Range calls = read_value<Range>(reader, node);
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
@@ -68,9 +76,7 @@ void set_expect(ScriptReader& reader, const ScriptNode& node, void* target) {
 }
 
 void set_times(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const auto times = read_value<std::size_t>(reader, node);
-  if (times == 0) script_reading::fail(node, "a stub that may not be asked is said by \"never\": true");
-  stub_of(target).at_most = times;
+  stub_of(target).at_most = read_value<std::size_t>(reader, node);
 }
 
 void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -108,13 +114,17 @@ inline constexpr ScriptRow stub_rows[] = {
     {"replies", &replies, "what it answers, one request each; the last stays", &add_replies},
     {"never", &yes, "in place of a reply: it must not be asked", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
-    {"expect", &range, "how many calls verify() expects", &set_expect},
+    {"expect", &calls, "how many calls verify() expects", &set_expect},
     {"times", &positive, "how many requests it answers before it steps aside", &set_times},
-    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority},
+    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority, false,
+     R"("minimum":-2147483648,"maximum":2147483647)"},
     {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
     {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
 };
-inline constexpr ScriptTable stub_table{"stub", stub_rows, std::size(stub_rows)};
+inline constexpr ScriptTable stub_table{
+    "stub", stub_rows, std::size(stub_rows),
+    R"("oneOf":[{"required":["reply"]},{"required":["replies"]},{"required":["never"],"properties":)"
+    R"({"expect":false,"times":false,"should":false,"then":false}}],"not":{"required":["times","then"]})"};
 
 ScriptType stub() { return {"object", nullptr, &stub_table}; }
 ScriptType stubs() { return {"list of stubs", R"({"type":"array","items":{"$ref":"#/$defs/stub"}})"}; }
@@ -127,6 +137,12 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   script_reading::only_key(node, {"reply", "replies", "never"}, "a stub");
   if (node.find("never") && node.find("expect"))
     script_reading::fail(node, "\"never\" expects no call, and \"expect\" some; choose one");
+  for (const char* key : {"times", "should", "then"})
+    if (node.find("never") && node.find(key))
+      script_reading::fail(node.at(key),
+                           std::string("\"") + key + "\" has no meaning beside \"never\", which answers nothing");
+  if (node.find("times") && node.find("then"))
+    script_reading::fail(node, "\"times\" steps aside, and \"then\" refuses what comes then; choose one");
   if (reader.noted() > noted) return;
   require_consistent(stub);
   plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
@@ -152,7 +168,14 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"error_body", &text, "with failure: a body in place of the error", nullptr},
     {"error_json", &any, "with failure: JSON in place of the error", nullptr},
 };
-inline constexpr ScriptTable http_reply_table{"operation reply", http_reply_rows, std::size(http_reply_rows)};
+inline constexpr ScriptTable http_reply_table{
+    "operation reply", http_reply_rows, std::size(http_reply_rows),
+    R"("oneOf":[{"required":["failure"],"properties":{"status":false,"json":false,"body":false,"base64":false},)"
+    R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["error_body","error_json"]},)"
+    R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,"retry_after":false,)"
+    R"("retry_after_text":false,"retry_after_date":false,"retry_after_ms":false,"should_retry":false,"type":false,)"
+    R"("param":false,"error_body":false,"error_json":false},"not":{"anyOf":[{"required":["json","body"]},)"
+    R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])"};
 
 ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
 
@@ -173,7 +196,17 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (reader.noted() > noted) return;
   ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
                             read_http_reply(reader, node.at("reply"))};
-  Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+  try {
+    Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+  } catch (const GatewayError& error) {
+    const std::string message = error.what();
+    constexpr std::string_view after = "…): ";  // the call that C++ has
+    script_reading::fail(node, message.substr(message.find(after) + after.size()));
+  }
+  for (const ScriptedOperation& other : plan_of(target).operations) {
+    if (other.method == mounted.method && other.path == mounted.path)
+      script_reading::fail(node, "this operation is there twice");
+  }
   plan_of(target).operations.push_back(std::move(mounted));
 }
 
@@ -181,10 +214,12 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 inline constexpr ScriptRow scope_rows[] = {
     {"operation", &operation, "an operation", nullptr},
-    {"key", &text, "a key, by name or id", nullptr},
-    {"model", &text, "a model", nullptr},
+    {"key", &text, "a key, by name or id", nullptr, false, R"("minLength":1)"},
+    {"model", &text, "a model", nullptr, false, R"("minLength":1)"},
 };
-inline constexpr ScriptTable scope_table{"for", scope_rows, std::size(scope_rows)};
+inline constexpr ScriptTable scope_table{
+    "for", scope_rows, std::size(scope_rows),
+    R"("oneOf":[{"required":["operation"]},{"required":["key"]},{"required":["model"]}])"};
 
 ScriptType scope() { return {"object with one key", nullptr, &scope_table}; }
 
@@ -205,7 +240,10 @@ inline constexpr ScriptRow forced_failure_rows[] = {
     {"error_json", &any, "JSON in place of the error", nullptr},
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
-inline constexpr ScriptTable forced_failure_table{"failures", forced_failure_rows, std::size(forced_failure_rows)};
+inline constexpr ScriptTable forced_failure_table{
+    "failures", forced_failure_rows, std::size(forced_failure_rows),
+    R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["times","always"]},)"
+    R"({"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
 
 ScriptType failures_section() {
   return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
@@ -223,15 +261,12 @@ Failure with_headers(ScriptReader& reader, const ScriptNode& node, Failure failu
 }
 
 std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& node) {
-  if (node.find("times") && node.find("always"))
-    script_reading::fail(node, "\"times\" and \"always\" exclude each other");
+  script_reading::require_not_both(node, "times", "always");
   if (node.find("always")) {
     script_values::require_yes(node.at("always"));
     return std::nullopt;
   }
-  const std::size_t times = node.find("times") ? read_value<std::size_t>(reader, node.at("times")) : 1;
-  if (times == 0) script_reading::fail(node.at("times"), "expected a number from 1 on");
-  return times;
+  return node.find("times") ? read_value<std::size_t>(reader, node.at("times")) : 1;
 }
 
 void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -247,8 +282,7 @@ void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
     if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
     if (kind == "model") forced.scope = for_model(script_values::text_of(value));
     if (kind == "key") {
-      forced.key = script_values::text_of(value);
-      static_cast<void>(for_key(forced.key));  // throws for a secret
+      forced.key = script_values::key_name(value);
     }
   }
   if (reader.noted() == noted) plan_of(target).failures.push_back(std::move(forced));
@@ -256,10 +290,16 @@ void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 // "chaos".
 
+ScriptType interim() {
+  return {"connection fault",
+          R"({"allOf":[{"$ref":"#/$defs/connection_fault"},{"anyOf":[{"enum":["unsolicited_continue","early_hints"]},)"
+          R"({"type":"object","required":["early_hints"]}]}]})"};
+}
+
 inline constexpr ScriptRow chaos_rows[] = {
     {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
     {"pace", &pace, "slows the reply", nullptr},
-    {"interim", &connection_fault, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
+    {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
     {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
     {"before_headers", &yes, "trigger", nullptr},
     {"after_headers", &yes, "trigger", nullptr},
@@ -278,6 +318,7 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
     {"when", &when, "strikes only these requests", nullptr},
+    {"headers", &headers, "with failure: response headers", nullptr},
     {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
     {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
     {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
@@ -289,17 +330,59 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"error_json", &any, "with failure: JSON in place of the error", nullptr},
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
-inline constexpr ScriptTable chaos_table{"chaos", chaos_rows, std::size(chaos_rows)};
+inline constexpr ScriptTable chaos_table{
+    "chaos", chaos_rows, std::size(chaos_rows),
+    R"("oneOf":[{"required":["failure"]},{"required":["pace"]},{"required":["interim"]},)"
+    R"({"required":["effect"],"oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},)"
+    R"({"required":["after_events"]},{"required":["after_tokens"]},{"required":["after_bytes"]},)"
+    R"({"required":["inside_event"]},{"required":["inside_character"]},{"required":["before_done"]},)"
+    R"({"required":["at_end"]},{"required":["at_any_event"]},{"required":["at_any_token"]},)"
+    R"({"required":["at_any_byte"]}]}],"dependentRequired":{"headers":["failure"],)"
+    R"("before_headers":["effect"],"after_headers":["effect"],)"
+    R"("after_events":["effect"],"after_tokens":["effect"],"after_bytes":["effect"],"inside_event":["effect"],)"
+    R"("inside_character":["effect"],"before_done":["effect"],"at_end":["effect"],"at_any_event":["effect"],)"
+    R"("at_any_token":["effect"],"at_any_byte":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
+    R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
+    R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
+    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
 
 ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
+
+inline constexpr const char* chaos_triggers[] = {"before_headers", "after_headers", "after_events",     "after_tokens",
+                                                 "after_bytes",    "inside_event",  "inside_character", "before_done",
+                                                 "at_end",         "at_any_event",  "at_any_token",     "at_any_byte"};
+
+/// What slows a reply or stands in front of it.
+Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
+  if (kind == "pace") {
+    const Pace pace = read_value<Pace>(reader, node.at("pace"));
+    if (!pace.sets_anything()) script_reading::fail(node.at("pace"), "a pace that sets nothing slows nothing");
+    if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
+      script_reading::fail(node.at("pace").at("chunked"), "\"pieces\" fit one reply: they belong there");
+    return Chaos(pace);
+  }
+  const ConnectionFault fault = read_connection_fault(reader, node.at("interim"));
+  if (fault.kind() != ConnectionFault::Kind::unsolicited_continue && fault.kind() != ConnectionFault::Kind::early_hints)
+    script_reading::fail(node.at("interim"),
+                         "only \"unsolicited_continue\" and early_hints can stand in front of a reply; the "
+                         "others belong into \"connections\"");
+  return Chaos(fault);
+}
 
 Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view kind =
       script_reading::only_key(node, {"failure", "pace", "interim", "effect"}, "a rule of chaos");
-  if (kind == "failure") return Chaos(read_failure(reader, node));
-  if (kind == "pace") return Chaos(read_value<Pace>(reader, node.at("pace")));
-  if (kind == "interim") return Chaos(read_connection_fault(reader, node.at("interim")));
+  if (kind != "failure") {
+    require_no_failure_key(node, true);
+    if (node.find("headers")) script_reading::fail(node.at("headers"), "\"headers\" belongs beside \"failure\"");
+  }
+  for (const char* key : chaos_triggers)
+    if (kind != "effect" && node.find(key))
+      script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
+  if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
+  if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
+  script_reading::only_key(node, {std::begin(chaos_triggers), std::end(chaos_triggers)}, "a rule with an effect");
   if (const std::optional<DrawnTrigger> drawn = read_drawn_trigger(reader, node)) return Chaos(*drawn, struck);
   return Chaos(read_trigger(reader, node), struck);
 }
@@ -307,6 +390,10 @@ Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
 void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
+  // Keys and limits come first: what a rule is, is read only when they are right.
+  Chaos any_rule((server_error()));
+  reader.read_object(node, chaos_table, &any_rule);
+  if (reader.noted() > noted) return;
   Chaos rule = bare_chaos(reader, node);
   reader.read_object(node, chaos_table, &rule);
   if (node.find("when")) {
@@ -322,7 +409,8 @@ inline constexpr ScriptRow connection_rows[] = {
     {"times", &positive, "how many connections; 1 unless set", nullptr},
     {"always", &yes, "every connection", nullptr},
 };
-inline constexpr ScriptTable connection_table{"connections", connection_rows, std::size(connection_rows)};
+inline constexpr ScriptTable connection_table{"connections", connection_rows, std::size(connection_rows),
+                                              R"("not":{"required":["times","always"]})"};
 
 ScriptType connections_section() {
   return {"list of connection faults", R"({"type":"array","items":"$rows"})", &connection_table};
@@ -412,10 +500,7 @@ HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
         script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
     return script_types::with_headers(reader, node, read_failure(reader, node));
   }
-  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    if (is_failure_key(key) && key != "content_type")
-      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
-  }
+  require_no_failure_key(node, false);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
   const bool none = !node.find("json") && !node.find("body") && !node.find("base64");
   const std::string_view kind = none ? "" : script_reading::only_key(node, {"json", "body", "base64"}, "a reply");

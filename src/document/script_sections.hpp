@@ -27,7 +27,8 @@ namespace detail {
 /// A key that a document asks for.
 struct ScriptedKey {
   std::string name;
-  KeyOptions options;
+  std::string secret = {};  // empty: one is made up
+  KeyOptions options = {};
   KeyState state = KeyState::enabled;
   std::vector<std::string> models = {};
   std::vector<Operation> operations = {};
@@ -84,6 +85,7 @@ namespace script_types {
 
 ScriptType when();
 ScriptType reply();
+ScriptType written_reply();
 ScriptType replies();
 ScriptType failure();
 ScriptType fault();
@@ -106,6 +108,9 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 /// The keys that read_failure looks at.
 bool is_failure_key(const std::string& key);
+/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
+/// setter there.
+void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
 /// Of an object with one trigger among other keys.

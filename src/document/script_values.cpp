@@ -9,6 +9,8 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "../keys/secrets.hpp"
+#include "../model/checks.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -18,7 +20,9 @@ ScriptType any() { return {"any JSON", "true"}; }
 ScriptType boolean() { return {"true or false", R"({"type":"boolean"})"}; }
 ScriptType yes() { return {"true", R"({"const":true})"}; }
 ScriptType text() { return {"text", R"({"type":"string"})"}; }
-ScriptType base64() { return {"base64", R"({"type":"string","contentEncoding":"base64"})"}; }
+ScriptType base64() {
+  return {"base64", R"({"type":"string","contentEncoding":"base64","pattern":"^[A-Za-z0-9+/_-]*=*$"})"};
+}
 ScriptType count() { return {"whole number, not negative", R"({"type":"integer","minimum":0})"}; }
 ScriptType positive() { return {"whole number, at least 1", R"({"type":"integer","minimum":1})"}; }
 ScriptType whole() { return {"whole number", R"({"type":"integer"})"}; }
@@ -33,8 +37,9 @@ ScriptType duration_or_off() {
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
 ScriptType rate_limit() {
-  return {"\"REQUESTS/WINDOW\"",
-          R"({"type":"string","pattern":"^[0-9]{1,9}/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
+  return {
+      "\"REQUESTS/WINDOW\"",
+      R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
 }
 ScriptType timing() {
   return {"duration, or a distribution",
@@ -61,12 +66,15 @@ ScriptType chunking() {
           R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
           R"("tokens":{"type":"integer","minimum":1},"words":{"type":"integer","minimum":1},)"
           R"("characters":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},)"
-          R"("pieces":{"type":"array","items":{"type":"string","minLength":1}}}}]})"};
+          R"("pieces":{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}]})"};
 }
 ScriptType headers() {
-  return {"object of header fields", R"({"type":"object","additionalProperties":{"anyOf":[{"type":"string"},)"
-                                     R"({"type":"array","items":{"type":"string"},"minItems":1}]}})"};
+  return {"object of header fields",
+          R"({"type":"object","propertyNames":{"pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},"additionalProperties":)"
+          R"({"anyOf":[{"$ref":"#/$defs/header_value"},)"
+          R"({"type":"array","items":{"$ref":"#/$defs/header_value"},"minItems":1}]}})"};
 }
+ScriptType header_value() { return {"text", R"({"type":"string","pattern":"^[^\\r\\n\\u0000]*$"})"}; }
 ScriptType range() {
   return {"number, or a range",
           R"({"anyOf":[{"type":"number"},)"
@@ -78,14 +86,6 @@ ScriptType operation() {
   return {"operation", R"({"type":"string","pattern":"^(chat_completions|list_models|[A-Z]+ /[!-~]*)$"})"};
 }
 ScriptType operations() { return {"list of operations", R"({"type":"array","items":{"$ref":"#/$defs/operation"}})"}; }
-ScriptType logprobs() {
-  return {"list of numbers, or of objects with logprob and top",
-          R"({"type":"array","items":{"anyOf":[{"type":"number","maximum":0},)"
-          R"({"type":"object","additionalProperties":false,"required":["logprob"],"properties":{)"
-          R"("logprob":{"type":"number","maximum":0},"top":{"type":"array","items":{"type":"object",)"
-          R"("additionalProperties":false,"required":["token","logprob"],"properties":{"token":{"type":"string"},)"
-          R"("logprob":{"type":"number","maximum":0}}}}}}]}})"};
-}
 
 }  // namespace script_types
 
@@ -96,8 +96,16 @@ const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
+const std::string& key_name(const ScriptNode& node) {
+  if (secrets::looks_like_key(text_of(node)))
+    script_reading::fail(node, "this looks like a secret; a key is named by its \"name\", or its id");
+  return text_of(node);
+}
+
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
-  if (!node.value.is_array() || node.value.size() != size) script_reading::fail_expected(node, what);
+  if (!node.value.is_array()) script_reading::fail_expected(node, what);
+  if (node.value.size() != size)
+    script_reading::fail(node, std::string("expected ") + what + ", got " + std::to_string(node.value.size()));
   return node;
 }
 
@@ -150,6 +158,9 @@ std::optional<Duration> duration_of(std::string_view text) {
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   double number = 0;
+  // As many digits as the schema has it.
+  const std::size_t whole_digits = std::min(text.find('.'), end);
+  if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const auto [last, problem] = std::from_chars(text.data(), text.data() + end, number, std::chars_format::fixed);
   if (problem != std::errc() || last != text.data() + end || text.front() == '.' || text[end - 1] == '.')
     return std::nullopt;
@@ -168,12 +179,27 @@ Duration require_duration(const ScriptNode& node, std::string_view text, const s
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
 }
 
+/// A time that a pace can have.
+Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
+  const auto time = read_value<Duration>(reader, node);
+  if (time > std::chrono::hours(30 * 24))
+    script_reading::fail(node, "a time of a pace is at most 30 days; the effect \"stall\" waits for ever");
+  return time;
+}
+
 /// The only key of an object that says how a number is drawn.
 const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
-  const char* const key = script_reading::only_key(node, {"uniform", "normal", "log_normal", "recorded"}, what);
-  if (node.value.size() > 1) script_reading::fail(node, std::string("\"") + key + "\" stands alone");
-  return key;
+  return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
+}
+
+std::string header_value(const ScriptNode& node, const std::string& name) {
+  try {
+    require_header_field(name, text_of(node));
+  } catch (const GatewayError& error) {
+    script_reading::fail(node, script_reading::plain_message(error));
+  }
+  return text_of(node);
 }
 
 template <class T>
@@ -195,14 +221,19 @@ bool read_as(As<bool>, ScriptReader&, const ScriptNode& node) {
 std::string read_as(As<std::string>, ScriptReader&, const ScriptNode& node) { return script_values::text_of(node); }
 
 std::int64_t read_as(As<std::int64_t>, ScriptReader&, const ScriptNode& node) {
-  if (!node.value.is_number_integer()) script_reading::fail_expected(node, "a whole number");
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
-    script_reading::fail(node, "the number is beyond 64 bits");
-  return node.value.get<std::int64_t>();
+    script_reading::fail(node, "the number is beyond 63 bits");
+  if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
+  // 2.0 is whole too, as JSON Schema has it. Beyond 2^53 it may stand for a number that it is not.
+  const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
+  if (number != std::floor(number) || std::abs(number) > 9007199254740992.0)
+    script_reading::fail_expected(node, "a whole number");
+  return static_cast<std::int64_t>(number);
 }
 
 std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_number_unsigned()) return node.value.get<std::size_t>();
   const std::int64_t number = read_value<std::int64_t>(reader, node);
   if (number < 0) script_reading::fail_expected(node, "a number that is not negative");
   return static_cast<std::size_t>(number);
@@ -230,20 +261,25 @@ Duration read_as(As<Duration>, ScriptReader&, const ScriptNode& node) {
 
 std::optional<Duration> read_as(As<std::optional<Duration>>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value == "off") return std::nullopt;
-  return read_value<Duration>(reader, node);
+  try {
+    return read_value<Duration>(reader, node);
+  } catch (const ScriptMistake& mistake) {
+    const std::size_t got = mistake.message.rfind(", got ");
+    throw ScriptMistake{mistake.pointer, mistake.message.substr(0, got) + ", or \"off\"" + mistake.message.substr(got)};
+  }
 }
 
 Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node) {
-  if (node.value.is_string()) return Timing(read_value<Duration>(reader, node));
+  if (node.value.is_string()) return Timing(script_values::pace_time(reader, node));
   const char* const key =
       script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(key);
   const std::string_view kind = key;
   if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
   script_values::require_list(numbers, 2, "a list of two");
-  const Duration first = read_value<Duration>(reader, numbers.element(0));
+  const Duration first = script_values::pace_time(reader, numbers.element(0));
   if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
-  const Duration second = read_value<Duration>(reader, numbers.element(1));
+  const Duration second = script_values::pace_time(reader, numbers.element(1));
   return kind == "uniform" ? uniform(first, second) : normal(first, second);
 }
 
@@ -266,20 +302,26 @@ Chunking read_as(As<Chunking>, ScriptReader& reader, const ScriptNode& node) {
   if (!node.value.is_object())
     script_reading::fail_expected(node, "\"tokens\", \"words\", \"characters\", or an object such as {\"words\": 2}");
   const std::vector<const char*> keys = {"tokens", "words", "characters", "bytes", "pieces"};
-  const std::string_view key = script_reading::only_key(node, keys, "an object that says how a stream is cut");
-  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const std::string_view key = script_reading::single_key(node, keys, "an object that says how a stream is cut");
   const ScriptNode value = node.at(key.data());
-  if (key == "pieces") return by_pieces(script_values::list_of<std::string>(reader, value));
+  if (key == "pieces") {
+    const auto pieces = script_values::list_of<std::string>(reader, value);
+    if (pieces.empty()) script_reading::fail(value, "a list without a piece");
+    for (std::size_t index = 0; index < pieces.size(); ++index)
+      if (pieces[index].empty()) script_reading::fail(value.element(index), "expected a text that is not empty");
+    return by_pieces(pieces);
+  }
   std::size_t kind = 0;
   while (keys[kind] != key) ++kind;
-  return Chunking(kinds[kind], read_value<std::size_t>(reader, value));
+  const auto count = read_value<std::size_t>(reader, value);
+  if (count == 0) script_reading::fail_expected(value, "a whole number from 1 on");
+  return Chunking(kinds[kind], count);
 }
 
 Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_number()) return Range(node.value.get<double>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or at_least, at_most or between");
-  const std::string_view key = script_reading::only_key(node, {"at_least", "at_most", "between"}, "a range");
-  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const std::string_view key = script_reading::single_key(node, {"at_least", "at_most", "between"}, "a range");
   const ScriptNode value = node.at(key.data());
   if (key == "at_least") return at_least(read_value<double>(reader, value));
   if (key == "at_most") return at_most(read_value<double>(reader, value));
@@ -287,52 +329,31 @@ Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node) {
   return between(read_value<double>(reader, value.element(0)), read_value<double>(reader, value.element(1)));
 }
 
-std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
-  std::vector<TokenLogprob> tokens;
-  for (std::size_t index = 0; index < node.value.size(); ++index) {
-    const ScriptNode one = node.element(index);
-    if (one.value.is_number()) {
-      tokens.emplace_back(one.value.get<double>());
-      continue;
-    }
-    if (!one.find("logprob")) script_reading::fail_expected(one, "a number, or an object with \"logprob\"");
-    const double logprob = read_value<double>(reader, one.at("logprob"));
-    if (!one.find("top")) {
-      tokens.emplace_back(logprob);
-      continue;
-    }
-    std::vector<TopLogprob> top;
-    const ScriptNode list = one.at("top");
-    if (!list.value.is_array()) script_reading::fail_expected(list, "a list");
-    for (std::size_t rank = 0; rank < list.value.size(); ++rank) {
-      const ScriptNode other = list.element(rank);
-      if (!other.find("token") || !other.find("logprob"))
-        script_reading::fail_expected(other, "an object with \"token\" and \"logprob\"");
-      top.push_back(
-          {read_value<std::string>(reader, other.at("token")), read_value<double>(reader, other.at("logprob"))});
-    }
-    tokens.emplace_back(logprob, std::move(top));
-  }
-  return tokens;
-}
-
 std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node) {
   return script_values::list_of<std::string>(reader, node);
 }
 
-wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node) {
+wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
   wire::Headers headers;
   for (const auto& [name, value] : node.value.get_ref<const Json::object_t&>()) {
     const ScriptNode field = node.member(name, value);
     if (!value.is_array()) {
-      headers.add(name, script_values::text_of(field));
+      headers.add(name, script_values::header_value(field, name));
       continue;
     }
-    for (std::string& line : script_values::list_of<std::string>(reader, field)) headers.add(name, std::move(line));
+    if (value.empty()) script_reading::fail(field, "a list without a value");
+    for (std::size_t index = 0; index < value.size(); ++index)
+      headers.add(name, script_values::header_value(field.element(index), name));
   }
   return headers;
+}
+
+RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& node) {
+  const RateLimit limit = read_value<RateLimit>(reader, node);
+  if (limit.requests == 0 || limit.window <= Duration{0})
+    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+  return limit;
 }
 
 RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {

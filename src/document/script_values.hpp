@@ -45,6 +45,7 @@ ScriptType timing();
 ScriptType rate();
 ScriptType chunking();
 ScriptType headers();
+ScriptType header_value();
 ScriptType range();
 ScriptType text_matcher();
 ScriptType rate_limit();
@@ -104,6 +105,10 @@ namespace script_values {
 
 /// The element of a list whose length was checked.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+/// The name or id of a key. Throws ScriptMistake for something that looks like a secret.
+const std::string& key_name(const ScriptNode& node);
+/// A limit that lets something pass.
+RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 /// One of these words; its index.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);

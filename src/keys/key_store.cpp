@@ -15,8 +15,6 @@ namespace key_store {
 
 /// `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key);
-/// Throws GatewayError, which does not repeat the secret.
-void require_secret(const std::string& secret);
 void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);

@@ -20,6 +20,13 @@ namespace mock_gateway {
 
 namespace detail {
 
+namespace key_store {
+
+/// Throws GatewayError, which does not repeat the secret, for one that no key can have.
+void require_secret(const std::string& secret);
+
+}  // namespace key_store
+
 /// One limit's count in its current window.
 struct LimitWindow {
   TimePoint began{};

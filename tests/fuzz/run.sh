@@ -3,8 +3,8 @@
 #
 #   tests/fuzz/run.sh [--seconds N] [--seed N] [harness…]
 #
-# Harnesses: connection chat_body json_reader schema pattern reply_plans random_clients; all of them unless named. Each
-# runs for N seconds, 20 unless given, from a seed of its own unless one is given. What was found stays in
+# Harnesses: connection chat_body json_reader schema pattern script reply_plans random_clients; all of them unless named.
+# Each runs for N seconds, 20 unless given, from a seed of its own unless one is given. What was found stays in
 # build/fuzz/findings with the output of the run; what covers more of the code is kept in build/fuzz/corpus and begins the
 # next run. Run an input again with build/fuzz/tests/fuzz/fuzz_HARNESS FILE. Set MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR to the
 # folder of a single-header httplib.h, so that it is instrumented too.
@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=build/fuzz
 findings=$build/findings
-all=(connection chat_body json_reader schema pattern reply_plans random_clients)
+all=(connection chat_body json_reader schema pattern script reply_plans random_clients)
 
 seconds=20
 seed=

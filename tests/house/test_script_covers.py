@@ -1,0 +1,189 @@
+"""Whatever a test can say in C++ as a value, a script document can say too. Each setter and free function of the public
+headers below has its key in the tables of src/document, or is left out here with the reason. Run: python3
+tests/house/test_script_covers.py"""
+
+import re
+import unittest
+from pathlib import Path
+
+SRC = Path(__file__).resolve().parent.parent.parent / "src"
+
+# The key, or the word of a value, where it is not the name of the function.
+OTHER_NAMES = {
+    "Options": {"model": "models", "key": "keys", "without_finding": "without_findings"},
+    "Reply": {
+        "malformed_tool_call": "malformed_arguments",
+        "custom_tool_call": "input",
+        "header": "headers",
+        "add_header": "headers",
+        "fault": "faults",
+        "extra_chunk": "extra_chunks",
+        "chunk": "chunks",
+    },
+    "Failure": {"header": "headers", "add_header": "headers", "body": "error_body", "json_body": "error_json"},
+    "HttpReply": {"header": "headers", "add_header": "headers"},
+    "KeyOptions": {"disabled": "state"},
+    "StubBuilder": {"named": "name"},
+    "pace.hpp": {
+        "by_tokens": "tokens",
+        "by_words": "words",
+        "by_characters": "characters",
+        "by_bytes": "bytes",
+        "by_pieces": "pieces",
+    },
+    "reply.hpp": {
+        "malformed_tool_call": "malformed_arguments",
+        "custom_tool_call": "input",
+        "json_chunk": "json",
+        "then_nothing_more": "nothing_more",
+    },
+    "hold.hpp": {},
+}
+
+FUNCTION = "a function of the test, which no value stands for"
+EXCEPTIONS = {
+    ("Options", "tokenizer"): FUNCTION,
+    ("Options", "on_exchange"): FUNCTION,
+    ("Options", "on_connection_hit"): FUNCTION,
+    ("Options", "verify_on_destruction"): "of the test's own object, not of what is served",
+    ("Reply", "pace"): "its keys stand in the reply itself",
+    ("Failure", "without_retry_after"): "no failure of a document has the header unless it says so",
+    ("Pace", "or_else"): "joins two values; the gateway does so with its own pace",
+    ("matchers.hpp", "matching"): FUNCTION,
+    ("matchers.hpp", "matching_call"): FUNCTION,
+    ("failure.hpp", "failure"): "the object with status, code and message",
+}
+
+# The class, its header, and the tables that have its keys.
+CLASSES = [
+    ("Options", "gateway/options.hpp", ["gateway_rows", "document_rows"]),
+    ("Reply", "model/reply.hpp", ["reply_rows", "tool_call_rows"]),
+    ("Failure", "model/failure.hpp", ["reply_rows"]),
+    ("Failure", "model/failure.hpp", ["forced_failure_rows"]),
+    ("Failure", "model/failure.hpp", ["http_reply_rows"]),
+    ("Failure", "model/failure.hpp", ["chaos_rows"]),
+    ("Chaos", "script/chaos.hpp", ["chaos_rows"]),
+    ("KeyOptions", "keys/api_key.hpp", ["key_rows"]),
+    ("Acceptance", "model/acceptance.hpp", ["acceptance_rows"]),
+    ("SseDialect", "model/sse_dialect.hpp", ["dialect_rows"]),
+    ("Pace", "model/pace.hpp", ["pace_rows"]),
+    ("TokenUsage", "model/reply.hpp", ["usage_rows"]),
+    ("HttpReply", "model/http_reply.hpp", ["http_reply_rows"]),
+    ("StubBuilder", "gateway/chat_script.hpp", ["stub_rows"]),
+]
+# The header, the types that its functions return, and the file that names what they make.
+FUNCTIONS = [
+    ("matchers.hpp", "script/matchers.hpp", ["Matcher", "TextMatcher"], "script_matchers.cpp"),
+    ("fault.hpp", "model/fault.hpp", ["Trigger", "Effect"], "script_faults.cpp"),
+    ("chaos.hpp", "script/chaos.hpp", ["DrawnTrigger"], "script_faults.cpp"),
+    ("connection_fault.hpp", "model/connection_fault.hpp", ["ConnectionFault"], "script_faults.cpp"),
+    ("failure.hpp", "model/failure.hpp", ["Failure"], "script_faults.cpp"),
+    ("pace.hpp", "model/pace.hpp", ["Timing", "Rate", "Chunking"], "script_values.cpp"),
+    ("range.hpp", "model/range.hpp", ["Range"], "script_values.cpp"),
+    ("reply.hpp", "model/reply.hpp", ["Reply", "StreamChunk", "NothingMore"], "script_*.cpp"),
+    ("hold.hpp", "model/hold.hpp", ["HoldPoint"], "script_replies.cpp"),
+]
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+
+
+def public_part(text, name):
+    """The body of a class up to its private part."""
+    begin = re.search(rf"\bclass (?:\[\[nodiscard\]\] )?{name}\b[^;{{]*\{{", text)
+    if not begin:
+        raise AssertionError(f"there is no class {name}")
+    end = re.search(r"\n \w*private:|\n};", text[begin.end() :])
+    return text[begin.end() : begin.end() + end.start()]
+
+
+def setters(text, name):
+    """The functions that return a changed copy, or, of a builder, the builder or what it mounts."""
+    body = public_part(text, name)
+    made = f"{name}|Stub" if name == "StubBuilder" else name
+    found = re.findall(rf"(?:^|[\s>\]])(?:{made})\s+(\w+)\s*\([^;{{]*?\)\s*(?:const|&&)", body)
+    return sorted({one for one in found if one != "operator"})
+
+
+def functions(text, types):
+    """The free functions of a namespace that return one of these types."""
+    outside = re.sub(r"\b(class|struct) [^;{]*\{.*?\n\};", "", text, flags=re.S)
+    outside = re.sub(r"namespace detail \{.*?\n\}", "", outside, flags=re.S)
+    found = re.findall(rf"(?:^|\n)(?:inline )?(?:{'|'.join(types)}) (\w+)\(", outside)
+    return sorted(set(found))
+
+
+def rows():
+    """The keys of each table: {"reply_rows": {"text", …}}."""
+    tables = {}
+    for path in sorted((SRC / "document").glob("*.cpp")):
+        for name, body in re.findall(r"ScriptRow (\w+)\[\] = \{(.*?)\n\};", path.read_text(), flags=re.S):
+            tables[name] = set(re.findall(r'\{\s*"(\w+)",\s*&', body))
+    return tables
+
+
+def words(pattern):
+    """Every text in quotation marks that is a name, in the files of src/document that match."""
+    text = "".join(path.read_text() for path in sorted((SRC / "document").glob(pattern)))
+    return set(re.findall(r'"(\w+)"', text))
+
+
+class ScriptCovers(unittest.TestCase):
+    def setUp(self):
+        self.used = set()
+
+    def key_of(self, owner, name):
+        """None for what a document leaves out."""
+        if (owner, name) in EXCEPTIONS:
+            self.used.add((owner, name))
+            return None
+        return OTHER_NAMES.get(owner, {}).get(name, name)
+
+    def test_each_setter_and_function_has_a_key(self):
+        tables = rows()
+        self.assertGreater(len(tables), 25)
+        missing = []
+        counted = 0
+        for name, header, in_tables in CLASSES:
+            keys = set().union(*(tables[table] for table in in_tables))
+            found = setters(without_comments((SRC / header).read_text()), name)
+            self.assertTrue(found, name)
+            for setter in found:
+                counted += 1
+                key = self.key_of(name, setter)
+                if key is not None and key not in keys:
+                    missing.append(f"{name}::{setter}: no key \"{key}\" in {' or '.join(in_tables)}")
+        for owner, header, types, where in FUNCTIONS:
+            known = words(where)
+            found = functions(without_comments((SRC / header).read_text()), types)
+            self.assertTrue(found, owner)
+            for function in found:
+                counted += 1
+                key = self.key_of(owner, function)
+                if key is not None and key not in known:
+                    missing.append(f"{function}() of {header}: no \"{key}\" in src/document/{where}")
+        self.assertEqual(missing, [])
+        # What the parsing of headers above must find at least.
+        self.assertGreater(counted, 190)
+
+    def test_no_exception_is_out_of_date(self):
+        self.test_each_setter_and_function_has_a_key()
+        self.assertEqual(set(EXCEPTIONS) - self.used, set())
+
+    def test_each_choice_of_an_enum_has_a_word(self):
+        """Options take enums by the names of their values."""
+        known = words("script_*.cpp")
+        for header, name in [("gateway/options.hpp", "Unmatched"), ("model/profile.hpp", "Profile")]:
+            body = re.search(rf"enum class {name} \{{(.*?)\}}", without_comments((SRC / header).read_text()), re.S)
+            for value in re.findall(r"\w+", body.group(1)):
+                self.assertIn(value, known, f"{name}::{value}")
+
+    def test_a_missing_key_would_be_found(self):
+        header = "class Pace {\n public:\n  [[nodiscard]] Pace every(Timing gap) const;\n  Pace later(int a,\n   int b) const;\n};"
+        self.assertEqual(setters(header, "Pace"), ["every", "later"])
+        self.assertEqual(functions("class A {\n Reply x();\n};\nReply text(std::string text);\n", ["Reply"]), ["text"])
+
+
+if __name__ == "__main__":
+    unittest.main()
