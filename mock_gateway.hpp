@@ -3622,9 +3622,10 @@ struct ScriptProblem {
   std::string to_string() const;
 };
 
-/// Script documents that cannot be served. what() has all problems, at most twenty.
+/// Script documents that cannot be served. what() has all problems.
 class ScriptError : public GatewayError {
  public:
+  /// Of more than twenty problems the first twenty are kept, and what() says that there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
   // Defined in the .cpp: a file that copies one need not compile it.
   ScriptError(const ScriptError& other);
@@ -4542,6 +4543,23 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }}  // namespace mock_gateway
 
+// ---- model/checks.hpp -----------------------------------------------------------------------------------------------
+
+// What the author of a test gives must be of use. What is not is a GatewayError.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
+void require_header_field(const std::string& name, const std::string& value);
+/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
+std::string require_utf8(std::string value, std::string_view what);
+/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -4598,23 +4616,6 @@ inline constexpr std::array all = {request_refused,
                                    duplicate_key};
 
 }  // namespace finding_kinds
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- model/checks.hpp -----------------------------------------------------------------------------------------------
-
-// What the author of a test gives must be of use. What is not is a GatewayError.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
-void require_header_field(const std::string& name, const std::string& value);
-/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
-std::string require_utf8(std::string value, std::string_view what);
-/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
-std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -4850,6 +4851,13 @@ class Known {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
+
+namespace key_store {
+
+/// Throws GatewayError, which does not repeat the secret, for one that no key can have.
+void require_secret(const std::string& secret);
+
+}  // namespace key_store
 
 /// One limit's count in its current window.
 struct LimitWindow {
@@ -6980,6 +6988,27 @@ std::string text_of(const Outcome& outcome);
 
 }}  // namespace mock_gateway
 
+// ---- evidence/judging.hpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+class ChaosRules;
+
+/// Throws GatewayError, which lists the codes, when there is no such code.
+void require_finding_code(const std::string& code);
+
+/// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
+
+/// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
+Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
+                   const std::vector<std::string>& switched_off);
+
+}  // namespace detail
+
+}}  // namespace mock_gateway
+
 // ---- evidence/diagnosis.hpp -----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7078,27 +7107,6 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
 }  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- evidence/judging.hpp -------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-class ChaosRules;
-
-/// Throws GatewayError, which lists the codes, when there is no such code.
-void require_finding_code(const std::string& code);
-
-/// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
-
-/// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
-Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off);
-
-}  // namespace detail
-
 }}  // namespace mock_gateway
 
 // ---- evidence/verifier.hpp ------------------------------------------------------------------------------------------
@@ -8405,6 +8413,9 @@ struct ScriptTable {
   const char* name;
   const ScriptRow* rows;
   std::size_t count;
+  /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
+  /// the same.
+  const char* rules = "";
 };
 
 /// A text that documents are in, and where each value of it stands.
@@ -8424,7 +8435,7 @@ class ScriptReader {
       : source_(source), problems_(problems), gates_(gates) {}
 
   void note(const ScriptMistake& mistake);
-  /// How many mistakes and warnings there are.
+  /// How many mistakes there are.
   std::size_t noted() const { return noted_; }
   void warn(const std::string& pointer, const std::string& message);
   /// The gate of that name, one for all documents that are read together.
@@ -8432,9 +8443,10 @@ class ScriptReader {
   /// The line of a value, for reports.
   SourceLocation where(const std::string& pointer) const;
 
-  /// Applies each key of an object to `target` by its row. Notes what is wrong with a key, and goes on with the next.
-  /// Throws ScriptMistake when it is no object.
-  void read_object(const ScriptNode& node, const ScriptTable& table, void* target);
+  /// Applies each key of an object to `target` by its row, when its value is within the row's limits. Notes what is
+  /// wrong with a key, and goes on with the next. Throws ScriptMistake when it is no object. Without `apply`, only the
+  /// keys and limits are looked at.
+  void read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply = true);
   /// Reads each element of a list, and notes what is wrong with one. Throws ScriptMistake when it is no list.
   void read_list(const ScriptNode& node, void (*element)(ScriptReader& reader, const ScriptNode& node, void* target),
                  void* target);
@@ -8443,6 +8455,8 @@ class ScriptReader {
                void* target);
 
  private:
+  void read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply);
+
   const ScriptSource& source_;
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
@@ -8460,8 +8474,22 @@ inline constexpr std::size_t most_problems = 20;
 std::string kind_of(const Json& value);
 /// `; did you mean "text"?` when one of the words is near, else the words.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
+bool is_remark(const std::string& key);
+/// Throws ScriptMistake for a number, a text or an object that the JSON Schema of its row refuses: its kind, "minimum",
+/// "maximum", "minLength" and "enum". Types with keys or a pattern of their own are left to their readers.
+void require_limits(const ScriptNode& node, const ScriptRow& row);
+/// Throws ScriptMistake when both keys are there.
+void require_not_both(const ScriptNode& node, const char* one, const char* other);
 /// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+/// The same for an object that has no other key.
+const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what);
+/// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
+/// many characters as before, so that columns stay.
+void hide_keys(std::string& text);
+/// Without the library's name in front, and with names for calls: a key is not called.
+std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
 
@@ -8497,7 +8525,8 @@ namespace detail {
 /// A key that a document asks for.
 struct ScriptedKey {
   std::string name;
-  KeyOptions options;
+  std::string secret = {};  // empty: one is made up
+  KeyOptions options = {};
   KeyState state = KeyState::enabled;
   std::vector<std::string> models = {};
   std::vector<Operation> operations = {};
@@ -8554,6 +8583,7 @@ namespace script_types {
 
 ScriptType when();
 ScriptType reply();
+ScriptType written_reply();
 ScriptType replies();
 ScriptType failure();
 ScriptType fault();
@@ -8576,6 +8606,9 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 /// The keys that read_failure looks at.
 bool is_failure_key(const std::string& key);
+/// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
+/// setter there.
+void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
 /// Of an object with one trigger among other keys.
@@ -8615,6 +8648,7 @@ ScriptType timing();
 ScriptType rate();
 ScriptType chunking();
 ScriptType headers();
+ScriptType header_value();
 ScriptType range();
 ScriptType text_matcher();
 ScriptType rate_limit();
@@ -8674,6 +8708,10 @@ namespace script_values {
 
 /// The element of a list whose length was checked.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
+/// The name or id of a key. Throws ScriptMistake for something that looks like a secret.
+const std::string& key_name(const ScriptNode& node);
+/// A limit that lets something pass.
+RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 /// One of these words; its index.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
@@ -12753,8 +12791,6 @@ namespace key_store {
 
 /// `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key);
-/// Throws GatewayError, which does not repeat the secret.
-void require_secret(const std::string& secret);
 void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
@@ -27014,11 +27050,40 @@ namespace script_documents {
                      script_reading::suggestion(name, known));
 }
 
-MOCK_GATEWAY_INLINE std::string text_of(const std::vector<ScriptProblem>& problems) {
+/// Takes what is beyond the most that are told away.
+MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems) {
+  constexpr std::size_t most = script_reading::most_problems;
   std::string text = "a script cannot be served";
-  if (problems.size() > 1) text += "; " + text::counted(problems.size(), "problem");
+  if (problems.size() > most)
+    text += "; the first " + text::counted(most, "problem") + " of more";
+  else if (problems.size() > 1)
+    text += "; " + text::counted(problems.size(), "problem");
+  if (problems.size() > most) problems.erase(problems.begin() + most, problems.end());
   for (const ScriptProblem& problem : problems) text += "\n" + problem.to_string();
   return text;
+}
+
+/// What no JSON text could hold, of a value that was made by a program: strings that are not UTF-8, bytes, values that
+/// are none. Without a message when there is no such part.
+MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
+  ScriptProblem problem;
+  problem.pointer = pointer;
+  if (value.is_binary() || value.is_discarded()) problem.message = "this is no JSON";
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) problem.message = "JSON has no such number";
+  if (value.is_string() && !text::is_valid_utf8(value.get_ref<const std::string&>()))
+    problem.message = "the string is not UTF-8";
+  if (value.is_array()) {
+    for (std::size_t index = 0; index < value.size() && problem.message.empty(); ++index)
+      problem = unreadable_part(value[index], pointer + "/" + std::to_string(index));
+  }
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+      if (!text::is_valid_utf8(key)) problem.message = "a key is not UTF-8";
+      if (problem.message.empty()) problem = unreadable_part(member, pointer + json_pointer::token(key));
+      if (!problem.message.empty()) break;
+    }
+  }
+  return problem;
 }
 
 /// Reads one document into a plan.
@@ -27252,7 +27317,11 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read_again(const std::vector<
 MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& document) {
   auto plan = std::make_shared<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
-  detail::script_documents::add({}, document, *plan, problems);
+  const ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
+  if (unreadable.message.empty())
+    detail::script_documents::add({}, document, *plan, problems);
+  else
+    problems.push_back(unreadable);
   return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
 }
 
@@ -27391,6 +27460,7 @@ MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode&
   }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
+    if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
     for (const NamedFailure& one : named)
       if (one.failure.status() == status) return one.failure;
     return mock_gateway::failure(status, "forced_failure", "this failure was forced");
@@ -27417,7 +27487,11 @@ inline constexpr ScriptRow fault_rows[] = {
     {"at_end", &yes, "after the last event, before the body is terminated", nullptr},
     {"effect", &effect, "what happens there", nullptr, true},
 };
-inline constexpr ScriptTable fault_table{"fault", fault_rows, std::size(fault_rows)};
+inline constexpr ScriptTable fault_table{
+    "fault", fault_rows, std::size(fault_rows),
+    R"("oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},{"required":["after_events"]},)"
+    R"({"required":["after_tokens"]},{"required":["after_bytes"]},{"required":["inside_event"]},)"
+    R"({"required":["inside_character"]},{"required":["before_done"]},{"required":["at_end"]}])"};
 
 MOCK_GATEWAY_INLINE ScriptType fault() { return {"object with a trigger and an effect", nullptr, &fault_table}; }
 
@@ -27435,7 +27509,11 @@ inline constexpr ScriptRow effect_rows[] = {
     {"error_event_failure", &failure, "an event with the body of a failure, then the end", nullptr},
     {"wrong_content_length", &whole, "a Content-Length that is wrong by so many bytes", nullptr},
 };
-inline constexpr ScriptTable effect_table{"effect", effect_rows, std::size(effect_rows)};
+inline constexpr ScriptTable effect_table{
+    "effect", effect_rows, std::size(effect_rows),
+    R"("oneOf":[{"required":["stall"]},{"required":["stall_at_gate"]},{"required":["garbage"]},)"
+    R"({"required":["garbage_base64"]},{"required":["error_event"]},{"required":["error_event_failure"]},)"
+    R"({"required":["wrong_content_length"]}])"};
 
 MOCK_GATEWAY_INLINE ScriptType effect() {
   return {"name, or object with one key",
@@ -27455,13 +27533,15 @@ inline constexpr ScriptTable slow_body_table{"slow_body", slow_body_rows, std::s
 MOCK_GATEWAY_INLINE ScriptType slow_body_type() { return {"object", nullptr, &slow_body_table}; }
 
 inline constexpr ScriptRow connection_fault_rows[] = {
-    {"garbage_on_accept", &text, "this text at once, then the end", nullptr},
+    {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"},
     {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr},
     {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr},
     {"reply_before_body", &failure, "answers before the body has come", nullptr},
 };
-inline constexpr ScriptTable connection_fault_table{"connection fault", connection_fault_rows,
-                                                    std::size(connection_fault_rows)};
+inline constexpr ScriptTable connection_fault_table{
+    "connection fault", connection_fault_rows, std::size(connection_fault_rows),
+    R"("oneOf":[{"required":["garbage_on_accept"]},{"required":["early_hints"]},{"required":["slow_body"]},)"
+    R"({"required":["reply_before_body"]}])"};
 
 MOCK_GATEWAY_INLINE ScriptType connection_fault() {
   return {"name, or object with one key",
@@ -27478,14 +27558,19 @@ MOCK_GATEWAY_INLINE bool is_failure_key(const std::string& key) {
   return key == "failure" || key == "error_body" || key == "content_type";
 }
 
+MOCK_GATEWAY_INLINE void require_no_failure_key(const ScriptNode& node, bool content_type) {
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (key != "failure" && is_failure_key(key) && (content_type || key != "content_type"))
+      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
+  }
+}
+
 MOCK_GATEWAY_INLINE Failure read_failure(ScriptReader& reader, const ScriptNode& node) {
   Failure failure = script_types::bare_failure(reader, node.at("failure"));
-  if (node.find("retry_after") && node.find("retry_after_text"))
-    script_reading::fail(node, "\"retry_after\" and \"retry_after_text\" exclude each other");
+  script_reading::require_not_both(node, "retry_after", "retry_after_text");
   for (const ScriptRow& row : script_types::failure_setters)
     if (node.find(row.name)) reader.guarded(node.at(row.name), row.apply, &failure);
-  if (node.find("error_body") && node.find("error_json"))
-    script_reading::fail(node, "\"error_body\" and \"error_json\" exclude each other");
+  script_reading::require_not_both(node, "error_body", "error_json");
   if (node.find("error_body")) {
     const std::string& body = script_values::text_of(node.at("error_body"));
     failure = node.find("content_type") ? failure.body(body, script_values::text_of(node.at("content_type")))
@@ -27505,6 +27590,9 @@ MOCK_GATEWAY_INLINE Trigger read_trigger(ScriptReader& reader, const ScriptNode&
   const ScriptNode value = node.at(key.data());
   if (key == "inside_event") {
     script_values::require_list(value, 2, "[event, bytes]");
+    for (std::size_t index = 0; index < 2; ++index)
+      if (read_value<std::size_t>(reader, value.element(index)) == 0)
+        script_reading::fail_expected(value.element(index), "a whole number from 1 on");
     return inside_event(read_value<std::size_t>(reader, value.element(0)),
                         read_value<std::size_t>(reader, value.element(1)));
   }
@@ -27531,6 +27619,8 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
       default: return duplicate_event();
     }
   }
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "the name of an effect, or an object such as {\"stall\": \"2s\"}");
   const std::size_t noted = reader.noted();
   reader.read_object(node, script_types::effect_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
@@ -27568,6 +27658,9 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
       default: return early_hints();
     }
   }
+  if (!node.value.is_object())
+    script_reading::fail_expected(
+        node, "the name of a connection fault, or an object such as {\"garbage_on_accept\": \"text\"}");
   const std::size_t noted = reader.noted();
   reader.read_object(node, script_types::connection_fault_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
@@ -27671,6 +27764,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
     for (std::size_t line = 1; line < problem.line && rest.find('\n') != std::string_view::npos; ++line)
       rest.remove_prefix(rest.find('\n') + 1);
     problem.source = std::string(rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size())));
+    script_reading::hide_keys(problem.source);
     problems.push_back(std::move(problem));
     return false;
   }
@@ -27683,6 +27777,7 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
          slash = place.pointer.rfind('/', slash - 1))
       inside = twice.count(place.pointer.substr(0, slash)) > 0;
     if (!twice.insert(place.pointer).second || inside) continue;
+    if (twice.size() > script_reading::most_problems) continue;
     const std::string key = json_pointer::name_of(place.pointer.substr(place.pointer.rfind('/') + 1)).value_or("");
     problems.push_back(source.problem(
         Severity::error, {place.pointer, "the key \"" + text::printable(key, 60) + "\" is there twice", true}));
@@ -27707,7 +27802,7 @@ MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
   if (has(document, "routes") && has(document, "endpointPrefix")) return "a Mockoon environment";
   if (has(document, "data") && has(document["data"], "pairs")) return "a Hoverfly simulation";
   if (has(document, "log") && has(document["log"], "entries"))
-    return "a HAR file; `mock-gateway import` makes a script of it";
+    return "a HAR file, of which `mock-gateway import` makes a script";
   if (has(document, "openapi") || has(document, "swagger")) return "an OpenAPI document";
   return "";
 }
@@ -27729,25 +27824,38 @@ MOCK_GATEWAY_INLINE Options& options_of(void* target) { return *static_cast<Opti
 // "gateway".
 
 inline constexpr ScriptRow model_rows[] = {
-    {"id", &text, "its id", nullptr, true},
+    {"id", &text, "its id", nullptr, true, R"("minLength":1)"},
     {"owner", &text, "`owned_by`; mock_gateway unless set", nullptr},
 };
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType models() {
-  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string"},"$rows"]}})", &model_table};
+  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string","minLength":1},"$rows"]}})",
+          &model_table};
+}
+
+MOCK_GATEWAY_INLINE void require_new_model(const Options& options, const ScriptNode& id) {
+  if (script_values::text_of(id).empty()) script_reading::fail(id, "a model's id must not be empty");
+  for (const auto& model : Access::data(options).models) {
+    if (model.id == script_values::text_of(id))
+      script_reading::fail(id, "the model \"" + text::printable(model.id, 60) + "\" is there twice");
+  }
 }
 
 MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   Options& options = options_of(target);
   if (node.value.is_string()) {
+    require_new_model(options, node);
     options = options.model(script_values::text_of(node));
     return;
   }
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "a model's id, or an object such as {\"id\": \"fast\"}");
   const std::size_t noted = reader.noted();
   reader.read_object(node, model_table, nullptr);
   if (reader.noted() > noted) return;
   const std::string id = script_values::text_of(node.at("id"));
+  require_new_model(options, node.at("id"));
   options = node.find("owner") ? options.model(id, script_values::text_of(node.at("owner"))) : options.model(id);
 }
 
@@ -27756,7 +27864,7 @@ MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node
 }
 
 MOCK_GATEWAY_INLINE void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const RateLimit limit = read_value<RateLimit>(reader, node);
+  const RateLimit limit = script_values::require_limit(reader, node);
   options_of(target) = options_of(target).limit(limit.requests, limit.window);
 }
 
@@ -27809,36 +27917,61 @@ MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNo
                                                          read_value<std::size_t>(reader, node.at("bytes")));
 }
 
+MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
+  const std::string& code = script_values::text_of(node);
+  require_finding_code(code);
+  options_of(target) = options_of(target).without_finding(code);
+}
+
 MOCK_GATEWAY_INLINE void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
-  for (const std::string& code : read_value<std::vector<std::string>>(reader, node))
-    options_of(target) = options_of(target).without_finding(code);
+  reader.read_list(node, &add_without_finding, target);
+}
+
+MOCK_GATEWAY_INLINE void set_api_key(ScriptReader&, const ScriptNode& node, void* target) {
+  key_store::require_secret(script_values::text_of(node));
+  options_of(target) = options_of(target).api_key(script_values::text_of(node));
+}
+
+/// A time after which something is ended, which is not 0.
+template <auto Setter>
+void set_timeout(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const auto time = read_value<std::optional<Duration>>(reader, node);
+  if (time && *time <= Duration{0}) script_reading::fail(node, "expected a time longer than 0");
+  SetBy<Setter>::apply(reader, node, target);
+}
+
+MOCK_GATEWAY_INLINE void set_gateway_pace(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const Pace pace = read_value<Pace>(reader, node);
+  if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
+    script_reading::fail(node.at("chunked"), "\"pieces\" fit one reply: they belong there");
+  options_of(target) = options_of(target).pace(pace);
 }
 
 inline constexpr ScriptRow gateway_rows[] = {
-    {"host", &text, "address or name to listen on", &SetBy<&Options::host>::apply},
+    {"host", &text, "address or name to listen on", &SetBy<&Options::host>::apply, false, R"("minLength":1)"},
     {"port", &count, "0: a free one", &SetBy<&Options::port>::apply, false, R"("maximum":65535)"},
     {"models", &models, "the models that it serves; mock-model unless set", &set_models},
-    {"api_key", &text, "the secret of the default key", &SetBy<&Options::api_key>::apply},
+    {"api_key", &text, "the secret of the default key", &set_api_key, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"limit", &rate_limit, "a limit that all keys share", &set_limit},
     {"seed", &count, "decides everything generated", &set_seed},
     {"clock", &clock, "by which everything scripted is done", &set_clock},
     {"profile", &profile, "whose shapes replies and errors have", &set_profile},
     {"acceptance", &acceptance, "what requests may hold", &SetBy<&Options::acceptance>::apply},
-    {"pace", &pace, "how fast it answers", &SetBy<&Options::pace>::apply},
+    {"pace", &pace, "how fast it answers", &set_gateway_pace},
     {"max_n", &positive, "the largest `n` accepted", &SetBy<&Options::max_n>::apply},
     {"max_body", &positive, "the largest request body in bytes", &SetBy<&Options::max_body>::apply},
     {"max_head", &positive, "the largest request head in bytes", &SetBy<&Options::max_head>::apply, false,
      R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
     {"read_timeout", &duration, "real time without a byte of an unfinished request",
-     &SetBy<&Options::read_timeout>::apply},
-    {"head_timeout", &duration, "real time that a head may take", &SetBy<&Options::head_timeout>::apply},
-    {"body_timeout", &duration, "real time that a body may take", &SetBy<&Options::body_timeout>::apply},
-    {"write_timeout", &duration, "real time without the client taking a byte", &SetBy<&Options::write_timeout>::apply},
+     &set_timeout<&Options::read_timeout>},
+    {"head_timeout", &duration, "real time that a head may take", &set_timeout<&Options::head_timeout>},
+    {"body_timeout", &duration, "real time that a body may take", &set_timeout<&Options::body_timeout>},
+    {"write_timeout", &duration, "real time without the client taking a byte", &set_timeout<&Options::write_timeout>},
     {"idle_timeout", &duration, "real time after which an idle connection is closed",
-     &SetBy<&Options::idle_timeout>::apply},
+     &set_timeout<&Options::idle_timeout>},
     {"stall_guard", &duration_or_off, "real time after which a wait without end is ended",
-     &SetBy<&Options::stall_guard>::apply},
+     &set_timeout<&Options::stall_guard>},
     {"unmatched", &unmatched, "what becomes of requests that no stub answers", &set_unmatched},
     {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
 };
@@ -27852,7 +27985,9 @@ MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<Scri
 
 MOCK_GATEWAY_INLINE void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.options = key.options.secret(script_values::text_of(node));
+  key.secret = script_values::text_of(node);
+  key_store::require_secret(key.secret);
+  key.options = key.options.secret(key.secret);
 }
 
 MOCK_GATEWAY_INLINE ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
@@ -27865,9 +28000,7 @@ MOCK_GATEWAY_INLINE void set_key_state(ScriptReader&, const ScriptNode& node, vo
 }
 
 MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
-  ScriptedKey& key = key_of(target);
-  key.name = script_values::text_of(node);
-  if (key.name.empty()) script_reading::fail(node, "a key's name must not be empty");
+  key_of(target).name = script_values::key_name(node);
 }
 
 MOCK_GATEWAY_INLINE void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -27884,15 +28017,14 @@ MOCK_GATEWAY_INLINE void set_key_operations(ScriptReader& reader, const ScriptNo
 
 MOCK_GATEWAY_INLINE void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.limit = read_value<RateLimit>(reader, node);
-  if (key.limit->requests == 0 || key.limit->window <= Duration{0})
-    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+  key.limit = script_values::require_limit(reader, node);
   key.options = key.options.limit(key.limit->requests, key.limit->window);
 }
 
 inline constexpr ScriptRow key_rows[] = {
     {"name", &text, "its description, by which the document refers to it", &set_key_name, true, R"("minLength":1)"},
-    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret},
+    {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
+     R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
@@ -27908,6 +28040,8 @@ MOCK_GATEWAY_INLINE void add_key(ScriptReader& reader, const ScriptNode& node, v
   for (const ScriptedKey& other : static_cast<ScriptPlan*>(target)->keys) {
     if (!key.name.empty() && other.name == key.name)
       script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+    if (!key.secret.empty() && other.secret == key.secret)
+      script_reading::fail(node.at("secret"), "another key has this secret");
   }
   static_cast<ScriptPlan*>(target)->keys.push_back(std::move(key));
 }
@@ -27997,12 +28131,13 @@ inline constexpr ScriptRow tool_result_of_rows[] = {
     {"call_id", &text, "the call's id", nullptr, true},
     {"text", &text_matcher, "the result's text", nullptr},
 };
+inline constexpr const char* pointer_pattern = R"("pattern":"^(/([^~/]|~[01])*)*$")";
 inline constexpr ScriptRow json_at_rows[] = {
-    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"value", &any, "the value", nullptr, true},
 };
 inline constexpr ScriptRow json_text_at_rows[] = {
-    {"pointer", &text, "JSON pointer", nullptr, true},
+    {"pointer", &text, "JSON pointer", nullptr, true, pointer_pattern},
     {"text", &text_matcher, "the string", nullptr, true},
 };
 inline constexpr ScriptRow named_text_rows[] = {
@@ -28010,7 +28145,7 @@ inline constexpr ScriptRow named_text_rows[] = {
     {"value", &text_matcher, "its value", nullptr},
 };
 inline constexpr ScriptRow header_is_rows[] = {
-    {"name", &text, "its name", nullptr, true},
+    {"name", &text, "its name", nullptr, true, R"("pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")"},
     {"value", &text, "exactly its value", nullptr, true},
 };
 inline constexpr ScriptTable message_table{"message_is", message_rows, std::size(message_rows)};
@@ -28032,7 +28167,7 @@ MOCK_GATEWAY_INLINE ScriptType json_text_at_type() { return {"object", nullptr, 
 MOCK_GATEWAY_INLINE ScriptType named_text() { return {"name, or object", text_or_rows, &named_text_table}; }
 MOCK_GATEWAY_INLINE ScriptType header_is_type() { return {"object", nullptr, &header_is_table}; }
 MOCK_GATEWAY_INLINE ScriptType list_of_whens() {
-  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when"}})"};
+  return {"list of such objects", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/when","minProperties":1}})"};
 }
 
 /// Whether the object has its keys, and no others; what is wrong is noted.
@@ -28051,14 +28186,20 @@ MOCK_GATEWAY_INLINE void match_message(ScriptReader& reader, const ScriptNode& n
                          text_or_any(reader, node, "text")));
 }
 
+MOCK_GATEWAY_INLINE void require_text_or_object(const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
+}
+
 MOCK_GATEWAY_INLINE void match_tool_result(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, tool_result(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, tool_result_table)) return;
   add(target, tool_result(member_text(node, "tool"), text_or_any(reader, node, "text")));
 }
 
 MOCK_GATEWAY_INLINE void match_tool_result_of(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, tool_result_of(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, tool_result_of_table)) return;
   add(target, tool_result_of(member_text(node, "call_id"), text_or_any(reader, node, "text")));
 }
@@ -28080,6 +28221,7 @@ MOCK_GATEWAY_INLINE void match_json_text_at(ScriptReader& reader, const ScriptNo
 
 MOCK_GATEWAY_INLINE void match_has_header(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, has_header(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, named_text_table)) return;
   if (!node.find("value")) return add(target, has_header(member_text(node, "name")));
   add(target, has_header(member_text(node, "name"), read_value<TextMatcher>(reader, node.at("value"))));
@@ -28090,8 +28232,13 @@ MOCK_GATEWAY_INLINE void match_header_is(ScriptReader& reader, const ScriptNode&
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
+MOCK_GATEWAY_INLINE void match_key_is(ScriptReader&, const ScriptNode& node, void* target) {
+  add(target, key_is(script_values::key_name(node)));
+}
+
 MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_string()) return add(target, has_query(script_values::text_of(node)));
+  require_text_or_object(node);
   if (!has_keys(reader, node, named_text_table)) return;
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
@@ -28135,12 +28282,12 @@ inline constexpr ScriptRow when_rows[] = {
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
      &match_header_is},
-    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it",
-     &match<std::string, &key_is>},
+    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
+     R"("minLength":1)"},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
     {"all", &list_of_whens, "each of these matches", &match_all},
-    {"not", &when, "this does not match", &match_not},
+    {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
 };
 inline constexpr ScriptTable when_table{"when", when_rows, std::size(when_rows)};
 
@@ -28202,7 +28349,7 @@ inline constexpr ScriptRow text_rows[] = {
     {"all", &list_of_texts, "each of these matches", &match_all_texts},
     {"not", &text_matcher, "this does not match", &match_no_text},
 };
-inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows)};
+inline constexpr ScriptTable text_table{"text", text_rows, std::size(text_rows), R"("minProperties":1)"};
 
 MOCK_GATEWAY_INLINE ScriptType text_matcher() {
   return {"text that is contained, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &text_table};
@@ -28248,7 +28395,8 @@ inline constexpr ScriptRow pace_rows[] = {
     {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Pace::tokens_per_second>::apply},
     {"chunked", &chunking, "how a stream is cut into deltas", &SetBy<&Pace::chunked>::apply},
 };
-inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows)};
+inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows),
+                                        R"("not":{"required":["every","tokens_per_second"]})"};
 
 MOCK_GATEWAY_INLINE ScriptType pace() { return {"pace", nullptr, &pace_table}; }
 
@@ -28258,6 +28406,11 @@ using DialectSetter = SseDialect (SseDialect::*)(V) const;
 template <class V, DialectSetter<V> Setter>
 void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
   SetBy<Setter>::apply(reader, node, target);
+}
+
+MOCK_GATEWAY_INLINE void set_retry(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& dialect = *static_cast<SseDialect*>(target);
+  dialect = dialect.retry(read_value<Duration>(reader, node));
 }
 
 inline constexpr ScriptRow dialect_rows[] = {
@@ -28272,8 +28425,7 @@ inline constexpr ScriptRow dialect_rows[] = {
      &set_dialect<bool, &SseDialect::byte_order_mark>},
     {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
     {"ids", &boolean, "whether each event has an `id:` field, its number", &set_dialect<bool, &SseDialect::ids>},
-    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds",
-     &set_dialect<std::optional<Duration>, &SseDialect::retry>},
+    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds", &set_retry},
     {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data",
      &set_dialect<bool, &SseDialect::multi_line_data>},
     {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
@@ -28352,7 +28504,54 @@ MOCK_GATEWAY_INLINE Acceptance acceptance_named(const ScriptNode& node) {
   }
 }
 
+inline constexpr const char* log_probability = R"("maximum":0)";
+inline constexpr ScriptRow top_logprob_rows[] = {
+    {"token", &text, "the token", nullptr, true},
+    {"logprob", &number, "the logarithm of its probability", nullptr, true, log_probability},
+};
+inline constexpr ScriptTable top_logprob_table{"top_logprob", top_logprob_rows, std::size(top_logprob_rows)};
+MOCK_GATEWAY_INLINE ScriptType top_logprobs() { return {"list of objects", R"({"type":"array","items":"$rows"})", &top_logprob_table}; }
+
+inline constexpr ScriptRow token_logprob_rows[] = {
+    {"logprob", &number, "the logarithm of the token's probability", nullptr, true, log_probability},
+    {"top", &top_logprobs, "what might have stood in its place; unless set, made up", nullptr},
+};
+inline constexpr ScriptTable token_logprob_table{"logprob", token_logprob_rows, std::size(token_logprob_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType logprobs() {
+  return {"list of numbers, or of objects",
+          R"({"type":"array","items":{"anyOf":[{"type":"number","maximum":0},"$rows"]}})", &token_logprob_table};
+}
+
+MOCK_GATEWAY_INLINE void add_top_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, top_logprob_table, nullptr);
+  if (reader.noted() > noted) return;
+  static_cast<std::vector<TopLogprob>*>(target)->push_back(
+      {read_value<std::string>(reader, node.at("token")), read_value<double>(reader, node.at("logprob"))});
+}
+
+MOCK_GATEWAY_INLINE void add_token_logprob(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& tokens = *static_cast<std::vector<TokenLogprob>*>(target);
+  if (node.value.is_number()) return tokens.push_back(node.value.get<double>());
+  if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or an object with \"logprob\"");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, token_logprob_table, nullptr);
+  if (reader.noted() > noted) return;
+  const double logprob = read_value<double>(reader, node.at("logprob"));
+  if (!node.find("top")) return tokens.push_back(logprob);
+  std::vector<TopLogprob> top;
+  reader.read_list(node.at("top"), &add_top_logprob, &top);
+  tokens.emplace_back(logprob, std::move(top));
+}
+
 }  // namespace script_types
+
+MOCK_GATEWAY_INLINE std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node) {
+  std::vector<TokenLogprob> tokens;
+  reader.read_list(node, &script_types::add_token_logprob, &tokens);
+  return tokens;
+}
 
 MOCK_GATEWAY_INLINE Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
   Pace pace;
@@ -28369,16 +28568,19 @@ MOCK_GATEWAY_INLINE SseDialect read_as(As<SseDialect>, ScriptReader& reader, con
 }
 
 MOCK_GATEWAY_INLINE TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node) {
-  std::int64_t tokens[] = {0, 0};
-  if (node.find("prompt_tokens")) tokens[0] = read_value<std::int64_t>(reader, node.at("prompt_tokens"));
-  if (node.find("completion_tokens")) tokens[1] = read_value<std::int64_t>(reader, node.at("completion_tokens"));
-  TokenUsage usage(tokens[0], tokens[1]);
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, script_types::usage_table, nullptr, false);
+  if (reader.noted() > noted) throw ScriptMistake();
+  TokenUsage usage(read_value<std::int64_t>(reader, node.at("prompt_tokens")),
+                   read_value<std::int64_t>(reader, node.at("completion_tokens")));
   reader.read_object(node, script_types::usage_table, &usage);
   return usage;
 }
 
 MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return script_types::acceptance_named(node);
+  if (!node.value.is_object())
+    script_reading::fail_expected(node, "\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches");
   Acceptance acceptance;
   if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
   reader.read_object(node, script_types::acceptance_table, &acceptance);
@@ -28397,7 +28599,7 @@ namespace script_reading {
 MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
   switch (value.type()) {
     case Json::value_t::object: return "an object";
-    case Json::value_t::array: return "a list";
+    case Json::value_t::array: return value.empty() ? "an empty list" : "a list";
     case Json::value_t::string: return "a string";
     case Json::value_t::boolean: return value.get<bool>() ? "true" : "false";
     case Json::value_t::null: return "null";
@@ -28422,9 +28624,9 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     least = distance;
     nearest = &one;
   }
-  if (nearest) return "; did you mean \"" + *nearest + "\"?";
+  if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   std::string all;
-  for (const std::string& one : known) all += (all.empty() ? "; known: " : ", ") + one;
+  for (const std::string& one : known) all += (all.empty() ? "; known: " : ", ") + text::printable(one);
   return all;
 }
 
@@ -28441,14 +28643,80 @@ MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vect
   fail(node, std::string(what) + " needs one of: " + all);
 }
 
-/// Keys that say nothing to the gateway.
+MOCK_GATEWAY_INLINE const char* single_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
+  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+    if (std::any_of(keys.begin(), keys.end(), [name = &key](const char* known) { return *name == known; })) continue;
+    throw ScriptMistake{node.member(key, value).pointer,
+                        "unknown key \"" + text::printable(key, 60) + "\"" +
+                            suggestion(key, std::vector<std::string>(keys.begin(), keys.end())),
+                        true};
+  }
+  return only_key(node, keys, what);
+}
+
+MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* one, const char* other) {
+  if (node.find(one) && node.find(other))
+    fail(node, std::string("\"") + one + "\" and \"" + other + "\" exclude each other");
+}
+
+/// "a whole number from 0 to 65535".
+MOCK_GATEWAY_INLINE std::string range_text(const Json& schema, const std::string& kind) {
+  const Json* const least = json_pointer::child(schema, "minimum");
+  const Json* const most = json_pointer::child(schema, "maximum");
+  if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
+  if (least) return kind + " from " + least->dump() + " on";
+  return most ? kind + " up to " + most->dump() : kind;
+}
+
+/// Whether it is a number without a fraction: 2, and 2.0 too, as JSON Schema has it.
+MOCK_GATEWAY_INLINE bool is_whole(const Json& value) {
+  return value.is_number_integer() || (value.is_number() && value.get<double>() == std::floor(value.get<double>()));
+}
+
+MOCK_GATEWAY_INLINE void require_limits(const ScriptNode& node, const ScriptRow& row) {
+  const ScriptType type = row.type();
+  if (!type.schema || type.table) return;
+  Json schema = read_json(type.schema);
+  if (!schema.is_object()) return;
+  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
+  const Json* const kind = json_pointer::child(schema, "type");
+  if (!kind) return;
+  if (*kind == "object" && schema.size() == 1 && !node.value.is_object()) fail_expected(node, "an object");
+  if (*kind == "integer" || *kind == "number") {
+    const bool fits = *kind == "integer" ? is_whole(node.value) : node.value.is_number();
+    const std::string expected = range_text(schema, *kind == "integer" ? "a whole number" : "a number");
+    if (!fits || (schema.contains("minimum") && node.value < schema["minimum"]) ||
+        (schema.contains("maximum") && node.value > schema["maximum"]))
+      fail_expected(node, expected);
+  }
+  if (*kind != "string" || !node.value.is_string()) return;
+  if (schema.contains("minLength") && node.value == "") fail(node, "expected a text that is not empty");
+  if (schema.contains("enum")) script_values::one_of(node, schema["enum"].get<std::vector<std::string>>());
+}
+
 MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comment" || key == "$schema" || key.substr(0, 2) == "x-"; }
 
-/// Without the library's name in front, which a problem of a document needs no more than a compiler's message does.
 MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   const std::string message = exception.what();
-  constexpr std::string_view prefix = "mock_gateway: ";
-  return message.compare(0, prefix.size(), prefix) == 0 ? message.substr(prefix.size()) : message;
+  std::string_view plain = message;
+  // The class and the function are the key's business here.
+  for (const std::string_view prefix : {"mock_gateway: ", "Options: ", "SseDialect::", "HttpReply: ", "raw_reply: "})
+    if (plain.substr(0, prefix.size()) == prefix) plain.remove_prefix(prefix.size());
+  plain = plain.substr(0, plain.find(". TextMatcher("));  // what C++ has for what no pattern can say
+  std::string names(plain);
+  for (std::size_t call = names.find("()"); call != std::string::npos; call = names.find("()", call))
+    names.erase(call, 2);
+  return names;
+}
+
+MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
+  constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  for (std::size_t at = text.find("sk-"); at != std::string::npos; at = text.find("sk-", at + 1)) {
+    if (at > 0 && characters.find(text[at - 1]) != std::string_view::npos) continue;
+    const std::size_t begin = at + 3;
+    const std::size_t end = std::min(text.find_first_not_of(characters, begin), text.size());
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), '*');
+  }
 }
 
 /// A text that lives as long as the program: reports name the file after its document is gone.
@@ -28486,7 +28754,11 @@ MOCK_GATEWAY_INLINE ScriptProblem ScriptSource::problem(Severity severity, const
   problem.severity = severity;
   problem.file = file;
   problem.pointer = mistake.pointer;
-  problem.message = mistake.message;
+  // It may quote a key or a value.
+  constexpr std::size_t longest = 2000;
+  problem.message = text::printable(mistake.message, longest);
+  script_reading::hide_keys(problem.pointer);
+  script_reading::hide_keys(problem.message);
   const auto place = places.find(mistake.pointer);
   if (place == places.end()) return problem;
   const std::size_t offset = mistake.key ? place->second.key : place->second.begin;
@@ -28494,13 +28766,18 @@ MOCK_GATEWAY_INLINE ScriptProblem ScriptSource::problem(Severity severity, const
   problem.line = position.line;
   problem.column = position.column;
   problem.source = script_reading::line_at(text, offset);
+  script_reading::hide_keys(problem.source);
   return problem;
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  if (problems_.size() < script_reading::most_problems) problems_.push_back(source_.problem(Severity::error, mistake));
+  // One more than is shown tells that there are more. Warnings of other documents may stand among them.
+  const auto errors = std::count_if(problems_.begin(), problems_.end(),
+                                    [](const ScriptProblem& one) { return one.severity == Severity::error; });
+  if (static_cast<std::size_t>(errors) <= script_reading::most_problems)
+    problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::warn(const std::string& pointer, const std::string& message) {
@@ -28529,7 +28806,7 @@ MOCK_GATEWAY_INLINE void ScriptReader::guarded(const ScriptNode& node, void (*re
   }
 }
 
-MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const ScriptTable& table, void* target) {
+MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const ScriptTable& table, void* target, bool apply) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const ScriptRow* const end = table.rows + table.count;
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
@@ -28538,7 +28815,7 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const
         std::find_if(table.rows, end, [&name](const ScriptRow& one) { return name == one.name; });
     const ScriptNode child = node.member(key, value);
     if (row != end) {
-      if (row->apply) guarded(child, row->apply, target);
+      read_member(child, *row, target, apply);
     } else if (!script_reading::is_remark(key)) {
       std::vector<std::string> known;
       for (const ScriptRow* one = table.rows; one != end; ++one) known.emplace_back(one->name);
@@ -28549,6 +28826,15 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const
   for (const ScriptRow* row = table.rows; row != end; ++row) {
     if (row->required && !node.find(row->name)) note({node.pointer, std::string("\"") + row->name + "\" is missing"});
   }
+}
+
+MOCK_GATEWAY_INLINE void ScriptReader::read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply) {
+  try {
+    script_reading::require_limits(node, row);
+  } catch (const ScriptMistake& mistake) {
+    return note(mistake);
+  }
+  if (row.apply && apply) guarded(node, row.apply, target);
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*element)(ScriptReader&, const ScriptNode&, void*),
@@ -28579,7 +28865,10 @@ inline constexpr ScriptRow tool_call_rows[] = {
     {"input", &text, "the input of a custom tool", nullptr},
     {"id", &text, "the call's id; unless set, one is made up", nullptr},
 };
-inline constexpr ScriptTable tool_call_table{"tool_call", tool_call_rows, std::size(tool_call_rows)};
+inline constexpr ScriptTable tool_call_table{
+    "tool_call", tool_call_rows, std::size(tool_call_rows),
+    R"("not":{"anyOf":[{"required":["arguments","malformed_arguments"]},{"required":["arguments","input"]},)"
+    R"({"required":["malformed_arguments","input"]}]})"};
 
 MOCK_GATEWAY_INLINE ScriptType tool_call_type() { return {"object", nullptr, &tool_call_table}; }
 MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
@@ -28684,7 +28973,8 @@ inline constexpr ScriptRow hold_rows[] = {
     {"before_token", &positive, "before the token of that number", nullptr},
     {"before_event", &positive, "before the event of that number", nullptr},
 };
-inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows)};
+inline constexpr ScriptTable hold_table{"hold", hold_rows, std::size(hold_rows),
+                                        R"("oneOf":[{"required":["before_token"]},{"required":["before_event"]}])"};
 
 MOCK_GATEWAY_INLINE ScriptType hold() {
   return {"object, or a list of them", R"({"anyOf":["$rows",{"type":"array","items":"$rows"}]})", &hold_table};
@@ -28707,6 +28997,15 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
 
 // What a reply is. Its own reader looks at these keys.
 
+inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
+inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
+
+MOCK_GATEWAY_INLINE bool is_whole_kind(const std::string& key) {
+  for (const char* known : whole_kinds)
+    if (key == known) return true;
+  return false;
+}
+
 inline constexpr ScriptRow raw_reply_rows[] = {
     {"status", &whole, "from 200 to 599; 200 unless set", nullptr, false, R"("minimum":200,"maximum":599)"},
     {"json", &any, "a body of JSON, in compact form", nullptr},
@@ -28714,19 +29013,29 @@ inline constexpr ScriptRow raw_reply_rows[] = {
     {"base64", &base64, "a body of any bytes", nullptr},
     {"content_type", &text, "its Content-Type; application/json unless set", nullptr},
 };
-inline constexpr ScriptTable raw_reply_table{"raw_reply", raw_reply_rows, std::size(raw_reply_rows)};
+inline constexpr ScriptTable raw_reply_table{
+    "raw_reply", raw_reply_rows, std::size(raw_reply_rows),
+    R"("not":{"anyOf":[{"required":["json","body"]},{"required":["json","base64"]},{"required":["body","base64"]}]})"};
 inline constexpr ScriptRow chunk_rows[] = {
     {"json", &any, "an event whose data is this JSON", nullptr},
     {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes as they are", nullptr},
     {"event", &text, "an event without data: its lines", nullptr},
 };
-inline constexpr ScriptTable chunk_table{"chunk", chunk_rows, std::size(chunk_rows)};
+inline constexpr ScriptTable chunk_table{
+    "chunk", chunk_rows, std::size(chunk_rows),
+    R"("oneOf":[{"required":["json"]},{"required":["raw_bytes"]},{"required":["raw_base64"]},{"required":["event"]}])"};
 
 MOCK_GATEWAY_INLINE ScriptType raw_reply_type() { return {"object", nullptr, &raw_reply_table}; }
 MOCK_GATEWAY_INLINE ScriptType chunks_type() { return {"list of elements", R"({"type":"array","items":"$rows"})", &chunk_table}; }
 MOCK_GATEWAY_INLINE ScriptType choices_type() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
+}
+/// What stands beside a failure, a raw reply or chunks: nothing that only a completion has.
+MOCK_GATEWAY_INLINE ScriptType written_reply() {
+  return {"object",
+          R"({"propertyNames":{"not":{"enum":["interleaved","logprobs","finish_reason","finish_in_last_chunk","model",)"
+          R"("usage","usage_json","extra","extra_message","extra_chunks","verbatim"]}}})"};
 }
 MOCK_GATEWAY_INLINE ScriptType scenario_type() { return {"name of a scenario", R"({"type":"string"})"}; }
 
@@ -28782,7 +29091,22 @@ inline constexpr ScriptRow reply_rows[] = {
     {"error_json", &any, "with failure: JSON in place of the error", nullptr},
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
-inline constexpr ScriptTable reply_table{"reply", reply_rows, std::size(reply_rows)};
+inline constexpr ScriptTable reply_table{
+    "reply", reply_rows, std::size(reply_rows),
+    R"("oneOf":[{"anyOf":[{"required":["text"]},{"required":["json_text"]},{"required":["refusal"]},)"
+    R"({"required":["thinking"]},{"required":["tool_call"]},{"required":["tool_calls"]}]},)"
+    R"({"required":["choices"]},{"required":["failure"]},{"required":["raw_reply"]},{"required":["chunks"]},)"
+    R"({"required":["scenario"]},{"required":["default"]}],"dependentRequired":{"retry_after":["failure"],)"
+    R"("retry_after_text":["failure"],"retry_after_date":["failure"],"retry_after_ms":["failure"],)"
+    R"("should_retry":["failure"],"type":["failure"],"param":["failure"],"error_body":["failure"],)"
+    R"("error_json":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
+    R"("json_text"]},{"required":["text","refusal"]},{"required":["json_text","refusal"]},{"required":["usage",)"
+    R"("usage_json"]},{"required":["every","tokens_per_second"]},{"required":["error_body","error_json"]},)"
+    R"({"required":["retry_after","retry_after_text"]}]},)"
+    R"("dependentSchemas":{"failure":{"$ref":"#/$defs/written_reply"},)"
+    R"("raw_reply":{"$ref":"#/$defs/written_reply"},"chunks":{"$ref":"#/$defs/written_reply"},)"
+    R"("scenario":{"propertyNames":{"pattern":"^(scenario|comment|[$]schema|x-.*)$"}},)"
+    R"("default":{"propertyNames":{"pattern":"^(default|comment|[$]schema|x-.*)$"}}})"};
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
@@ -28830,20 +29154,55 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   const ScriptNode value = node.at(kind.data());
   auto& elements = *static_cast<std::vector<StreamChunk>*>(target);
   if (kind == "json") return elements.push_back(json_chunk(value.value));
-  if (kind == "event") return elements.push_back(event(script_values::text_of(value)));
+  if (kind == "event") {
+    try {
+      return elements.push_back(event(script_values::text_of(value)));
+    } catch (const GatewayError&) {
+      script_reading::fail(value,
+                           "expected the lines of an event without data, separated by \"\\n\", such as \"id: 7\"; "
+                           "\"json\" is one with data, and \"raw_bytes\" any bytes");
+    }
+  }
+  if (kind == "raw_base64" && script_values::decode_base64(value).empty())
+    script_reading::fail(value, "expected at least one byte");
   elements.push_back(
       raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
+/// Whether a key of a reply is content of one choice.
+MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
+  for (const char* known : content_kinds)
+    if (key == known) return true;
+  return key == "logprobs" || key == "finish_reason";
+}
+
 MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value.is_object()) {
+    for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
+      const bool is_setter = std::any_of(reply_table.rows, reply_table.rows + reply_table.count,
+                                         [name = &key](const ScriptRow& row) { return *name == row.name; });
+      if (is_setter && !is_choice_key(key) && !is_whole_kind(key))
+        script_reading::fail(node.member(key, value), "\"" + key + "\" stands beside \"choices\", for all of them");
+    }
+  }
   const ReplyStep step = read_reply(reader, node);
+  if (step.reply && node.value.is_object() && (node.find("failure") || node.find("raw_reply") || node.find("chunks")))
+    script_reading::fail(node, "a choice is a completion: a failure, a raw reply and chunks are replies of their own");
   if (!step.reply) script_reading::fail(node, "a choice is a completion, with nothing but its content");
   static_cast<std::vector<Reply>*>(target)->push_back(*step.reply);
 }
 
+MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
+  try {
+    return scenario(script_values::text_of(node));
+  } catch (const GatewayError& error) {
+    script_reading::fail(node, script_reading::plain_message(error));
+  }
+}
+
 /// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
-  const Scenario found = scenario(script_values::text_of(node));
+  const Scenario found = script_types::scenario_of(node);
   const auto& data = Access::shared_data(found);
   if (data->row.faults || data->row.first)
     script_reading::fail(node,
@@ -28853,10 +29212,7 @@ MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
       [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
 }
 
-inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
-inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
-
-/// The key that says what the reply is; for a completion, the first of those with content.
+/// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
 MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
   std::string_view kind;
   for (const char* key : whole_kinds) {
@@ -28870,7 +29226,10 @@ MOCK_GATEWAY_INLINE std::string_view kind_of(const ScriptNode& node) {
     if (kind.empty()) return key;
     script_reading::fail(node, "\"" + std::string(kind) + "\" and \"" + key + "\" exclude each other");
   }
-  if (!kind.empty()) return kind;
+  return kind;
+}
+
+[[noreturn]] MOCK_GATEWAY_INLINE void fail_without_kind(const ScriptNode& node) {
   std::string all;
   for (const char* key : content_kinds) all += std::string(key) + ", ";
   for (const char* key : whole_kinds) all += (key == whole_kinds[0] ? "" : ", ") + std::string(key);
@@ -28895,10 +29254,20 @@ MOCK_GATEWAY_INLINE Reply bare_reply(ScriptReader& reader, const ScriptNode& nod
   return join_choices(parts);
 }
 
+/// What only a completion has does not stand beside what is sent as it is written.
+MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_view kind) {
+  for (const char* key : {"interleaved", "logprobs", "finish_reason", "finish_in_last_chunk", "model", "usage",
+                          "usage_json", "extra", "extra_message", "extra_chunks", "verbatim"}) {
+    if (node.find(key))
+      script_reading::fail(node.at(key), "\"" + std::string(key) + "\" has no meaning beside \"" + std::string(kind) +
+                                             "\", which is sent as it is written");
+  }
+}
+
 /// A scenario and the default reply are whole: nothing stands beside them.
 MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    if (key != kind && key != "comment" && key.substr(0, 2) != "x-")
+    if (key != kind && !script_reading::is_remark(key))
       script_reading::fail(node.member(key, value),
                            "\"" + key + "\" has no meaning beside \"" + std::string(kind) + "\"");
   }
@@ -28911,18 +29280,22 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
+  if (kind.empty()) {
+    // A mistake in the key that is wanted says more.
+    reader.read_object(node, script_types::reply_table, nullptr, false);
+    if (reader.noted() > noted) throw ScriptMistake();
+    script_types::fail_without_kind(node);
+  }
   if (kind == "scenario" || kind == "default") script_types::require_alone(node, kind);
   if (kind == "scenario") return script_types::scenario_step(node.at("scenario"));
   if (kind == "default") {
     script_values::require_yes(node.at("default"));
     return ReplyStep();
   }
-  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    if (kind != "failure" && is_failure_key(key) && key != "failure")
-      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
-  }
-  if (node.find("every") && node.find("tokens_per_second"))
-    script_reading::fail(node, "\"every\" and \"tokens_per_second\" exclude each other");
+  if (kind != "failure") require_no_failure_key(node, true);
+  if (kind == "failure" || kind == "raw_reply" || kind == "chunks") script_types::require_written(node, kind);
+  script_reading::require_not_both(node, "every", "tokens_per_second");
+  script_reading::require_not_both(node, "usage", "usage_json");
   Reply reply = script_types::bare_reply(reader, node, kind);
   reader.read_object(node, script_types::reply_table, &reply);
   if (reader.noted() > noted) throw ScriptMistake();
@@ -28960,7 +29333,10 @@ MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>&
       {"text_matcher", &script_types::text_matcher},
       {"when", &script_types::when},
       {"reply", &script_types::reply},
+      {"written_reply", &script_types::written_reply},
       {"fault", &script_types::fault},
+      {"effect", &script_types::effect},
+      {"connection_fault", &script_types::connection_fault},
       {"failure", &script_types::failure},
       {"stub", &script_types::stub},
       {"tool_call", &script_types::tool_call_type},
@@ -28968,6 +29344,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>&
       {"rate", &script_types::rate},
       {"chunking", &script_types::chunking},
       {"headers", &script_types::headers},
+      {"header_value", &script_types::header_value},
       {"range", &script_types::range},
       {"pace", &script_types::pace},
       {"sse", &script_types::dialect},
@@ -29010,6 +29387,7 @@ MOCK_GATEWAY_INLINE Json object_of(const ScriptTable& table) {
   schema["patternProperties"]["^x-"] = true;
   schema["additionalProperties"] = false;
   if (!required.empty()) schema["required"] = std::move(required);
+  if (*table.rules) schema.update(read("{" + std::string(table.rules) + "}"));
   return schema;
 }
 
@@ -29080,6 +29458,14 @@ MOCK_GATEWAY_INLINE void set_then(ScriptReader&, const ScriptNode& node, void* t
   stub_of(target).nothing_more = true;
 }
 
+MOCK_GATEWAY_INLINE ScriptType calls() {
+  return {"whole number, or a range",
+          R"({"anyOf":[{"type":"integer","minimum":0},)"
+          R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
+          R"("at_least":{"type":"integer","minimum":0},"at_most":{"type":"integer","minimum":0},)"
+          R"("between":{"type":"array","items":{"type":"integer","minimum":0},"minItems":2,"maxItems":2}}}]})"};
+}
+
 MOCK_GATEWAY_INLINE void set_expect(ScriptReader& reader, const ScriptNode& node, void* target) {
   const Range calls = read_value<Range>(reader, node);
   const auto whole = [](double number) { return std::isinf(number) || number == std::floor(number); };
@@ -29090,9 +29476,7 @@ MOCK_GATEWAY_INLINE void set_expect(ScriptReader& reader, const ScriptNode& node
 }
 
 MOCK_GATEWAY_INLINE void set_times(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const auto times = read_value<std::size_t>(reader, node);
-  if (times == 0) script_reading::fail(node, "a stub that may not be asked is said by \"never\": true");
-  stub_of(target).at_most = times;
+  stub_of(target).at_most = read_value<std::size_t>(reader, node);
 }
 
 MOCK_GATEWAY_INLINE void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -29130,13 +29514,17 @@ inline constexpr ScriptRow stub_rows[] = {
     {"replies", &replies, "what it answers, one request each; the last stays", &add_replies},
     {"never", &yes, "in place of a reply: it must not be asked", &set_never},
     {"then", &then, "after the last reply, further requests are refused", &set_then},
-    {"expect", &range, "how many calls verify() expects", &set_expect},
+    {"expect", &calls, "how many calls verify() expects", &set_expect},
     {"times", &positive, "how many requests it answers before it steps aside", &set_times},
-    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority},
+    {"priority", &whole, "stubs of a higher priority are asked first; 0 unless set", &set_priority, false,
+     R"("minimum":-2147483648,"maximum":2147483647)"},
     {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
     {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
 };
-inline constexpr ScriptTable stub_table{"stub", stub_rows, std::size(stub_rows)};
+inline constexpr ScriptTable stub_table{
+    "stub", stub_rows, std::size(stub_rows),
+    R"("oneOf":[{"required":["reply"]},{"required":["replies"]},{"required":["never"],"properties":)"
+    R"({"expect":false,"times":false,"should":false,"then":false}}],"not":{"required":["times","then"]})"};
 
 MOCK_GATEWAY_INLINE ScriptType stub() { return {"object", nullptr, &stub_table}; }
 MOCK_GATEWAY_INLINE ScriptType stubs() { return {"list of stubs", R"({"type":"array","items":{"$ref":"#/$defs/stub"}})"}; }
@@ -29149,6 +29537,12 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   script_reading::only_key(node, {"reply", "replies", "never"}, "a stub");
   if (node.find("never") && node.find("expect"))
     script_reading::fail(node, "\"never\" expects no call, and \"expect\" some; choose one");
+  for (const char* key : {"times", "should", "then"})
+    if (node.find("never") && node.find(key))
+      script_reading::fail(node.at(key),
+                           std::string("\"") + key + "\" has no meaning beside \"never\", which answers nothing");
+  if (node.find("times") && node.find("then"))
+    script_reading::fail(node, "\"times\" steps aside, and \"then\" refuses what comes then; choose one");
   if (reader.noted() > noted) return;
   require_consistent(stub);
   plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
@@ -29174,7 +29568,14 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"error_body", &text, "with failure: a body in place of the error", nullptr},
     {"error_json", &any, "with failure: JSON in place of the error", nullptr},
 };
-inline constexpr ScriptTable http_reply_table{"operation reply", http_reply_rows, std::size(http_reply_rows)};
+inline constexpr ScriptTable http_reply_table{
+    "operation reply", http_reply_rows, std::size(http_reply_rows),
+    R"("oneOf":[{"required":["failure"],"properties":{"status":false,"json":false,"body":false,"base64":false},)"
+    R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["error_body","error_json"]},)"
+    R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,"retry_after":false,)"
+    R"("retry_after_text":false,"retry_after_date":false,"retry_after_ms":false,"should_retry":false,"type":false,)"
+    R"("param":false,"error_body":false,"error_json":false},"not":{"anyOf":[{"required":["json","body"]},)"
+    R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])"};
 
 MOCK_GATEWAY_INLINE ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
 
@@ -29195,7 +29596,17 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
   if (reader.noted() > noted) return;
   ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
                             read_http_reply(reader, node.at("reply"))};
-  Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+  try {
+    Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+  } catch (const GatewayError& error) {
+    const std::string message = error.what();
+    constexpr std::string_view after = "…): ";  // the call that C++ has
+    script_reading::fail(node, message.substr(message.find(after) + after.size()));
+  }
+  for (const ScriptedOperation& other : plan_of(target).operations) {
+    if (other.method == mounted.method && other.path == mounted.path)
+      script_reading::fail(node, "this operation is there twice");
+  }
   plan_of(target).operations.push_back(std::move(mounted));
 }
 
@@ -29203,10 +29614,12 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
 
 inline constexpr ScriptRow scope_rows[] = {
     {"operation", &operation, "an operation", nullptr},
-    {"key", &text, "a key, by name or id", nullptr},
-    {"model", &text, "a model", nullptr},
+    {"key", &text, "a key, by name or id", nullptr, false, R"("minLength":1)"},
+    {"model", &text, "a model", nullptr, false, R"("minLength":1)"},
 };
-inline constexpr ScriptTable scope_table{"for", scope_rows, std::size(scope_rows)};
+inline constexpr ScriptTable scope_table{
+    "for", scope_rows, std::size(scope_rows),
+    R"("oneOf":[{"required":["operation"]},{"required":["key"]},{"required":["model"]}])"};
 
 MOCK_GATEWAY_INLINE ScriptType scope() { return {"object with one key", nullptr, &scope_table}; }
 
@@ -29227,7 +29640,10 @@ inline constexpr ScriptRow forced_failure_rows[] = {
     {"error_json", &any, "JSON in place of the error", nullptr},
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
-inline constexpr ScriptTable forced_failure_table{"failures", forced_failure_rows, std::size(forced_failure_rows)};
+inline constexpr ScriptTable forced_failure_table{
+    "failures", forced_failure_rows, std::size(forced_failure_rows),
+    R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["times","always"]},)"
+    R"({"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
 
 MOCK_GATEWAY_INLINE ScriptType failures_section() {
   return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
@@ -29245,15 +29661,12 @@ MOCK_GATEWAY_INLINE Failure with_headers(ScriptReader& reader, const ScriptNode&
 }
 
 MOCK_GATEWAY_INLINE std::optional<std::size_t> read_times(ScriptReader& reader, const ScriptNode& node) {
-  if (node.find("times") && node.find("always"))
-    script_reading::fail(node, "\"times\" and \"always\" exclude each other");
+  script_reading::require_not_both(node, "times", "always");
   if (node.find("always")) {
     script_values::require_yes(node.at("always"));
     return std::nullopt;
   }
-  const std::size_t times = node.find("times") ? read_value<std::size_t>(reader, node.at("times")) : 1;
-  if (times == 0) script_reading::fail(node.at("times"), "expected a number from 1 on");
-  return times;
+  return node.find("times") ? read_value<std::size_t>(reader, node.at("times")) : 1;
 }
 
 MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -29269,8 +29682,7 @@ MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& nod
     if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
     if (kind == "model") forced.scope = for_model(script_values::text_of(value));
     if (kind == "key") {
-      forced.key = script_values::text_of(value);
-      static_cast<void>(for_key(forced.key));  // throws for a secret
+      forced.key = script_values::key_name(value);
     }
   }
   if (reader.noted() == noted) plan_of(target).failures.push_back(std::move(forced));
@@ -29278,10 +29690,16 @@ MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& nod
 
 // "chaos".
 
+MOCK_GATEWAY_INLINE ScriptType interim() {
+  return {"connection fault",
+          R"({"allOf":[{"$ref":"#/$defs/connection_fault"},{"anyOf":[{"enum":["unsolicited_continue","early_hints"]},)"
+          R"({"type":"object","required":["early_hints"]}]}]})"};
+}
+
 inline constexpr ScriptRow chaos_rows[] = {
     {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
     {"pace", &pace, "slows the reply", nullptr},
-    {"interim", &connection_fault, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
+    {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
     {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
     {"before_headers", &yes, "trigger", nullptr},
     {"after_headers", &yes, "trigger", nullptr},
@@ -29300,6 +29718,7 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
     {"when", &when, "strikes only these requests", nullptr},
+    {"headers", &headers, "with failure: response headers", nullptr},
     {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
     {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
     {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
@@ -29311,17 +29730,59 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"error_json", &any, "with failure: JSON in place of the error", nullptr},
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
-inline constexpr ScriptTable chaos_table{"chaos", chaos_rows, std::size(chaos_rows)};
+inline constexpr ScriptTable chaos_table{
+    "chaos", chaos_rows, std::size(chaos_rows),
+    R"("oneOf":[{"required":["failure"]},{"required":["pace"]},{"required":["interim"]},)"
+    R"({"required":["effect"],"oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},)"
+    R"({"required":["after_events"]},{"required":["after_tokens"]},{"required":["after_bytes"]},)"
+    R"({"required":["inside_event"]},{"required":["inside_character"]},{"required":["before_done"]},)"
+    R"({"required":["at_end"]},{"required":["at_any_event"]},{"required":["at_any_token"]},)"
+    R"({"required":["at_any_byte"]}]}],"dependentRequired":{"headers":["failure"],)"
+    R"("before_headers":["effect"],"after_headers":["effect"],)"
+    R"("after_events":["effect"],"after_tokens":["effect"],"after_bytes":["effect"],"inside_event":["effect"],)"
+    R"("inside_character":["effect"],"before_done":["effect"],"at_end":["effect"],"at_any_event":["effect"],)"
+    R"("at_any_token":["effect"],"at_any_byte":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
+    R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
+    R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
+    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
 
 MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
+
+inline constexpr const char* chaos_triggers[] = {"before_headers", "after_headers", "after_events",     "after_tokens",
+                                                 "after_bytes",    "inside_event",  "inside_character", "before_done",
+                                                 "at_end",         "at_any_event",  "at_any_token",     "at_any_byte"};
+
+/// What slows a reply or stands in front of it.
+MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
+  if (kind == "pace") {
+    const Pace pace = read_value<Pace>(reader, node.at("pace"));
+    if (!pace.sets_anything()) script_reading::fail(node.at("pace"), "a pace that sets nothing slows nothing");
+    if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
+      script_reading::fail(node.at("pace").at("chunked"), "\"pieces\" fit one reply: they belong there");
+    return Chaos(pace);
+  }
+  const ConnectionFault fault = read_connection_fault(reader, node.at("interim"));
+  if (fault.kind() != ConnectionFault::Kind::unsolicited_continue && fault.kind() != ConnectionFault::Kind::early_hints)
+    script_reading::fail(node.at("interim"),
+                         "only \"unsolicited_continue\" and early_hints can stand in front of a reply; the "
+                         "others belong into \"connections\"");
+  return Chaos(fault);
+}
 
 MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view kind =
       script_reading::only_key(node, {"failure", "pace", "interim", "effect"}, "a rule of chaos");
-  if (kind == "failure") return Chaos(read_failure(reader, node));
-  if (kind == "pace") return Chaos(read_value<Pace>(reader, node.at("pace")));
-  if (kind == "interim") return Chaos(read_connection_fault(reader, node.at("interim")));
+  if (kind != "failure") {
+    require_no_failure_key(node, true);
+    if (node.find("headers")) script_reading::fail(node.at("headers"), "\"headers\" belongs beside \"failure\"");
+  }
+  for (const char* key : chaos_triggers)
+    if (kind != "effect" && node.find(key))
+      script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
+  if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
+  if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
+  script_reading::only_key(node, {std::begin(chaos_triggers), std::end(chaos_triggers)}, "a rule with an effect");
   if (const std::optional<DrawnTrigger> drawn = read_drawn_trigger(reader, node)) return Chaos(*drawn, struck);
   return Chaos(read_trigger(reader, node), struck);
 }
@@ -29329,6 +29790,10 @@ MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& nod
 MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const std::size_t noted = reader.noted();
+  // Keys and limits come first: what a rule is, is read only when they are right.
+  Chaos any_rule((server_error()));
+  reader.read_object(node, chaos_table, &any_rule);
+  if (reader.noted() > noted) return;
   Chaos rule = bare_chaos(reader, node);
   reader.read_object(node, chaos_table, &rule);
   if (node.find("when")) {
@@ -29344,7 +29809,8 @@ inline constexpr ScriptRow connection_rows[] = {
     {"times", &positive, "how many connections; 1 unless set", nullptr},
     {"always", &yes, "every connection", nullptr},
 };
-inline constexpr ScriptTable connection_table{"connections", connection_rows, std::size(connection_rows)};
+inline constexpr ScriptTable connection_table{"connections", connection_rows, std::size(connection_rows),
+                                              R"("not":{"required":["times","always"]})"};
 
 MOCK_GATEWAY_INLINE ScriptType connections_section() {
   return {"list of connection faults", R"({"type":"array","items":"$rows"})", &connection_table};
@@ -29434,10 +29900,7 @@ MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const Script
         script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
     return script_types::with_headers(reader, node, read_failure(reader, node));
   }
-  for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    if (is_failure_key(key) && key != "content_type")
-      script_reading::fail(node.member(key, value), "\"" + key + "\" belongs beside \"failure\"");
-  }
+  require_no_failure_key(node, false);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
   const bool none = !node.find("json") && !node.find("body") && !node.find("base64");
   const std::string_view kind = none ? "" : script_reading::only_key(node, {"json", "body", "base64"}, "a reply");
@@ -29479,7 +29942,9 @@ MOCK_GATEWAY_INLINE ScriptType any() { return {"any JSON", "true"}; }
 MOCK_GATEWAY_INLINE ScriptType boolean() { return {"true or false", R"({"type":"boolean"})"}; }
 MOCK_GATEWAY_INLINE ScriptType yes() { return {"true", R"({"const":true})"}; }
 MOCK_GATEWAY_INLINE ScriptType text() { return {"text", R"({"type":"string"})"}; }
-MOCK_GATEWAY_INLINE ScriptType base64() { return {"base64", R"({"type":"string","contentEncoding":"base64"})"}; }
+MOCK_GATEWAY_INLINE ScriptType base64() {
+  return {"base64", R"({"type":"string","contentEncoding":"base64","pattern":"^[A-Za-z0-9+/_-]*=*$"})"};
+}
 MOCK_GATEWAY_INLINE ScriptType count() { return {"whole number, not negative", R"({"type":"integer","minimum":0})"}; }
 MOCK_GATEWAY_INLINE ScriptType positive() { return {"whole number, at least 1", R"({"type":"integer","minimum":1})"}; }
 MOCK_GATEWAY_INLINE ScriptType whole() { return {"whole number", R"({"type":"integer"})"}; }
@@ -29494,8 +29959,9 @@ MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
 MOCK_GATEWAY_INLINE ScriptType rate_limit() {
-  return {"\"REQUESTS/WINDOW\"",
-          R"({"type":"string","pattern":"^[0-9]{1,9}/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
+  return {
+      "\"REQUESTS/WINDOW\"",
+      R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
 }
 MOCK_GATEWAY_INLINE ScriptType timing() {
   return {"duration, or a distribution",
@@ -29522,12 +29988,15 @@ MOCK_GATEWAY_INLINE ScriptType chunking() {
           R"({"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{)"
           R"("tokens":{"type":"integer","minimum":1},"words":{"type":"integer","minimum":1},)"
           R"("characters":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},)"
-          R"("pieces":{"type":"array","items":{"type":"string","minLength":1}}}}]})"};
+          R"("pieces":{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}]})"};
 }
 MOCK_GATEWAY_INLINE ScriptType headers() {
-  return {"object of header fields", R"({"type":"object","additionalProperties":{"anyOf":[{"type":"string"},)"
-                                     R"({"type":"array","items":{"type":"string"},"minItems":1}]}})"};
+  return {"object of header fields",
+          R"({"type":"object","propertyNames":{"pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},"additionalProperties":)"
+          R"({"anyOf":[{"$ref":"#/$defs/header_value"},)"
+          R"({"type":"array","items":{"$ref":"#/$defs/header_value"},"minItems":1}]}})"};
 }
+MOCK_GATEWAY_INLINE ScriptType header_value() { return {"text", R"({"type":"string","pattern":"^[^\\r\\n\\u0000]*$"})"}; }
 MOCK_GATEWAY_INLINE ScriptType range() {
   return {"number, or a range",
           R"({"anyOf":[{"type":"number"},)"
@@ -29539,14 +30008,6 @@ MOCK_GATEWAY_INLINE ScriptType operation() {
   return {"operation", R"({"type":"string","pattern":"^(chat_completions|list_models|[A-Z]+ /[!-~]*)$"})"};
 }
 MOCK_GATEWAY_INLINE ScriptType operations() { return {"list of operations", R"({"type":"array","items":{"$ref":"#/$defs/operation"}})"}; }
-MOCK_GATEWAY_INLINE ScriptType logprobs() {
-  return {"list of numbers, or of objects with logprob and top",
-          R"({"type":"array","items":{"anyOf":[{"type":"number","maximum":0},)"
-          R"({"type":"object","additionalProperties":false,"required":["logprob"],"properties":{)"
-          R"("logprob":{"type":"number","maximum":0},"top":{"type":"array","items":{"type":"object",)"
-          R"("additionalProperties":false,"required":["token","logprob"],"properties":{"token":{"type":"string"},)"
-          R"("logprob":{"type":"number","maximum":0}}}}}}]}})"};
-}
 
 }  // namespace script_types
 
@@ -29557,8 +30018,16 @@ MOCK_GATEWAY_INLINE const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
+MOCK_GATEWAY_INLINE const std::string& key_name(const ScriptNode& node) {
+  if (secrets::looks_like_key(text_of(node)))
+    script_reading::fail(node, "this looks like a secret; a key is named by its \"name\", or its id");
+  return text_of(node);
+}
+
 MOCK_GATEWAY_INLINE ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
-  if (!node.value.is_array() || node.value.size() != size) script_reading::fail_expected(node, what);
+  if (!node.value.is_array()) script_reading::fail_expected(node, what);
+  if (node.value.size() != size)
+    script_reading::fail(node, std::string("expected ") + what + ", got " + std::to_string(node.value.size()));
   return node;
 }
 
@@ -29611,6 +30080,9 @@ MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   double number = 0;
+  // As many digits as the schema has it.
+  const std::size_t whole_digits = std::min(text.find('.'), end);
+  if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
   const auto [last, problem] = std::from_chars(text.data(), text.data() + end, number, std::chars_format::fixed);
   if (problem != std::errc() || last != text.data() + end || text.front() == '.' || text[end - 1] == '.')
     return std::nullopt;
@@ -29629,12 +30101,27 @@ MOCK_GATEWAY_INLINE Duration require_duration(const ScriptNode& node, std::strin
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
 }
 
+/// A time that a pace can have.
+MOCK_GATEWAY_INLINE Duration pace_time(ScriptReader& reader, const ScriptNode& node) {
+  const auto time = read_value<Duration>(reader, node);
+  if (time > std::chrono::hours(30 * 24))
+    script_reading::fail(node, "a time of a pace is at most 30 days; the effect \"stall\" waits for ever");
+  return time;
+}
+
 /// The only key of an object that says how a number is drawn.
 MOCK_GATEWAY_INLINE const char* distribution(const ScriptNode& node, const char* what) {
   if (!node.value.is_object()) script_reading::fail_expected(node, what);
-  const char* const key = script_reading::only_key(node, {"uniform", "normal", "log_normal", "recorded"}, what);
-  if (node.value.size() > 1) script_reading::fail(node, std::string("\"") + key + "\" stands alone");
-  return key;
+  return script_reading::single_key(node, {"uniform", "normal", "log_normal", "recorded"}, "a distribution");
+}
+
+MOCK_GATEWAY_INLINE std::string header_value(const ScriptNode& node, const std::string& name) {
+  try {
+    require_header_field(name, text_of(node));
+  } catch (const GatewayError& error) {
+    script_reading::fail(node, script_reading::plain_message(error));
+  }
+  return text_of(node);
 }
 
 template <class T>
@@ -29656,14 +30143,19 @@ MOCK_GATEWAY_INLINE bool read_as(As<bool>, ScriptReader&, const ScriptNode& node
 MOCK_GATEWAY_INLINE std::string read_as(As<std::string>, ScriptReader&, const ScriptNode& node) { return script_values::text_of(node); }
 
 MOCK_GATEWAY_INLINE std::int64_t read_as(As<std::int64_t>, ScriptReader&, const ScriptNode& node) {
-  if (!node.value.is_number_integer()) script_reading::fail_expected(node, "a whole number");
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (node.value.is_number_unsigned() && node.value.get<std::uint64_t>() > most)
-    script_reading::fail(node, "the number is beyond 64 bits");
-  return node.value.get<std::int64_t>();
+    script_reading::fail(node, "the number is beyond 63 bits");
+  if (node.value.is_number_integer()) return node.value.get<std::int64_t>();
+  // 2.0 is whole too, as JSON Schema has it. Beyond 2^53 it may stand for a number that it is not.
+  const double number = node.value.is_number() ? node.value.get<double>() : 0.5;
+  if (number != std::floor(number) || std::abs(number) > 9007199254740992.0)
+    script_reading::fail_expected(node, "a whole number");
+  return static_cast<std::int64_t>(number);
 }
 
 MOCK_GATEWAY_INLINE std::size_t read_as(As<std::size_t>, ScriptReader& reader, const ScriptNode& node) {
+  if (node.value.is_number_unsigned()) return node.value.get<std::size_t>();
   const std::int64_t number = read_value<std::int64_t>(reader, node);
   if (number < 0) script_reading::fail_expected(node, "a number that is not negative");
   return static_cast<std::size_t>(number);
@@ -29691,20 +30183,25 @@ MOCK_GATEWAY_INLINE Duration read_as(As<Duration>, ScriptReader&, const ScriptNo
 
 MOCK_GATEWAY_INLINE std::optional<Duration> read_as(As<std::optional<Duration>>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value == "off") return std::nullopt;
-  return read_value<Duration>(reader, node);
+  try {
+    return read_value<Duration>(reader, node);
+  } catch (const ScriptMistake& mistake) {
+    const std::size_t got = mistake.message.rfind(", got ");
+    throw ScriptMistake{mistake.pointer, mistake.message.substr(0, got) + ", or \"off\"" + mistake.message.substr(got)};
+  }
 }
 
 MOCK_GATEWAY_INLINE Timing read_as(As<Timing>, ScriptReader& reader, const ScriptNode& node) {
-  if (node.value.is_string()) return Timing(read_value<Duration>(reader, node));
+  if (node.value.is_string()) return Timing(script_values::pace_time(reader, node));
   const char* const key =
       script_values::distribution(node, "a duration such as \"20ms\", or uniform, normal, log_normal or recorded");
   const ScriptNode numbers = node.at(key);
   const std::string_view kind = key;
   if (kind == "recorded") return recorded(script_values::list_of<Duration>(reader, numbers));
   script_values::require_list(numbers, 2, "a list of two");
-  const Duration first = read_value<Duration>(reader, numbers.element(0));
+  const Duration first = script_values::pace_time(reader, numbers.element(0));
   if (kind == "log_normal") return log_normal(first, read_value<double>(reader, numbers.element(1)));
-  const Duration second = read_value<Duration>(reader, numbers.element(1));
+  const Duration second = script_values::pace_time(reader, numbers.element(1));
   return kind == "uniform" ? uniform(first, second) : normal(first, second);
 }
 
@@ -29727,20 +30224,26 @@ MOCK_GATEWAY_INLINE Chunking read_as(As<Chunking>, ScriptReader& reader, const S
   if (!node.value.is_object())
     script_reading::fail_expected(node, "\"tokens\", \"words\", \"characters\", or an object such as {\"words\": 2}");
   const std::vector<const char*> keys = {"tokens", "words", "characters", "bytes", "pieces"};
-  const std::string_view key = script_reading::only_key(node, keys, "an object that says how a stream is cut");
-  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const std::string_view key = script_reading::single_key(node, keys, "an object that says how a stream is cut");
   const ScriptNode value = node.at(key.data());
-  if (key == "pieces") return by_pieces(script_values::list_of<std::string>(reader, value));
+  if (key == "pieces") {
+    const auto pieces = script_values::list_of<std::string>(reader, value);
+    if (pieces.empty()) script_reading::fail(value, "a list without a piece");
+    for (std::size_t index = 0; index < pieces.size(); ++index)
+      if (pieces[index].empty()) script_reading::fail(value.element(index), "expected a text that is not empty");
+    return by_pieces(pieces);
+  }
   std::size_t kind = 0;
   while (keys[kind] != key) ++kind;
-  return Chunking(kinds[kind], read_value<std::size_t>(reader, value));
+  const auto count = read_value<std::size_t>(reader, value);
+  if (count == 0) script_reading::fail_expected(value, "a whole number from 1 on");
+  return Chunking(kinds[kind], count);
 }
 
 MOCK_GATEWAY_INLINE Range read_as(As<Range>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_number()) return Range(node.value.get<double>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a number, or at_least, at_most or between");
-  const std::string_view key = script_reading::only_key(node, {"at_least", "at_most", "between"}, "a range");
-  if (node.value.size() > 1) script_reading::fail(node, "\"" + std::string(key) + "\" stands alone");
+  const std::string_view key = script_reading::single_key(node, {"at_least", "at_most", "between"}, "a range");
   const ScriptNode value = node.at(key.data());
   if (key == "at_least") return at_least(read_value<double>(reader, value));
   if (key == "at_most") return at_most(read_value<double>(reader, value));
@@ -29748,52 +30251,31 @@ MOCK_GATEWAY_INLINE Range read_as(As<Range>, ScriptReader& reader, const ScriptN
   return between(read_value<double>(reader, value.element(0)), read_value<double>(reader, value.element(1)));
 }
 
-MOCK_GATEWAY_INLINE std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& reader, const ScriptNode& node) {
-  if (!node.value.is_array()) script_reading::fail_expected(node, "a list");
-  std::vector<TokenLogprob> tokens;
-  for (std::size_t index = 0; index < node.value.size(); ++index) {
-    const ScriptNode one = node.element(index);
-    if (one.value.is_number()) {
-      tokens.emplace_back(one.value.get<double>());
-      continue;
-    }
-    if (!one.find("logprob")) script_reading::fail_expected(one, "a number, or an object with \"logprob\"");
-    const double logprob = read_value<double>(reader, one.at("logprob"));
-    if (!one.find("top")) {
-      tokens.emplace_back(logprob);
-      continue;
-    }
-    std::vector<TopLogprob> top;
-    const ScriptNode list = one.at("top");
-    if (!list.value.is_array()) script_reading::fail_expected(list, "a list");
-    for (std::size_t rank = 0; rank < list.value.size(); ++rank) {
-      const ScriptNode other = list.element(rank);
-      if (!other.find("token") || !other.find("logprob"))
-        script_reading::fail_expected(other, "an object with \"token\" and \"logprob\"");
-      top.push_back(
-          {read_value<std::string>(reader, other.at("token")), read_value<double>(reader, other.at("logprob"))});
-    }
-    tokens.emplace_back(logprob, std::move(top));
-  }
-  return tokens;
-}
-
 MOCK_GATEWAY_INLINE std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node) {
   return script_values::list_of<std::string>(reader, node);
 }
 
-MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node) {
+MOCK_GATEWAY_INLINE wire::Headers read_as(As<wire::Headers>, ScriptReader&, const ScriptNode& node) {
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object of header fields");
   wire::Headers headers;
   for (const auto& [name, value] : node.value.get_ref<const Json::object_t&>()) {
     const ScriptNode field = node.member(name, value);
     if (!value.is_array()) {
-      headers.add(name, script_values::text_of(field));
+      headers.add(name, script_values::header_value(field, name));
       continue;
     }
-    for (std::string& line : script_values::list_of<std::string>(reader, field)) headers.add(name, std::move(line));
+    if (value.empty()) script_reading::fail(field, "a list without a value");
+    for (std::size_t index = 0; index < value.size(); ++index)
+      headers.add(name, script_values::header_value(field.element(index), name));
   }
   return headers;
+}
+
+MOCK_GATEWAY_INLINE RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& node) {
+  const RateLimit limit = read_value<RateLimit>(reader, node);
+  if (limit.requests == 0 || limit.window <= Duration{0})
+    script_reading::fail(node, "a limit allows at least one request in a time that is not 0");
+  return limit;
 }
 
 MOCK_GATEWAY_INLINE RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
@@ -30205,207 +30687,207 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3308    gateway/sweep.hpp
 //   3455    gateway/catalogue.hpp
 //   3600    document/script_document.hpp
-//   3723    core/printed.hpp
-//   3755    core/reporter.hpp
-//   3799  Implementation
-//   3856    core/text.hpp
-//   3966    core/random.hpp
-//   4000    core/json_reader.hpp
-//   4058    core/json_pointer.hpp
-//   4077    core/calendar.hpp
-//   4114    core/access.hpp
-//   4168    core/timeline.hpp
-//   4306    core/process.hpp
-//   4333    core/warning.hpp
-//   4345    model/profile_traits.hpp
-//   4446    model/reply_data.hpp
-//   4512    model/request_error.hpp
-//   4526    model/chat_parser.hpp
-//   4545    model/finding_kinds.hpp
-//   4604    model/checks.hpp
-//   4621    model/reply_checks.hpp
-//   4658    model/chat_fields.hpp
-//   4709    model/chat_reader.hpp
-//   4799    keys/secrets.hpp
-//   4848    keys/key_store.hpp
-//   4947    answer/bodies.hpp
-//   4976    answer/events.hpp
-//   5024    answer/tokens.hpp
-//   5103    answer/completion.hpp
-//   5214    answer/completion_json.hpp
-//   5251    answer/completion_events.hpp
-//   5321    answer/words.hpp
-//   5338    answer/default_reply.hpp
-//   5356    answer/schema_pattern.hpp
-//   5449    answer/schema_instance.hpp
-//   5491    answer/occurrences.hpp
-//   5516    answer/schema_checker.hpp
-//   5645    script/matcher_node.hpp
-//   5763    script/script.hpp
-//   5970    script/chaos_plan.hpp
-//   6000    script/chaos_rules.hpp
-//   6080    script/connection_faults.hpp
-//   6132    script/forced_failures.hpp
-//   6175    script/excerpts.hpp
-//   6203    script/json_comparison.hpp
-//   6232    script/matcher_leaf.hpp
-//   6263    delivery/gzip.hpp
-//   6291    delivery/framing.hpp
-//   6342    delivery/outlet.hpp
-//   6390    delivery/pace_schedule.hpp
-//   6434    delivery/progress.hpp
-//   6500    delivery/delivery.hpp
-//   6665    delivery/waits.hpp
-//   6737    evidence/record.hpp
-//   6983    evidence/diagnosis.hpp
-//   7062    evidence/redaction.hpp
-//   7083    evidence/judging.hpp
-//   7104    evidence/verifier.hpp
-//   7170    http/sockets.hpp
-//   7275    http/connection.hpp
-//   7470    http/request_reader.hpp
-//   7508    http/connection_handler.hpp
-//   7532    http/server.hpp
-//   7569    http/acceptor.hpp
-//   7612    http/compatibility.hpp
-//   7624    http/workers.hpp
-//   7670    http/response.hpp
-//   7688    serve/operations.hpp
-//   7729    serve/gateway_state.hpp
-//   7784    serve/answer.hpp
-//   7835    serve/judgement.hpp
-//   7887    serve/runner.hpp
-//   7921    serve/connection_loop.hpp
-//   7949    serve/chat_judge.hpp
-//   7962    serve/content_type.hpp
-//   7973    serve/model_check.hpp
-//   7988    serve/reply_answer.hpp
-//   8004    serve/tester_code.hpp
-//   8054    serve/delivery_report.hpp
-//   8076    serve/judge.hpp
-//   8089    serve/profile_headers.hpp
-//   8102    gateway/option_values.hpp
-//   8151    gateway/catalogue_entries.hpp
-//   8324    gateway/sweep_run.hpp
-//   8346    document/script_reader.hpp
-//   8471    document/script_files.hpp
-//   8492    document/script_sections.hpp
-//   8593    document/script_values.hpp
-//   8712    core/calendar.cpp
-//   8822    core/clock.cpp
-//   9330    core/json_pointer.cpp
-//   9387    core/json_reader.cpp
-//   9707    core/process.cpp
-//   9731    core/random.cpp
-//   9786    core/reporter.cpp
-//   9805    core/source_location.cpp
-//   9819    core/text.cpp
-//  10149    core/wait.cpp
-//  10159    core/warning.cpp
-//  10173    model/acceptance.cpp
-//  10219    model/chat_fields.cpp
-//  10361    model/chat_messages.cpp
-//  10549    model/chat_reader.cpp
-//  10887    model/chat_request.cpp
-//  10997    model/checks.cpp
-//  11030    model/connection_fault.cpp
-//  11122    model/failure.cpp
-//  11302    model/fault.cpp
-//  11436    model/finding.cpp
-//  11461    model/hold.cpp
-//  11481    model/http_reply.cpp
-//  11532    model/pace.cpp
-//  11731    model/profile.cpp
-//  11852    model/range.cpp
-//  11880    model/received_request.cpp
-//  11952    model/reply.cpp
-//  12355    model/reply_checks.cpp
-//  12560    model/sse_dialect.cpp
-//  12697    keys/api_key.cpp
-//  12747    keys/key_store.cpp
-//  13014    keys/keys.cpp
-//  13060    keys/secrets.cpp
-//  13264    answer/bodies.cpp
-//  13371    answer/completion.cpp
-//  13607    answer/completion_events.cpp
-//  13818    answer/completion_json.cpp
-//  14035    answer/default_reply.cpp
-//  14180    answer/events.cpp
-//  14198    answer/occurrences.cpp
-//  14220    answer/schema_checker.cpp
-//  14776    answer/schema_instance.cpp
-//  15295    answer/schema_pattern.cpp
-//  15846    answer/tokens.cpp
-//  16075    answer/words.cpp
-//  16136    script/chaos.cpp
-//  16277    script/chaos_rules.cpp
-//  16378    script/connection_faults.cpp
-//  16468    script/excerpts.cpp
-//  16531    script/field_matchers.cpp
-//  16874    script/forced_failures.cpp
-//  16964    script/json_comparison.cpp
-//  17050    script/matcher.cpp
-//  17288    script/matchers.cpp
-//  17635    script/scope.cpp
-//  17690    script/script.cpp
-//  18005    script/text_matchers.cpp
-//  18123    delivery/delivery.cpp
-//  18686    delivery/framing.cpp
-//  18791    delivery/gzip.cpp
-//  18858    delivery/outlet.cpp
-//  18875    delivery/pace_schedule.cpp
-//  18944    delivery/progress.cpp
-//  18996    evidence/diagnosis.cpp
-//  19214    evidence/evidence_json.cpp
-//  19538    evidence/exchange.cpp
-//  19833    evidence/journal.cpp
-//  19970    evidence/record.cpp
-//  20334    evidence/redaction.cpp
-//  20433    evidence/review.cpp
-//  20955    evidence/verification.cpp
-//  21481    http/acceptor.cpp
-//  21565    http/compatibility.cpp
-//  21675    http/connection.cpp
-//  22137    http/request_reader.cpp
-//  22446    http/response.cpp
-//  22527    http/server.cpp
-//  22803    http/sockets.cpp
-//  23163    http/workers.cpp
-//  23272    serve/answer.cpp
-//  23296    serve/chat_judge.cpp
-//  23496    serve/connection_loop.cpp
-//  23583    serve/content_type.cpp
-//  23602    serve/delivery_report.cpp
-//  23687    serve/gateway_state.cpp
-//  23730    serve/judge.cpp
-//  23898    serve/judgement.cpp
-//  23938    serve/model_check.cpp
-//  23957    serve/operations.cpp
-//  24064    serve/profile_headers.cpp
-//  24106    serve/reply_answer.cpp
-//  24235    serve/runner.cpp
-//  24429    serve/tester_code.cpp
-//  24446    gateway/catalogue.cpp
-//  24706    gateway/catalogue_delivery.cpp
-//  25205    gateway/catalogue_entries.cpp
-//  25356    gateway/catalogue_failures.cpp
-//  25614    gateway/catalogue_replies.cpp
-//  25977    gateway/chat_script.cpp
-//  26117    gateway/gateway.cpp
-//  26372    gateway/options.cpp
-//  26547    gateway/sweep.cpp
-//  26989    document/script_document.cpp
-//  27313    document/script_faults.cpp
-//  27588    document/script_files.cpp
-//  27719    document/script_gateway.cpp
-//  27926    document/script_matchers.cpp
-//  28236    document/script_objects.cpp
-//  28391    document/script_reader.cpp
-//  28563    document/script_replies.cpp
-//  28935    document/script_schema.cpp
-//  29032    document/script_sections.cpp
-//  29472    document/script_values.cpp
-//  29834  Adapters
-//  29851    adapters/catch2.hpp
-//  29956    adapters/doctest.hpp
-//  30069    adapters/gtest.hpp
+//   3724    core/printed.hpp
+//   3756    core/reporter.hpp
+//   3800  Implementation
+//   3857    core/text.hpp
+//   3967    core/random.hpp
+//   4001    core/json_reader.hpp
+//   4059    core/json_pointer.hpp
+//   4078    core/calendar.hpp
+//   4115    core/access.hpp
+//   4169    core/timeline.hpp
+//   4307    core/process.hpp
+//   4334    core/warning.hpp
+//   4346    model/profile_traits.hpp
+//   4447    model/reply_data.hpp
+//   4513    model/request_error.hpp
+//   4527    model/chat_parser.hpp
+//   4546    model/checks.hpp
+//   4563    model/finding_kinds.hpp
+//   4622    model/reply_checks.hpp
+//   4659    model/chat_fields.hpp
+//   4710    model/chat_reader.hpp
+//   4800    keys/secrets.hpp
+//   4849    keys/key_store.hpp
+//   4955    answer/bodies.hpp
+//   4984    answer/events.hpp
+//   5032    answer/tokens.hpp
+//   5111    answer/completion.hpp
+//   5222    answer/completion_json.hpp
+//   5259    answer/completion_events.hpp
+//   5329    answer/words.hpp
+//   5346    answer/default_reply.hpp
+//   5364    answer/schema_pattern.hpp
+//   5457    answer/schema_instance.hpp
+//   5499    answer/occurrences.hpp
+//   5524    answer/schema_checker.hpp
+//   5653    script/matcher_node.hpp
+//   5771    script/script.hpp
+//   5978    script/chaos_plan.hpp
+//   6008    script/chaos_rules.hpp
+//   6088    script/connection_faults.hpp
+//   6140    script/forced_failures.hpp
+//   6183    script/excerpts.hpp
+//   6211    script/json_comparison.hpp
+//   6240    script/matcher_leaf.hpp
+//   6271    delivery/gzip.hpp
+//   6299    delivery/framing.hpp
+//   6350    delivery/outlet.hpp
+//   6398    delivery/pace_schedule.hpp
+//   6442    delivery/progress.hpp
+//   6508    delivery/delivery.hpp
+//   6673    delivery/waits.hpp
+//   6745    evidence/record.hpp
+//   6991    evidence/judging.hpp
+//   7012    evidence/diagnosis.hpp
+//   7091    evidence/redaction.hpp
+//   7112    evidence/verifier.hpp
+//   7178    http/sockets.hpp
+//   7283    http/connection.hpp
+//   7478    http/request_reader.hpp
+//   7516    http/connection_handler.hpp
+//   7540    http/server.hpp
+//   7577    http/acceptor.hpp
+//   7620    http/compatibility.hpp
+//   7632    http/workers.hpp
+//   7678    http/response.hpp
+//   7696    serve/operations.hpp
+//   7737    serve/gateway_state.hpp
+//   7792    serve/answer.hpp
+//   7843    serve/judgement.hpp
+//   7895    serve/runner.hpp
+//   7929    serve/connection_loop.hpp
+//   7957    serve/chat_judge.hpp
+//   7970    serve/content_type.hpp
+//   7981    serve/model_check.hpp
+//   7996    serve/reply_answer.hpp
+//   8012    serve/tester_code.hpp
+//   8062    serve/delivery_report.hpp
+//   8084    serve/judge.hpp
+//   8097    serve/profile_headers.hpp
+//   8110    gateway/option_values.hpp
+//   8159    gateway/catalogue_entries.hpp
+//   8332    gateway/sweep_run.hpp
+//   8354    document/script_reader.hpp
+//   8499    document/script_files.hpp
+//   8520    document/script_sections.hpp
+//   8626    document/script_values.hpp
+//   8750    core/calendar.cpp
+//   8860    core/clock.cpp
+//   9368    core/json_pointer.cpp
+//   9425    core/json_reader.cpp
+//   9745    core/process.cpp
+//   9769    core/random.cpp
+//   9824    core/reporter.cpp
+//   9843    core/source_location.cpp
+//   9857    core/text.cpp
+//  10187    core/wait.cpp
+//  10197    core/warning.cpp
+//  10211    model/acceptance.cpp
+//  10257    model/chat_fields.cpp
+//  10399    model/chat_messages.cpp
+//  10587    model/chat_reader.cpp
+//  10925    model/chat_request.cpp
+//  11035    model/checks.cpp
+//  11068    model/connection_fault.cpp
+//  11160    model/failure.cpp
+//  11340    model/fault.cpp
+//  11474    model/finding.cpp
+//  11499    model/hold.cpp
+//  11519    model/http_reply.cpp
+//  11570    model/pace.cpp
+//  11769    model/profile.cpp
+//  11890    model/range.cpp
+//  11918    model/received_request.cpp
+//  11990    model/reply.cpp
+//  12393    model/reply_checks.cpp
+//  12598    model/sse_dialect.cpp
+//  12735    keys/api_key.cpp
+//  12785    keys/key_store.cpp
+//  13050    keys/keys.cpp
+//  13096    keys/secrets.cpp
+//  13300    answer/bodies.cpp
+//  13407    answer/completion.cpp
+//  13643    answer/completion_events.cpp
+//  13854    answer/completion_json.cpp
+//  14071    answer/default_reply.cpp
+//  14216    answer/events.cpp
+//  14234    answer/occurrences.cpp
+//  14256    answer/schema_checker.cpp
+//  14812    answer/schema_instance.cpp
+//  15331    answer/schema_pattern.cpp
+//  15882    answer/tokens.cpp
+//  16111    answer/words.cpp
+//  16172    script/chaos.cpp
+//  16313    script/chaos_rules.cpp
+//  16414    script/connection_faults.cpp
+//  16504    script/excerpts.cpp
+//  16567    script/field_matchers.cpp
+//  16910    script/forced_failures.cpp
+//  17000    script/json_comparison.cpp
+//  17086    script/matcher.cpp
+//  17324    script/matchers.cpp
+//  17671    script/scope.cpp
+//  17726    script/script.cpp
+//  18041    script/text_matchers.cpp
+//  18159    delivery/delivery.cpp
+//  18722    delivery/framing.cpp
+//  18827    delivery/gzip.cpp
+//  18894    delivery/outlet.cpp
+//  18911    delivery/pace_schedule.cpp
+//  18980    delivery/progress.cpp
+//  19032    evidence/diagnosis.cpp
+//  19250    evidence/evidence_json.cpp
+//  19574    evidence/exchange.cpp
+//  19869    evidence/journal.cpp
+//  20006    evidence/record.cpp
+//  20370    evidence/redaction.cpp
+//  20469    evidence/review.cpp
+//  20991    evidence/verification.cpp
+//  21517    http/acceptor.cpp
+//  21601    http/compatibility.cpp
+//  21711    http/connection.cpp
+//  22173    http/request_reader.cpp
+//  22482    http/response.cpp
+//  22563    http/server.cpp
+//  22839    http/sockets.cpp
+//  23199    http/workers.cpp
+//  23308    serve/answer.cpp
+//  23332    serve/chat_judge.cpp
+//  23532    serve/connection_loop.cpp
+//  23619    serve/content_type.cpp
+//  23638    serve/delivery_report.cpp
+//  23723    serve/gateway_state.cpp
+//  23766    serve/judge.cpp
+//  23934    serve/judgement.cpp
+//  23974    serve/model_check.cpp
+//  23993    serve/operations.cpp
+//  24100    serve/profile_headers.cpp
+//  24142    serve/reply_answer.cpp
+//  24271    serve/runner.cpp
+//  24465    serve/tester_code.cpp
+//  24482    gateway/catalogue.cpp
+//  24742    gateway/catalogue_delivery.cpp
+//  25241    gateway/catalogue_entries.cpp
+//  25392    gateway/catalogue_failures.cpp
+//  25650    gateway/catalogue_replies.cpp
+//  26013    gateway/chat_script.cpp
+//  26153    gateway/gateway.cpp
+//  26408    gateway/options.cpp
+//  26583    gateway/sweep.cpp
+//  27025    document/script_document.cpp
+//  27382    document/script_faults.cpp
+//  27681    document/script_files.cpp
+//  27814    document/script_gateway.cpp
+//  28060    document/script_matchers.cpp
+//  28383    document/script_objects.cpp
+//  28593    document/script_reader.cpp
+//  28849    document/script_replies.cpp
+//  29308    document/script_schema.cpp
+//  29410    document/script_sections.cpp
+//  29935    document/script_values.cpp
+//  30316  Adapters
+//  30333    adapters/catch2.hpp
+//  30438    adapters/doctest.hpp
+//  30551    adapters/gtest.hpp

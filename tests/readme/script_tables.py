@@ -39,6 +39,10 @@ def listed(parts):
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " or " + parts[-1]
 
 
+# Definitions that say which values of another type are meant, and are no type of their own.
+CONDITIONS = ("written_reply", "header_value")
+
+
 class Tables:
     """The objects of a schema, in the order in which they are met."""
 
@@ -50,6 +54,8 @@ class Tables:
         self.names = {}  # schema as text -> name
         self.waiting = [("document", schema)]
         for name, definition in schema["$defs"].items():
+            if name in CONDITIONS:
+                continue
             table = self.table_of(definition)
             if table is None:
                 self.values.append(name)
@@ -65,7 +71,7 @@ class Tables:
                                   for key, value in self.properties(table)]
         # What only a definition leads to.
         for name, definition in schema["$defs"].items():
-            assert name in self.values or name in self.objects, f"nothing leads to {name}"
+            assert name in CONDITIONS or name in self.values or name in self.objects, f"nothing leads to {name}"
 
     @staticmethod
     def text_of(table):
@@ -106,8 +112,12 @@ class Tables:
         """The type of a value in words."""
         if schema is True or not set(schema) - {"description"}:
             return "any JSON"
+        if "allOf" in schema:  # the type, then what narrows it
+            return self.type_of(schema["allOf"][0], key, owner)
         if "$ref" in schema:
             name = schema["$ref"].rsplit("/", 1)[1]
+            if name in CONDITIONS:
+                return self.type_of(self.schema["$defs"][name], key, owner)
             if name in self.values:
                 return f"[{name}](#{anchor(TYPES[3:].strip())})"
             return link(self.name_of(self.table_of(self.schema["$defs"][name]), name, owner))
@@ -154,7 +164,7 @@ class Tables:
             return schema["contentEncoding"]
         if pattern == f"^{DURATION}|off)$":
             return f"[duration](#{anchor(TYPES[3:].strip())}) or `\"off\"`"
-        if pattern.startswith("^[0-9]{1,9}/"):
+        if "[0-9]{1,9}/" in pattern:
             return '`"REQUESTS/WINDOW"`'
         return "text" + (", not empty" if schema.get("minLength") else "")
 
