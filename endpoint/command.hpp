@@ -51,7 +51,7 @@ class Command {
   /// before SIGKILL, the third none. Then ends what it left behind in its group, and says so. Returns its exit status,
   /// or 128 and the signal that ended it.
   int wait();
-  /// Of a command that has ended: "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)".
+  /// Says how the command ended: "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)".
   std::string how_it_ended() const;
 
  private:

@@ -135,7 +135,7 @@ void cut_trailers(Recording& recording) {
 
 /// Compares the body with its Content-Length, which says what belongs to it.
 void fit_length(Recording& recording, Notes& notes) {
-  // Of a compressed body it is the compressed length.
+  // A compressed body has the compressed length here.
   if (lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity")) != "identity") return;
   const auto announced = whole_number(find_field(recording.headers, "Content-Length").value_or(""));
   const std::size_t size = recording.body.size();

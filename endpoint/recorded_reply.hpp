@@ -35,7 +35,7 @@ struct Recording {
   std::vector<Field> early_hints = {};
   std::string body = {};
   Ending ending = Ending::whole;
-  /// Of a bare body, no header is known: what belongs to its kind is sent.
+  /// A bare body came without a header: what belongs to its kind is sent.
   bool has_head = true;
 };
 

@@ -36,7 +36,7 @@ struct Results {
   bool reached = false;
   /// Scripts that changed while they were served, and could not be read again.
   std::vector<std::string> reload_errors;
-  /// Of `run`: "pytest exited with 1". Else empty.
+  /// How the command of `run` ended: "pytest exited with 1". Empty for `serve`.
   std::string command;
   /// The same as Json, and the exchanges that problems and findings name. Null unless it was asked for.
   Json verification = nullptr;

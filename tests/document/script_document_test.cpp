@@ -1,11 +1,7 @@
 // Script documents: what a file says, a gateway does.
 
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +9,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/script_files.hpp"
 #include "support/text.hpp"
 
 namespace script_document_test {
@@ -24,36 +21,7 @@ using test_support::chat_path;
 using test_support::has_part;
 using test_support::Http;
 using test_support::Response;
-
-/// A file that is gone with this.
-class File {
- public:
-  explicit File(const std::string& text, const std::string& name = "demo.jsonc")
-      : folder_(std::filesystem::temp_directory_path() / ("mock_gateway_script_" + std::to_string(counter()++) + "_" +
-                                                          std::to_string(static_cast<long>(::getpid())))) {
-    std::filesystem::create_directories(folder_);
-    path_ = (folder_ / name).string();
-    write(text);
-  }
-  ~File() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
-  const std::string& path() const { return path_; }
-  std::string folder() const { return folder_.string(); }
-
- private:
-  static int& counter() {
-    static int next = 0;
-    return next;
-  }
-  std::filesystem::path folder_;
-  std::string path_;
-};
+using test_support::ScriptFile;
 
 inline std::string said(const Response& response) {
   return Json::parse(response.body)["choices"][0]["message"]["content"].get<std::string>();
@@ -76,7 +44,7 @@ inline std::vector<std::string> problems_of(const std::string& text) {
 using Texts = std::vector<std::string>;
 
 TEST_CASE("a file scripts replies, and the first stub that matches answers") {
-  const File file(R"({
+  const ScriptFile file(R"({
   // comments are allowed
   "mock_gateway": 1,
   "stubs": [
@@ -119,7 +87,7 @@ TEST_CASE("a document says how the gateway starts") {
 }
 
 TEST_CASE("a mistake is told with its line, a caret, and what is near") {
-  const File file(
+  const ScriptFile file(
       "{\n  \"mock_gateway\": 1,\n  \"stubs\": [\n    {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n  ]\n}\n");
   std::string message;
   try {
