@@ -151,7 +151,8 @@ struct GatewayState;
 /// with the gateway although such a process lives.
 class Gateway {
  public:
-  /// Throws GatewayError when it cannot listen, saying why: the port is taken, the host is not ours.
+  /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for options that are wrong, and when
+  /// it cannot listen, saying why: the port is taken, the host is not ours. Reports name `where`.
   explicit Gateway(SourceLocation where = SourceLocation::current());
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current());
   /// Stops, and then reports the problems of verify() that nobody has looked at: as a failed check of the running test
@@ -159,23 +160,25 @@ class Gateway {
   /// exception is on its way it only prints them. Options::verify_on_destruction(false) turns this off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
-  /// What this gateway was before ends as by its destructor.
+  /// Ends what this gateway was before, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// "http://127.0.0.1:54321/v1": what an SDK takes as its base address.
+  /// What an SDK takes as its base address: "http://127.0.0.1:54321/v1".
   std::string base_url() const;
-  /// "http://127.0.0.1:54321".
+  /// The same without "/v1": "http://127.0.0.1:54321".
   std::string root_url() const;
   /// The host that it listens on, as Options::host says; the addresses above have 127.0.0.1 for 0.0.0.0.
   std::string host() const;
+  /// The port that it listens on, from 1 to 65535.
   int port() const;
-  /// The default key's secret: valid from the start, and the only one that can be asked for again.
+  /// The secret of the default key, "key_1". It is valid from the start, and the only secret that can be asked for
+  /// again.
   std::string api_key() const;
 
-  /// The console's API Keys page.
+  /// The keys, as the console's page API Keys manages them.
   Keys keys() const;
 
-  /// Begins a stub for POST /v1/chat/completions.
+  /// Begins a stub for POST /v1/chat/completions, which is live when reply() or never() returns.
   StubBuilder chat(SourceLocation where = SourceLocation::current());
 
   /// Breaks a reply at every place, in every way: the callable, which asks with the client under test and returns when
@@ -200,13 +203,14 @@ class Gateway {
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
               SourceLocation where = SourceLocation::current());
 
-  /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued.
-  /// The scope is everything, an operation, for_key(id) or for_model(id). `times` at least 1, or GatewayError.
+  /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued. The
+  /// scope is everything, an operation, for_key(id) or for_model(id). `times` is at least 1, or GatewayError.
   void fail_next(const Failure& failure, std::size_t times = 1);
   void fail_next(const Failure& failure, std::size_t times, const FailureScope& scope);
   /// Answers every request in the scope with a failure until clear_failures.
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
+  /// Ends all forced failures, queued ones too; with a scope, those that were forced for it.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
@@ -221,7 +225,7 @@ class Gateway {
   /// Strikes the next `times` connections with a fault, in the order in which faults were queued: the first of the
   /// queue waits until a connection comes to its moment, which is being accepted, the next request once it has served
   /// one, or any request (ConnectionFault::Moment); open connections count. verify() reports a fault to whose moment no
-  /// connection came. Journal::connection_hits has those that were struck. `times` at least 1, or GatewayError.
+  /// connection came. Journal::connection_hits has those that were struck. `times` is at least 1, or GatewayError.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
   /// Strikes every connection that comes to the fault's moment, until clear_connection_faults or reset, in place of an
@@ -254,6 +258,7 @@ class Gateway {
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   LoadedScript load(const T& document);
 
+  /// Every exchange so far, within Options::journal_limits.
   Journal journal() const;
 
   /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
@@ -269,6 +274,7 @@ class Gateway {
 
   /// The state of a state machine: "started" until a stub's then_state, or set_state, moved it.
   std::string state(const std::string& machine) const;
+  /// Moves a state machine, whatever state it is in.
   void set_state(const std::string& machine, std::string state);
 
   /// Forgets stubs, states of state machines, forced failures, chaos, faults of connections (the port is opened), the
@@ -326,14 +332,15 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
-  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…,
-  /// retry-after-ms beside Retry-After. Takes Acceptance::openai() unless another is set, and makes no finding of a
-  /// field
-  /// that OpenAI documents.
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
+  /// retry-after-ms beside Retry-After. It takes Acceptance::openai() unless another is set, and makes no finding of a
+  /// field that OpenAI documents.
   openai,
-  /// Alibaba's DashScope in its compatible mode.
+  /// The shapes of Alibaba's DashScope in its compatible mode: system_fingerprint null, logprobs in every choice,
+  /// content null while it reasons, and empty content in the finish chunk.
   dashscope,
-  /// DeepSeek's shapes: usage on the finish chunk.
+  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null where nothing was reasoned,
+  /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
 };
 
@@ -384,57 +391,64 @@ class Options {
  public:
   Options();
 
-  /// Address or name to listen on. Loopback unless changed: cpp-httplib is not meant for a hostile network.
+  /// The address or name to listen on, not empty. 127.0.0.1 unless set: cpp-httplib is not meant for a hostile network.
   [[nodiscard]] Options host(std::string host) const;
-  /// 0, the default: a free port.
+  /// The port to listen on, from 0 to 65535. 0, which it is unless set, takes a free one, so that tests run side by
+  /// side. A port is never shared.
   [[nodiscard]] Options port(int port) const;
 
-  /// Serves this model too. Without any: `mock-model`. Id and owner are UTF-8.
+  /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
+  /// given once, or GatewayError.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
-  /// The secret of the default key, which api_key() gives; unless set, one that follows from the seed and starts
-  /// with `sk-`. What may be set is said at KeyOptions::secret.
+  /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
+  /// `sk-`. KeyOptions::secret says what it may be.
   [[nodiscard]] Options api_key(std::string secret) const;
-  /// A further key that exists from the start; its secret is the caller's.
+  /// Adds a further key, which exists from the start; repeatable. Its secret, unless set, can be asked for nowhere.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
-  /// A limit that all keys share: `requests` per `window` on the gateway's clock.
+  /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
+  /// There is none unless set.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
 
-  /// Decides everything generated: ids, secrets, default replies. The same seed repeats the same run.
+  /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
+  /// run. 1 unless set.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
+  /// The clock by which everything scripted is done: RealClock, which it is unless set, InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
   /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
   [[nodiscard]] Options profile(Profile profile) const;
   /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
   /// else a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
-  /// Unless set, words.
+  /// Cuts text into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Unless set, a token is
+  /// a word.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
   /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
   /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
   /// which fits one reply.
   [[nodiscard]] Options pace(Pace pace) const;
-  /// Largest `n` accepted; 128 unless set.
+  /// The largest `n` accepted, at least 1; beyond it 400. 128 unless set.
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
-  /// Largest request body in bytes; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB longer with its
-  /// sizes, extensions and trailer, beyond which it is 413 too. So what the gateway and its journal hold of one
-  /// request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
+  /// The largest request body in bytes, at least 1; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB
+  /// longer with its sizes, extensions and trailer; beyond that it gets 413 too. So what the gateway and its journal
+  /// hold of one request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Largest request line and header section in bytes, at least 1024; beyond it 431. 64 KiB unless set.
+  /// The largest request line and header section together in bytes, at least 1024; beyond it 431. 64 KiB unless set.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
-  /// How many exchanges the journal keeps, and how many bytes of requests. 10,000 and 64 MiB unless set.
+  /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
+  /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
 
-  /// Real time without a byte of an unfinished request, after which it is answered 408 and closed. 30 s unless set.
+  /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
+  /// Positive, as all timeouts, or GatewayError. 30 s unless set.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
   /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
-  /// is answered 408 and closed. 30 s unless set.
+  /// is answered 408 and its connection closed. 30 s unless set.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
-  /// it that have been received; then it is answered 408 and closed. A body that slow_body() strikes may take any time.
-  /// 60 s unless set.
+  /// it that have been received; then it is answered 408 and its connection closed. A body that slow_body() strikes may
+  /// take any time. 60 s unless set.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -444,10 +458,11 @@ class Options {
   /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
   /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
   /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
-  /// longer than the timeouts of clients, so that those end it first. std::nullopt: no guard.
+  /// longer than the timeouts of clients, so that those end it first. Positive, or GatewayError; std::nullopt: no
+  /// guard.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
-  /// What becomes of requests that no stub answers. Unless set, they fail the verification.
+  /// What becomes of requests that no stub answers. Unmatched::fails_verification unless set.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
   /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
   /// adapter is in use, else on stderr, and then it aborts the program. True unless set.
@@ -480,9 +495,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// failed REQUIRE(wait) says what was missing.
 class [[nodiscard]] Wait {
  public:
+  /// For the library.
   static Wait fulfilled(std::string what) { return Wait{true, std::move(what)}; }
   static Wait timed_out(std::string what) { return Wait{false, std::move(what)}; }
 
+  /// Whether what was waited for came true in time.
   explicit operator bool() const { return fulfilled_; }
   /// What was waited for, and how far it had come when the wait ended.
   const std::string& message() const { return message_; }
@@ -502,10 +519,10 @@ std::ostream& operator<<(std::ostream& out, const Wait& wait);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the gateway takes beyond the documented request: a switch per extension, on unless its comment says otherwise.
-/// A default value takes what common SDKs send. What is off gets 400 (or 401, 404, 415 where that is the rule broken).
-/// A value; each setter returns a changed copy. Where Options::acceptance sets none, the profile decides: openai() for
-/// the openai profile, a default value for the others.
+/// What the gateway takes beyond the documented request. It has a switch for each extension, which is on unless its
+/// comment says otherwise: a default value takes what common SDKs send. A request that needs what is off gets 400 (or
+/// the 401, 404 or 415 of the rule that it breaks). A value; each setter returns a changed copy. Where
+/// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
 class Acceptance {
  public:
   /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
@@ -642,6 +659,7 @@ struct Finding {
   std::string code;
   /// One or two sentences that name the place and say what to change.
   std::string message;
+  /// Each code has its own.
   Severity severity = Severity::warning;
   /// The ids of the exchanges that prove it, the one that it is about last.
   std::vector<std::uint64_t> exchanges{};
@@ -690,12 +708,13 @@ struct Message {
 
   /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
   std::string role;
-  /// As sent: a string, an array of parts, or null.
+  /// The content as sent: a string, an array of parts, or null.
   Json content;
+  /// The name of its author; empty unless sent.
   std::string name;
   /// The calls that an assistant made.
   std::vector<ToolCall> tool_calls;
-  /// The call whose result a message of role tool is.
+  /// The id of the call whose result a message of role tool is; empty for other roles.
   std::string tool_call_id;
 
   /// The content as one string: itself, or its text parts joined; empty for null.
@@ -716,13 +735,24 @@ struct Tool {
   std::string description;
   /// JSON Schema of the arguments; null when not given, and of a custom tool.
   Json parameters;
+  /// False unless sent.
   bool strict = false;
   /// Whether its type is `custom`, where that is accepted: its input is text.
   bool custom = false;
 };
 
+/// Whether the model may call tools, or must: `tool_choice`.
 struct ToolChoice {
-  enum class Mode { none, automatic, required, named };
+  enum class Mode {
+    /// It calls none.
+    none,
+    /// `auto`: it may call any.
+    automatic,
+    /// It must call one.
+    required,
+    /// It must call the one named.
+    named,
+  };
   Mode mode = Mode::none;
   /// The function or the custom tool, in mode `named`.
   std::string name;
@@ -731,6 +761,7 @@ struct ToolChoice {
 std::string to_string(ToolChoice::Mode mode);
 std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
+/// What the answer's text must be: `response_format`.
 struct ResponseFormat {
   // Defined in the .cpp: a file that copies one need not compile it.
   ResponseFormat();
@@ -744,7 +775,9 @@ struct ResponseFormat {
   Kind kind = Kind::text;
   /// The schema's name; empty for the other kinds.
   std::string name;
+  /// The JSON Schema; null for the other kinds.
   Json schema;
+  /// False unless sent.
   bool strict = false;
 };
 
@@ -767,6 +800,7 @@ struct ChatRequest {
   std::string model;
   std::vector<wire::Message> messages;
   bool stream = false;
+  /// `stream_options.include_usage`.
   bool include_usage = false;
   std::optional<double> temperature;
   std::optional<double> top_p;
@@ -775,6 +809,7 @@ struct ChatRequest {
   std::optional<double> presence_penalty;
   std::int64_t n = 1;
   std::optional<std::int64_t> seed;
+  /// One element where a string was sent; empty unless sent.
   std::vector<std::string> stop;
   std::vector<wire::Tool> tools;
   /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
@@ -786,13 +821,16 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
+  /// The whole body as sent.
   Json body;
   /// The first 100 findings of this request alone.
   std::vector<Finding> findings;
 
   /// The text of the last message of role user; empty without one.
   std::string last_user_text() const;
+  /// Whether the request offers a tool of that name.
   bool has_tool(std::string_view name) const;
+  /// That tool; null when there is none.
   const wire::Tool* tool(std::string_view name) const;
 };
 
@@ -804,6 +842,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
+/// A header field.
 struct Header {
   std::string name;
   std::string value;
@@ -821,14 +860,17 @@ class Headers {
   Headers& operator=(Headers&& other) noexcept;
   ~Headers();
 
+  /// Adds a field behind the others, beside those of that name.
   void add(std::string name, std::string value);
   /// Replaces every field of that name by one.
   void set(std::string name, std::string value);
+  /// Removes every field of that name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// The first value of that name.
+  /// The first value of that name; empty when there is none.
   std::optional<std::string> find(std::string_view name) const;
+  /// Every value of that name, in order.
   std::vector<std::string> all(std::string_view name) const;
   /// Whether a comma-separated field lists `token`, in any case: Connection, Transfer-Encoding, Expect.
   bool lists(std::string_view name, std::string_view token) const;
@@ -846,6 +888,7 @@ class Headers {
 
 /// A request as it arrived, with keys masked.
 struct ReceivedRequest {
+  /// The method as sent: "POST".
   std::string method;
   /// The path, and "?" with the query if there is one, as sent, undecoded.
   std::string target;
@@ -857,9 +900,9 @@ struct ReceivedRequest {
   /// The description of that key, when the request came.
   std::string key_description;
 
-  /// The target's part before "?", undecoded.
+  /// The part of the target before "?", undecoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The target's part after "?", undecoded.
+  /// The part of the target after "?", undecoded; empty without one.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);
@@ -885,7 +928,7 @@ class Failure {
   Failure& operator=(Failure&& other) noexcept;
   ~Failure();
 
-  /// The body's `error.type`.
+  /// The body's `error.type`. `error` unless set.
   [[nodiscard]] Failure type(std::string type) const;
   /// The body's `error.param`, which only the openai profile sends: the JSON path of what was wrong.
   [[nodiscard]] Failure param(std::string path) const;
@@ -897,9 +940,9 @@ class Failure {
   /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead. Throws GatewayError for a
   /// negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
-  /// Retry-After with this text as its value.
+  /// Retry-After with this text as its value, whatever it says. Throws as header() does.
   [[nodiscard]] Failure retry_after(std::string literal) const;
-  /// No Retry-After.
+  /// Sends no Retry-After.
   [[nodiscard]] Failure without_retry_after() const;
   /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
   /// header("retry-after-ms", "-1") sends one.
@@ -930,6 +973,7 @@ class Failure {
   const std::string& param() const { return param_; }
   /// Headers to send; a Retry-After date is resolved against `now`.
   wire::Headers headers(TimePoint now) const;
+  /// The body that body() or json_body() set in place of the error; empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Whether code and message are the documented ones of 401 and 403, so that a profile may put its own in their place.
@@ -947,7 +991,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any failure; see Failure.
+/// Any failure. `status` is from 200 to 599, or GatewayError; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");
@@ -1019,12 +1063,13 @@ class ConnectionFault {
   /// "reset on accept".
   std::string to_string() const;
 
-  /// What is sent: the garbage, or the whole interim response.
+  /// What is sent: the garbage, or the whole interim response; empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body are read after each gap.
+  /// How many bytes of a slow body are read after each gap; 0 for the other kinds.
   std::size_t step() const { return step_; }
+  /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure that a reply before the body sends.
+  /// The failure that a reply before the body sends; empty for the other kinds.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -1046,24 +1091,24 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or reads,
-/// and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the stream. It
-/// never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+/// Sends RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or
+/// reads, and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the
+/// stream. It never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
 ConnectionFault reset_on_accept();
-/// FIN at once, not a byte sent. What the client sends is thrown away, so that it sees the FIN and no RST.
+/// Sends FIN at once, and not a byte. What the client sends is thrown away, so that it sees the FIN and no RST.
 ConnectionFault close_on_accept();
-/// These bytes at once, whatever the client sends or not, then FIN: something that is no HTTP server has the port.
-/// Not empty, or GatewayError.
+/// Sends these bytes at once, whatever the client sends, then FIN: something that is no HTTP server has the port. Not
+/// empty, or GatewayError.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// The race of every keep-alive: FIN on an idle connection at the moment when the first byte of its next request
-/// arrives. The request is thrown away unread, and is no exchange.
+/// Sends FIN on an idle connection at the moment when the first byte of its next request arrives, which is the race of
+/// every keep-alive. The request is thrown away unread, and is no exchange.
 ConnectionFault close_when_reused();
-/// The same with RST: what a server's kernel answers to a request that reaches a connection already closed.
+/// Does the same with RST, as a server's kernel does when a request reaches a connection that is closed already.
 ConnectionFault reset_when_reused();
-/// `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
+/// Sends `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
-/// `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no head
-/// can hold.
+/// Sends `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no
+/// head can hold.
 ConnectionFault early_hints(const wire::Headers& headers);
 /// The same with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();
@@ -1091,6 +1136,7 @@ class RequestScope {
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
   RequestScope(const char* key);  // NOLINT: implicit as above
 
+  /// Whether the request is one of them.
   bool covers(const ReceivedRequest& request) const;
   /// Whether it is every request.
   bool whole() const { return kind_ == Kind::all; }
@@ -1137,20 +1183,23 @@ struct NearMiss {
   struct Condition {
     /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
     std::size_t depth = 0;
-    /// Whether it holds; nothing when that depends on a function of the test, which is not asked again.
+    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
     std::optional<bool> holds{};
+    /// What the condition says: `user text contains "weather"`.
     std::string expected{};
     /// What was there instead; empty when there is nothing to say.
     std::string actual{};
   };
   /// The exchange that the request began.
   std::uint64_t exchange = 0;
+  /// The stub that did not answer it.
   StubReference stub{};
   /// How many conditions the stub has, and how many of them hold; those within another do not count.
   std::size_t matched = 0;
   std::size_t total = 0;
   /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
+  /// The stub's conditions, in order; those within another follow it.
   std::vector<Condition> conditions{};
 };
 
@@ -1165,19 +1214,20 @@ struct Decision {
   enum class Kind {
     /// A stub answered; `detail` names it.
     stub,
-    /// The default reply answered: no stub was mounted that could concern the request.
+    /// The default reply answered: no stub was mounted that could concern the request, or Options::unmatched lets it.
     default_reply,
     /// Stubs were mounted and none answered; `detail` is the diagnosis.
     unmatched,
-    /// A forced failure.
+    /// A forced failure answered; `detail` is status and error code.
     forced_failure,
-    /// A failure of Gateway::chaos; `detail` is status and error code. What else chaos did is in Exchange::chaos.
+    /// A failure of Gateway::chaos answered; `detail` is status and error code. What else chaos did is in
+    /// Exchange::chaos.
     chaos,
-    /// A failure of the documented rules: key, limit, path, body, model; `detail` is status and error code.
+    /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
     rejected,
-    /// The models list, or one model.
+    /// The models list answered, or one model, whose id is then `detail`.
     models,
-    /// A handler mounted with Gateway::on.
+    /// A handler mounted with Gateway::on answered; `detail` is its method and path.
     handler,
     /// A function of the test threw; `detail` is what it said.
     callback_failed,
@@ -1185,10 +1235,11 @@ struct Decision {
     /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
     /// reason.
     answer_failed,
-    /// What came was not HTTP, or not a whole request.
+    /// What came was not HTTP, or not a whole request; `detail` is status and error code.
     malformed,
   };
   Kind kind = Kind::malformed;
+  /// What the comment of the kind says; empty where it says nothing.
   std::string detail;
 
   friend bool operator==(const Decision& a, Decision::Kind b) { return a.kind == b; }
@@ -1202,7 +1253,7 @@ std::ostream& operator<<(std::ostream& out, const Decision& decision);
 /// How an exchange ended.
 struct Outcome {
   enum class Kind {
-    /// Still under way when the wait ended.
+    /// It was still under way when the wait ended.
     pending,
     /// The whole answer was handed to the client's connection.
     completed,
@@ -1218,7 +1269,7 @@ struct Outcome {
     guard_expired,
   };
   Kind kind = Kind::pending;
-  /// Events sent whole; 0 for an answer that was not streamed.
+  /// How many events were sent whole; 0 for an answer that was not streamed.
   std::size_t events = 0;
 
   friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
@@ -1243,7 +1294,7 @@ struct Departure {
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// Of these bytes, those that the client's kernel has acknowledged; all where the system cannot tell.
+  /// How many of these bytes the client's kernel has acknowledged; all where the system cannot tell.
   std::size_t delivered = 0;
   /// When, on the gateway's clock.
   TimePoint at{};
@@ -1258,6 +1309,7 @@ std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
 /// A connection that a fault of Gateway::next_connection or every_connection struck.
 struct ConnectionHit {
+  /// Counts the gateway's connections from 1, as Exchange::connection_id does.
   std::uint64_t connection_id = 0;
   ConnectionFault fault;
 };
@@ -1284,15 +1336,21 @@ class Exchange {
   /// Whether its connection had served a request before.
   bool reused_connection() const;
 
-  // These give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
+  // Pairs give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
+
+  /// The method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
+  /// The target before and after its "?", undecoded.
   std::string path() const;
   std::string query() const;
+  /// The header fields in the order and spelling in which they were sent, keys masked.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
+  /// The body without its transfer coding, keys masked.
   const std::string& body() const&;
   std::string body() &&;
+  /// All of these, and the key that was presented.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
   /// Every byte of the request as it arrived, keys masked.
@@ -1303,23 +1361,26 @@ class Exchange {
   const std::string& key_id() const&;
   std::string key_id() &&;
 
+  /// Who answered.
   const Decision& decision() const&;
   Decision decision() &&;
+  /// The status of the answer, whether or not a fault let it arrive.
   int status() const;
-  /// Of a request that no stub answered, the closest stubs, the best first, three at most.
+  /// The stubs that came closest to a request which none answered, the best first, three at most; else empty.
   std::vector<NearMiss> near_misses() const;
   /// What the client had better change in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Waits, in real time, for the exchange to end.
+  /// How it ended. Waits for that in real time, at most `timeout`; then it is `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits, in real time, until the client closed its side, reset, or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
+  /// Whether the client has closed its side (FIN), or reset.
   bool client_closed_its_side() const;
-  /// How the client left; nothing while it is there, and when it left after the last bytes of the answer.
+  /// How the client left; empty while it is there, and when it left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that struck this request.
+  /// The fault of Gateway::next_connection or every_connection that struck this request; empty: none.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
   /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
@@ -1331,15 +1392,15 @@ class Exchange {
   std::vector<std::string> faults() const;
   /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
   bool guard_expired() const;
-  /// Events, content deltas and bytes of the answer handed to the connection so far.
+  /// How many events, content deltas and bytes of the answer were handed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
 
-  /// When the request was complete, when the answer began and when it ended, on the gateway's clock. A pace is counted
-  /// from received(). On Linux a request is complete when its last byte reached the system, or when the exchange before
-  /// it on its connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when
-  /// the gateway had read it.
+  /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
+  /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the
+  /// exchange before it on its connection ended, however much later the gateway came to read it; elsewhere, and on a
+  /// manual clock, when the gateway had read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -1370,11 +1431,11 @@ class Journal {
   std::size_t count() const;
   /// How many of them were evicted to keep the bounds (Options::journal_limits).
   std::size_t evicted() const;
-  /// Those that are kept, oldest first.
+  /// The exchanges that are kept, oldest first.
   std::vector<Exchange> all() const;
-  /// The newest. Throws GatewayError when there is none.
+  /// The newest exchange. Throws GatewayError when there is none.
   Exchange last() const;
-  /// By its id. Throws GatewayError when there never was one, or it was evicted.
+  /// The exchange with this id. Throws GatewayError when there never was one, or it was evicted.
   Exchange at(std::uint64_t id) const;
   /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
   /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.
@@ -1425,8 +1486,11 @@ class Range {
   double most_;
 };
 
+/// The numbers from `number` on.
 Range at_least(double number);
+/// The numbers up to `number`.
 Range at_most(double number);
+/// The numbers from `least` to `most`. GatewayError when `least` is above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 
@@ -1436,7 +1500,7 @@ std::ostream& operator<<(std::ostream& out, const Range& range);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What verify() reports.
+/// Something that verify() reports as wrong.
 struct Problem {
   enum class Kind {
     /// No stub answered a request.
@@ -1468,8 +1532,8 @@ struct Problem {
   SourceLocation where{};
   /// The stub that it is about; its id is 0 when it is about none.
   StubReference stub{};
-  /// Of a request that no stub answered, the closest stubs, three at most. Of a stub that was not called as often as it
-  /// expects, the closest request.
+  /// The stubs that came closest to a request which none answered, three at most; or the request that came closest to a
+  /// stub which was called too seldom.
   std::vector<NearMiss> near_misses{};
 };
 
@@ -1481,7 +1545,7 @@ struct VerifiedStub {
   StubReference stub;
   /// How often it was called.
   std::size_t calls = 0;
-  /// How often it expects to be called: 0 for one with never(), nothing where it does not say.
+  /// How often it expects to be called: 0 for one with never(), empty where it does not say.
   std::optional<Range> expected{};
   /// Whether it says what requests should be.
   bool has_should = false;
@@ -1506,7 +1570,9 @@ class [[nodiscard]] Verification {
   Verification& operator=(Verification&& other) noexcept;
   ~Verification();
 
+  /// Whether there is no problem.
   explicit operator bool() const;
+  /// The problems in the order in which message() has them.
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
   /// What is no mistake by itself, a line each: what chaos did; what happened in the first ten exchanges that a
@@ -1560,6 +1626,7 @@ class GateState;
 /// journal's times. A handle: copies share one clock. Transport timeouts are always real.
 class Clock {
  public:
+  /// The moment that it shows: time since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -1594,12 +1661,14 @@ class ManualClock : public Clock {
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
+    /// The moment at which its wait is over.
     TimePoint deadline;
   };
 
   /// 2024-01-01T00:00:00Z, so that `created` and HTTP dates can be compared literally.
   static constexpr TimePoint default_start{std::chrono::seconds{1704067200}};
 
+  /// Shows `start` until it is moved. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
@@ -1629,7 +1698,7 @@ class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
 
-  /// Waits in real time until `count` exchanges in all have reached the gate.
+  /// Waits in real time until `count` exchanges in all, one unless given, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
   /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have
@@ -1747,7 +1816,7 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The stall's duration. When it is empty, the stall lasts until the gate opens; without a gate, until the client
+  /// The duration of a stall. When it is empty, the stall lasts until the gate opens; without a gate, until the client
   /// leaves, the gateway stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
   /// The gate that ends the stall.
@@ -1756,8 +1825,9 @@ class Effect {
   const std::string& bytes() const { return bytes_; }
   /// The failure whose body an error event has.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// By how many bytes a Content-Length is wrong.
+  /// By how many bytes a Content-Length is wrong; 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
+  /// "reset the connection".
   std::string to_string() const;
 
  private:
@@ -1838,6 +1908,7 @@ class HoldPoint {
   enum class Kind { event, token };
 
   Kind kind() const { return kind_; }
+  /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
   /// "before token 2".
   std::string to_string() const;
@@ -1850,9 +1921,9 @@ class HoldPoint {
   std::size_t number_;
 };
 
-/// Before the event of that number, which counts from 1, or GatewayError.
+/// Before the event of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_event(std::size_t number);
-/// Before the token of that number, which counts from 1, or GatewayError.
+/// Before the token of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_token(std::size_t number);
 
 /// A gate and the place at which it holds a reply; see Reply::hold.
@@ -1907,6 +1978,7 @@ class Timing {
       : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
   explicit Timing(detail::Distribution nanoseconds);
 
+  /// For the library.
   const detail::Distribution& nanoseconds() const { return nanoseconds_; }
 
  private:
@@ -1920,6 +1992,7 @@ class Rate {
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
   explicit Rate(detail::Distribution tokens_per_second);
 
+  /// For the library.
   const detail::Distribution& tokens_per_second() const { return tokens_per_second_; }
 
  private:
@@ -1958,9 +2031,10 @@ class Chunking {
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// How many make up a delta.
+  /// How many tokens, words, characters or bytes make up a delta; 1 for pieces.
   std::size_t count() const { return count_; }
-  const std::vector<std::string>& pieces() const { return *pieces_; }
+  /// The deltas of a Chunking of kind `pieces`. Empty for the other kinds.
+  const std::vector<std::string>& pieces() const;
 
  private:
   Kind kind_;
@@ -1999,9 +2073,9 @@ class Pace {
   Pace& operator=(Pace&& other) noexcept;
   ~Pace();
 
-  /// Time to the first token.
+  /// The time from the complete request to the first token.
   [[nodiscard]] Pace first_token_after(Timing delay) const;
-  /// Time from one delta to the next, however much it holds. Replaces tokens_per_second.
+  /// The time from one delta to the next, however much it holds. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
   /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
   /// token half as long. An element of chunks() is one token. Replaces every.
@@ -2013,6 +2087,7 @@ class Pace {
   const std::optional<Timing>& gap() const { return gap_; }
   const std::optional<Rate>& rate() const { return rate_; }
   const std::optional<Chunking>& chunking() const { return chunking_; }
+  /// Whether any of the four is set.
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
   /// This pace, with what it leaves open taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;
@@ -2030,8 +2105,9 @@ class Pace {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// How events are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default is what OpenAI
-/// sends. Elements of chunks() that raw_bytes() made are written as they are.
+/// How the events of a stream are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default
+/// is what OpenAI sends. Reply::sse throws GatewayError for a dialect that cannot be written. Elements of chunks() that
+/// raw_bytes() made are written as they are.
 class SseDialect {
  public:
   SseDialect();
@@ -2041,57 +2117,61 @@ class SseDialect {
   SseDialect& operator=(SseDialect&&) noexcept;
   ~SseDialect();
 
-  /// What ends a line: "\n", "\r\n" or "\r".
+  /// What ends a line: "\n", which it is unless set, "\r\n" or "\r".
   [[nodiscard]] SseDialect line_end(std::string end) const;
   const std::string& line_end() const { return line_end_; }
-  /// Whether a space follows the colon of a field.
+  /// Whether a space follows the colon of a field. True unless set.
   [[nodiscard]] SseDialect space_after_colon(bool space) const;
   bool space_after_colon() const { return space_after_colon_; }
-  /// Whether `data: [DONE]` ends the stream.
+  /// Whether `data: [DONE]` ends the stream. True unless set.
   [[nodiscard]] SseDialect done(bool sent) const;
   bool done() const { return done_; }
-  /// The Content-Type of the reply; empty: no such header.
+  /// The Content-Type of the reply; empty: no such header. `text/event-stream; charset=utf-8` unless set.
   [[nodiscard]] SseDialect content_type(std::string type) const;
   const std::string& content_type() const { return content_type_; }
-  /// Whether the stream begins with a byte order mark (EF BB BF).
+  /// Whether the stream begins with a byte order mark (EF BB BF). False unless set.
   [[nodiscard]] SseDialect byte_order_mark(bool sent) const;
   bool byte_order_mark() const { return byte_order_mark_; }
-  /// The `event:` field of each event, on the line before its data; empty: none.
+  /// The `event:` field of each event, on the line before its data; empty, which it is unless set: none.
   [[nodiscard]] SseDialect event(std::string name) const;
   const std::string& event() const { return event_; }
-  /// Whether each event has an `id:` field, its number.
+  /// Whether each event has an `id:` field, its number. False unless set.
   [[nodiscard]] SseDialect ids(bool sent) const;
   bool ids() const { return ids_; }
-  /// The `retry:` field of the first event, in whole milliseconds. Not negative.
+  /// The `retry:` field of the first event, in whole milliseconds and not negative. None unless set.
   [[nodiscard]] SseDialect retry(std::optional<Duration> time) const;
   const std::optional<Duration>& retry() const { return retry_; }
-  /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace.
+  /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace. False
+  /// unless set.
   [[nodiscard]] SseDialect multi_line_data(bool split) const;
   bool multi_line_data() const { return multi_line_data_; }
-  /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty: none.
+  /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty, which it is unless set:
+  /// none.
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
-  /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
-  /// gateway's clock since the request was complete, a millisecond at least; 0: none. Of a ping and a token of one
-  /// moment the ping is first. On the instant clock there are pings only in waits whose end is known: not at a gate,
-  /// nor in a stall() without end.
+  /// Sends a ping, while the reply waits (for its next token, at a gate, in a stall), each time this much has passed on
+  /// the gateway's clock since the request was complete. A millisecond at least; 0, which it is unless set: none. A
+  /// ping comes before a token of the same moment. On the instant clock there are pings only in waits whose end is
+  /// known: not at a gate, nor in a stall() without end.
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
-  /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
+  /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", which it is unless set,
+  /// "data:", "id: 7\n: ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
-  /// Whether a blank line follows the last event. A parser drops an event without one.
+  /// Whether a blank line follows the last event. A parser drops an event without one. True unless set.
   [[nodiscard]] SseDialect final_blank_line(bool sent) const;
   bool final_blank_line() const { return final_blank_line_; }
-  /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.
+  /// The data of one more event, after `[DONE]`; empty, which it is unless set: none. Needs `done` and the final blank
+  /// line.
   [[nodiscard]] SseDialect after_done(std::string data) const;
   const std::string& after_done() const { return after_done_; }
   /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
-  /// gateway stops or Options::stall_guard has passed.
+  /// gateway stops or Options::stall_guard has passed. False unless set.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
   /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
-  /// decompressed when it arrives.
+  /// decompressed when it arrives. False unless set.
   [[nodiscard]] SseDialect gzip(bool compressed) const;
   bool gzip() const { return gzip_; }
 
@@ -2130,8 +2210,8 @@ void require_dialect(const SseDialect& dialect);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Into which writes the bytes of a reply are divided. TCP may join writes or split them; with TCP_NODELAY, which is
-/// on, it does not wait to.
+/// How the bytes of a reply are divided into writes to the kernel. TCP may join writes or split them; with TCP_NODELAY,
+/// which is on, it does not wait to join them.
 struct Writes {
   enum class Kind {
     /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
@@ -2149,6 +2229,7 @@ struct Writes {
   };
 
   Kind kind = Kind::due_together;
+  /// The bytes of a write of sliced, or of the first write of split; 0 for the other kinds.
   std::size_t size = 0;
 };
 
@@ -2186,7 +2267,7 @@ class TokenLogprob {
   ~TokenLogprob();
 
   double logprob() const { return logprob_; }
-  /// The alternatives; nothing when they are made up.
+  /// The alternatives; empty when they are made up.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -2211,6 +2292,7 @@ class TokenUsage {
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
+  /// What is set, else prompt and completion added up.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -2242,6 +2324,7 @@ class StreamChunk {
 
   /// The data of an event, the lines of one without data, or all bytes of a raw one.
   const std::string& bytes() const { return bytes_; }
+  /// Whether raw_bytes() made it.
   bool is_raw() const { return raw_; }
   /// Whether it is an event without data.
   bool is_meta() const { return meta_; }
@@ -2309,6 +2392,7 @@ class Reply {
   /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
   /// sends it when the request asks for it. What is sent, and its pace, stay.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
+  /// The same with all that a TokenUsage says.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
   // A template, so that usage({12, 5}) is a TokenUsage.
@@ -2320,12 +2404,12 @@ class Reply {
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
   /// those of extra_message. `patch` must be a JSON object, or GatewayError.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; streamed, into its first delta, the one with the role. Otherwise as
-  /// extra().
+  /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
+  /// Otherwise it does what extra() does.
   [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
-  /// Otherwise as extra(), after which it is merged. `number` is at least 1, or GatewayError. verify() reports a chunk
-  /// that the reply did not come to; a plain reply has none.
+  /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
+  /// chunk that the reply did not come to; a plain reply has none.
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(); GatewayError for any other reply.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
@@ -2340,19 +2424,20 @@ class Reply {
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
-  /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
-  /// deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what Options::pace
-  /// says. GatewayError for a failure and a raw reply, which are of one piece.
+  /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
+  /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
+  /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
   [[nodiscard]] Reply every(Timing gap) const;
-  /// Time from the complete request to the first token: `first_token_after(uniform(10ms, 50ms))`.
+  /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
+  /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
   /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
   /// and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// How its stream is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for a reply that is no
-  /// completion.
+  /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
+  /// token at a time. GatewayError for a reply that is no completion.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// Sets all that `pace` sets.
+  /// Sets all that `pace` sets, and leaves what it does not set as it is.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
   /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
@@ -2363,7 +2448,8 @@ class Reply {
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
-  /// How its events are written. GatewayError for a failure and a raw reply, which have none.
+  /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
+  /// raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
   /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
@@ -2396,6 +2482,7 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 /// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
 /// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
 struct NothingMore {};
+/// Ends a sequence of replies; see NothingMore.
 inline NothingMore then_nothing_more() { return {}; }
 
 /// A reply that is this text.
@@ -2492,6 +2579,7 @@ class TextMatcher {
   /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
+  /// Asks it of one text. Lets pass what a function of the test throws.
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
@@ -2576,7 +2664,7 @@ class Stub {
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
   /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
   Exchange last_call() const;
-  /// Those that it answered and the journal still holds, oldest first.
+  /// The exchanges that it answered and the journal still holds, oldest first.
   std::vector<Exchange> exchanges() const;
   /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
   std::size_t peak_concurrency() const;
@@ -2585,7 +2673,8 @@ class Stub {
   /// The line of `gateway.chat()` that began it.
   SourceLocation where() const;
 
-  /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
+  /// Ends the stub: it answers no request that begins after this returned. What it expects still counts. Nothing
+  /// happens the second time.
   void remove() const;
   /// A handle that removes the stub when it is destroyed.
   [[nodiscard]] ScopedStub scoped() const;
@@ -2658,7 +2747,7 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError.
+  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
   StubBuilder times(std::size_t count) &&;
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
@@ -2670,7 +2759,7 @@ class [[nodiscard]] StubBuilder {
   /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
   /// time, one finds the new state.
   StubBuilder then_state(std::string machine, std::string state) &&;
-  /// The name that reports show.
+  /// The name that reports show. Unless set, its line stands for it.
   StubBuilder named(std::string name) &&;
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
@@ -2686,7 +2775,8 @@ class [[nodiscard]] StubBuilder {
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
-  /// In place of reply(): a request that matches is refused with 422 `never_expected`, and verify() reports it.
+  /// Mounts a stub that must not be called, in place of reply(): a request that matches is refused with 422
+  /// `never_expected`, and verify() reports it.
   Stub never() &&;
 
  private:
@@ -2751,11 +2841,14 @@ class HttpReply {
   /// Adds a response header beside those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
+  /// The failure's, if it is one.
   int status() const;
+  /// The body and its type; those of a failure are asked of failure().
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// The headers that were set or added here; a failure keeps its own.
   const wire::Headers& headers() const { return headers_; }
+  /// The failure that it was made of; empty for any other answer.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -2785,8 +2878,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
 struct Operation {
+  /// The method in capitals: "POST".
   std::string method;
-  /// Without the query; `/v1/models` stands for the list and for each model by its id.
+  /// The path without the query; `/v1/models` stands for the list and for each model by its id.
   std::string path;
 
   /// "POST /v1/chat/completions".
@@ -2811,9 +2905,13 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 // Matchers of texts.
 
+/// The text has this part, in the same case. A bare string means this.
 TextMatcher contains(std::string part);
+/// The text is exactly this.
 TextMatcher equals(std::string text);
+/// The text begins so.
 TextMatcher starts_with(std::string start);
+/// The text ends so.
 TextMatcher ends_with(std::string end);
 /// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
 /// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
@@ -2850,18 +2948,25 @@ Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 // Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
 // `!has_field("temperature")` asks for that.
 
+/// `model` is this id.
 Matcher model_is(std::string id);
-/// Not sent is false.
+/// `stream` has this value; not sent is false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage`; not sent is false.
+/// `stream_options.include_usage` has this value; not sent is false.
 Matcher include_usage_is(bool include_usage);
+/// `temperature` is in the range.
 Matcher temperature_is(Range range);
+/// `top_p` is in the range.
 Matcher top_p_is(Range range);
+/// `max_tokens` is in the range, or, where it is accepted, `max_completion_tokens`.
 Matcher max_tokens_is(Range range);
+/// `presence_penalty` is in the range.
 Matcher presence_penalty_is(Range range);
+/// `repetition_penalty` is in the range.
 Matcher repetition_penalty_is(Range range);
-/// Not sent is 1.
+/// `n` is in the range; not sent is 1.
 Matcher n_is(Range range);
+/// `seed` is this number.
 Matcher seed_is(std::int64_t seed);
 /// `stop` holds this sequence.
 Matcher has_stop(std::string sequence);
@@ -2869,16 +2974,19 @@ Matcher has_stop(std::string sequence);
 Matcher has_tool(std::string name);
 /// The number of functions that the request offers is in the range.
 Matcher tools_are(Range count);
-/// "none", "auto", "required", or the name of the function that must be called. A request without the field has "none"
-/// when it has no tools, else "auto".
+/// `tool_choice` is this: "none", "auto", "required", or the name of the function that must be called. A request
+/// without the field has "none" when it has no tools, else "auto".
 Matcher tool_choice_is(std::string choice);
+/// `parallel_tool_calls` has this value.
 Matcher parallel_tool_calls_is(bool parallel);
-/// "text" (or not sent), "json_object" or "json_schema"; anything else is a GatewayError.
+/// The type of `response_format` is this: "text" (or not sent), "json_object" or "json_schema". Throws GatewayError for
+/// any other.
 Matcher response_format_is(std::string type);
-/// The name of the schema in a `response_format` of type json_schema.
+/// The schema in a `response_format` of type json_schema has this name.
 Matcher response_schema_is(std::string name);
+/// `enable_thinking` has this value.
 Matcher enable_thinking_is(bool enabled);
-/// Not sent is false.
+/// `logprobs` has this value; not sent is false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
@@ -2898,14 +3006,14 @@ Matcher body_includes(Json part);
 
 /// The request has this header, its name in any case.
 Matcher has_header(std::string name);
-/// One of its values matches.
+/// The request has this header, its name in any case, and one of its values matches.
 Matcher has_header(std::string name, TextMatcher value);
 /// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
 Matcher header_is(std::string name, std::string value);
 /// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
 /// RequestScope. Throws GatewayError for a secret.
 Matcher key_is(std::string id_or_description);
-/// A parameter of the query, percent-decoded and "+" as a space, whose value matches.
+/// The query has this parameter, and its value, percent-decoded and with "+" as a space, matches.
 Matcher has_query(std::string name, TextMatcher value = any_text());
 
 // Matchers of anything else.
@@ -3113,7 +3221,7 @@ class [[nodiscard]] Review {
 
   /// Whether there is no finding.
   explicit operator bool() const { return findings_.empty(); }
-  /// In order of the exchanges that they are about.
+  /// The findings in the order of the exchanges that they are about.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
   /// How many exchanges were judged.
@@ -3159,14 +3267,17 @@ const std::vector<std::string>& finding_codes();
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The request and what became of it, as it is now: of an exchange under way, `ended` is null. The answer's bytes are
-/// not recorded, and not in it.
+/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. The bytes of the
+/// answer are not recorded, and not in it.
 Json as_json(const Exchange& exchange);
-/// With its problems, which then count as looked at.
+/// The verification with its problems, which then count as looked at.
 Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);
 Json as_json(const Review& review);
 Json as_json(const Finding& finding);
+/// Null for a reference to no stub, whose id is 0.
+Json as_json(const StubReference& stub);
+Json as_json(const NearMiss& near_miss);
 
 }}  // namespace mock_gateway
 
@@ -3188,7 +3299,8 @@ enum class KeyState { enabled, disabled, deleted };
 std::string to_string(KeyState state);
 std::ostream& operator<<(std::ostream& out, KeyState state);
 
-/// What the console shows of a key. The secret is not part of it: it is shown once, by Keys::create.
+/// What the console shows of a key, at the moment of the call. The secret is not part of it: Keys::create shows it
+/// once.
 struct ApiKey {
   // Defined in the .cpp: a file that copies one need not compile it.
   ApiKey();
@@ -3198,6 +3310,7 @@ struct ApiKey {
   ApiKey& operator=(ApiKey&& other) noexcept;
   ~ApiKey();
 
+  /// "key_1", which is the default key, "key_2" and so on.
   std::string id;
   std::string description;
   KeyState state = KeyState::enabled;
@@ -3205,11 +3318,17 @@ struct ApiKey {
   std::vector<std::string> models;
   /// Operations it may use; empty: all.
   std::vector<Operation> operations;
+  /// The limit of this key alone; empty: none.
   std::optional<RateLimit> limit;
+  /// When it was created, on the gateway's clock.
   TimePoint created;
+  /// Requests that presented its secret, whatever they were answered. The journal may have evicted them.
+  std::size_t requests = 0;
+  /// When the last of them was complete, on the gateway's clock; empty before the first.
+  std::optional<TimePoint> last_used;
 };
 
-/// The one time a key's secret is shown.
+/// A key that was just made, with its secret, which is shown this once.
 struct CreatedKey {
   std::string id;
   std::string secret;
@@ -3219,18 +3338,19 @@ struct CreatedKey {
 /// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
-  /// A secret of the caller's choice instead of a generated one. The documented service has only keys that start with
-  /// `sk-`; this takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-`
-  /// alone, or a secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer
-  /// than 16 characters is masked in fields that carry credentials only, since it may be a word of a prompt.
+  /// The key's secret. Unless set, one is generated. The documented service has only keys that start with `sk-`; this
+  /// takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-` alone, or a
+  /// secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer than 16
+  /// characters is masked in fields that carry credentials only, since it may be a word of a prompt.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
-  /// Created disabled.
+  /// Whether the key is created disabled. False unless set.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
-  /// The key may use only these models: others get 403, and the models list omits them.
+  /// The key may use only these models: others get 403, and the models list omits them. All unless set.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// The key may use only these operations: others get 403.
+  /// The key may use only these operations: others get 403. All unless set.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// Requests per window on the gateway's clock; see RateLimit.
+  /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
+  /// Keys::create throws GatewayError. Any number unless set.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
 
  private:
@@ -3253,32 +3373,36 @@ class KeyStore;
 
 }  // namespace detail
 
-/// The console's API Keys page. A handle: may outlive its gateway. A change applies to the first request that is sent
-/// after the call returned, from any thread; a request under way completes.
+/// The keys of a gateway, as the console's page API Keys manages them. A handle: may outlive its gateway. A change
+/// applies to the first request that is sent after the call returned, from any thread; a request under way completes. A
+/// call with an id throws GatewayError for an unknown id, and all but find() for a deleted key too.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
+  /// Makes a new key, whose secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be
+  /// one (KeyOptions::secret), and for a limit that is not positive.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
-  /// Changes the description. Throws GatewayError for an unknown id and for a deleted key, as all calls with an id do;
-  /// find() takes that of a deleted key.
+  /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
-  /// Disables the key: 403 from now on. Nothing happens to a disabled key.
+  /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
   void enable(const std::string& id) const;
-  /// Deletes the key: 401 from now on. It cannot come back.
+  /// Deletes the key: its requests get 401 from now on. It cannot come back.
   void remove(const std::string& id) const;
-  /// Limits the key to these models; none: all.
+  /// Limits the key to these models: others get 403, and the models list omits them. An empty list: all.
   void limit_models(const std::string& id, std::vector<std::string> models) const;
-  /// Limits the key to these operations; none: all.
+  /// Limits the key to these operations: others get 403. An empty list: all.
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
   /// Limits the key to `requests` per `window`, starting afresh. Both positive, or GatewayError.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
+  /// Ends the key's limit. Nothing happens to a key without one.
   void unlimit_rate(const std::string& id) const;
-  /// A limit that all keys share, beside their own.
+  /// Sets a limit that all keys share, beside their own, in place of Options::limit, starting afresh. Both positive, or
+  /// GatewayError.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
+  /// Ends the limit that all keys share.
   void unlimit_rate_for_all() const;
 
   /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
@@ -3378,7 +3502,7 @@ class SweepStep {
   /// The requests that the step's reply answered and the journal holds, oldest first: a client that tries again makes
   /// several. They have ended, unless the client left one open for a second.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
-  /// Whether one of exchanges() came to the place.
+  /// Whether one of exchanges() came to the place where the reply breaks or is split.
   bool reached() const { return reached_; }
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -3495,6 +3619,7 @@ class [[nodiscard]] Verdict {
   };
 
   Kind kind() const { return kind_; }
+  /// Whether a good client may have that outcome.
   explicit operator bool() const { return acceptable_; }
   /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
   const std::string& message() const { return message_; }
@@ -3547,6 +3672,7 @@ class Scenario {
   const std::string& reference() const;
   /// What a good client does, in a line.
   const std::string& good_client() const;
+  /// What a good client may do.
   Expected expected() const;
   /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
   const std::string& text() const;
@@ -3568,8 +3694,8 @@ class Scenario {
   void mount(Gateway& gateway) const;
 
   /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
-  /// of its faults. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has
-  /// them.
+  /// of its faults; to be asked once the exchange has ended. False for scenarios of connections, which strike without
+  /// an exchange: Journal::connection_hits has them.
   bool befell(const Exchange& exchange) const;
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
@@ -3605,33 +3731,39 @@ class Gate;
 
 /// What is wrong with a script document, and where.
 struct ScriptProblem {
-  /// An error, or a warning: the document can be served, but hardly does what its author means.
+  /// An error keeps the document from being served. With a warning it can be served, but hardly does what its author
+  /// means.
   Severity severity = Severity::error;
-  /// Empty for a document that came as Json.
+  /// The file as it was named; empty for a document that came as Json.
   std::string file;
-  /// Both count from 1; 0 for a document that came as Json.
+  /// Line and column count from 1; both are 0 for a document that came as Json.
   std::size_t line = 0;
   std::size_t column = 0;
   /// JSON pointer (RFC 6901) of the value.
   std::string pointer;
+  /// What is wrong, and what would be right.
   std::string message;
-  /// The line of the file, without its end.
+  /// The line of the file, without its end; of a longer one, the 500 bytes on each side of the place. Keys and the
+  /// values of "secret" and "api_key" are asterisks.
   std::string source;
+  /// The column that `source` begins with; greater than 1 where a long line is cut.
+  std::size_t source_column = 1;
 
   /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
   std::string to_string() const;
 };
 
-/// Script documents that cannot be served. what() has all problems.
+/// Says why script documents cannot be served. what() has all problems.
 class ScriptError : public GatewayError {
  public:
-  /// Of more than twenty problems the first twenty are kept, and what() says that there are more.
+  /// Keeps the first twenty problems; what() says when there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
   // Defined in the .cpp: a file that copies one need not compile it.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   ~ScriptError() override;
 
+  /// The first twenty.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -3649,7 +3781,7 @@ struct ScriptPlan;
 /// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
 class LoadedScript {
  public:
-  /// In the order of the document.
+  /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
   /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
   Stub stub(const std::string& name) const;
@@ -3680,28 +3812,32 @@ class ScriptDocument {
   static ScriptDocument read(const std::vector<std::string>& paths);
   /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
-  /// The same as read() from a value. Throws ScriptError.
+  /// Reads and checks a document that is a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
   /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys").
   Options options(Options base = Options()) const;
   /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
   /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
-  /// before stubs that were mounted earlier.
+  /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
+  /// belongs to a key that has another name or secret.
   LoadedScript mount(Gateway& gateway) const;
   /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
   /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
-  /// place in its sequence. Of failures, chaos, connection faults and operations those change whose section has
-  /// changed. What did not come from `loaded` stays.
+  /// place in its sequence. Of keys, failures, chaos, connection faults and operations those change whose section has
+  /// changed. A key with a new secret is refused with its old one. What did not come from `loaded` stays. Throws as
+  /// mount() does, and changes nothing then.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
   /// Whether it says how the gateway starts ("gateway").
   bool has_options() const;
   /// Whether both say the same of how the gateway starts.
   bool starts_like(const ScriptDocument& other) const;
   /// What can be served and is hardly meant, such as a stub that an earlier one hides.
-  const std::vector<ScriptProblem>& warnings() const;
+  const std::vector<ScriptProblem>& warnings() const&;
+  std::vector<ScriptProblem> warnings() &&;
   /// The files that were read, in order; empty for a value.
-  const std::vector<std::string>& files() const;
+  const std::vector<std::string>& files() const&;
+  std::vector<std::string> files() &&;
 
  private:
   friend struct detail::Access;
@@ -3726,12 +3862,12 @@ LoadedScript Gateway::load(const T& document) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// As checks print it: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
+/// What checks print: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
 /// least.
 std::string printed(Duration duration);
 /// "2024-01-01T00:00:00Z", with as many decimals as the moment has.
 std::string printed(TimePoint moment);
-/// For what a Duration cannot hold.
+/// The same for a time that a Duration cannot hold.
 std::string printed_seconds(long double seconds);
 
 /// The same for a duration of any unit.
@@ -3801,7 +3937,7 @@ class InstalledReporter {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, max, find_if, any_of, min, replace, all_of, find, for_each, min, sort, stable_sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, min, none_of, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
+#include <algorithm>  // all_of, any_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, max, find_if, any_of, min, replace, all_of, find, for_each, min, sort, stable_sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, any_of, max, all_of, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -3933,7 +4069,7 @@ int hex_byte(std::string_view text, std::size_t offset);
 std::string decimal(std::int64_t count, std::int64_t unit);
 
 /// As short as it can be while it still reads back as the same number, in any locale: "0.1", "3", "1e+300",
-/// "-infinity".
+/// "-infinity"; "NaN" for what is no number.
 std::string number(double value);
 
 /// The number that 1 to 9 decimal digits write; nothing for any other text.
@@ -3956,6 +4092,9 @@ std::string_view trim(std::string_view text);
 /// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty when an escape is not two hexadecimal digits. The result may
 /// hold any bytes.
 std::optional<std::string> percent_decode(std::string_view text);
+
+/// RFC 4648, 4, padded.
+std::string base64(std::string_view bytes);
 
 /// "0.5 s": whole milliseconds, rounded down; a negative duration as 0.
 std::string seconds(std::chrono::nanoseconds duration);
@@ -4008,7 +4147,9 @@ namespace detail {
 /// A text that is not JSON, or nests too deep. what() is "invalid JSON at line 1, column 2: " and the reason. The
 /// reason quotes at most one character of the text, so that no secret in it gets into a log.
 struct JsonError : std::runtime_error {
-  JsonError(text::Position position, const std::string& reason);
+  JsonError(std::size_t offset, text::Position position, const std::string& reason);
+  /// The byte of the text that is wrong.
+  std::size_t offset;
   text::Position position;
   /// "expected ',' or '}', got a string".
   std::string reason;
@@ -4117,7 +4258,7 @@ std::optional<TimePoint> parse_http_date(std::string_view text);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// From a public handle or value to what it holds, which users do not see.
+/// Gives what a public handle or value holds, which users do not see.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {
@@ -4206,7 +4347,7 @@ class Timeline {
   /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
   /// since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// To be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
+  /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
   /// Whether a wait for a moment takes no time.
   bool is_instant() const;
@@ -4277,8 +4418,12 @@ class GateWait final : public Pending {
   std::function<bool()> delivered_;  // null once it was
   bool released_ = false;            // guarded by the gate's mutex
   bool guard_expired_ = false;
+  std::uint64_t round_ = 0;  // of the gate when this came to it; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
+
+/// Makes a gate as it was made: closed, and nobody has come to it. Whom it holds may pass.
+void reset(const Gate& gate);
 
 /// Notes that an exchange comes to a gate that does not hold it: it takes no permit, and what it has delivered is not
 /// counted.
@@ -4297,6 +4442,20 @@ ExpiredSleeps expired_sleeps(const Clock& clock);
 TimePoint later(TimePoint time, Duration step);
 /// Whether time moves on it only when the test moves it.
 bool is_manual(const Clock& clock);
+/// Whether no scripted wait takes any time on it.
+bool is_instant(const Clock& clock);
+/// What a manual clock can do, for a handle that does not say that it is one; for no other clock.
+std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
+/// As ManualClock::advance. Returns what fired, in order, the first thousand.
+std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step);
+
+/// Who came to a gate.
+struct GateCounts {
+  std::size_t reached = 0;
+  std::size_t waiting = 0;
+  bool open = false;
+};
+GateCounts counts(const Gate& gate);
 /// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
 Duration bounded(Duration limit);
 
@@ -4755,7 +4914,7 @@ class Reader {
   /// Whether a field without effect is taken, and no finding: the profile's service documents it.
   bool is_documented_by_service(std::string_view name) const;
   void read_all();
-  /// As read_all, but what has the wrong shape is left out.
+  /// Reads as read_all does, and leaves out what has the wrong shape.
   void read_what_fits();
 
   void read_messages(const Json& value, const Path& path);
@@ -4859,6 +5018,17 @@ void require_secret(const std::string& secret);
 
 }  // namespace key_store
 
+/// A key that a script document asks for.
+struct ScriptedKey {
+  std::string name;
+  std::string secret = {};  // empty: one is made up
+  KeyOptions options = {};  // all of it but the name
+  KeyState state = KeyState::enabled;
+  std::vector<std::string> models = {};
+  std::vector<Operation> operations = {};
+  std::optional<RateLimit> limit = {};
+};
+
 /// One limit's count in its current window.
 struct LimitWindow {
   TimePoint began{};
@@ -4898,6 +5068,17 @@ class KeyStore {
   void set_operations(const std::string& id, std::vector<Operation> operations);
   void set_limit(const std::string& id, std::optional<RateLimit> limit);
   void set_limit_for_all(std::optional<RateLimit> limit);
+  /// Lets the first script that names the key own it, as if that script had created it.
+  void offer(const std::string& id);
+  /// Puts keys in the place of those that a script owns, in one step. A key of the script keeps its id while it keeps
+  /// its name or its secret. One that the script no longer has is deleted, and comes back with its name or its secret.
+  /// A key of somebody else that has the name stays as it is. Throws GatewayError, and changes nothing, when there is a
+  /// conflict.
+  void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
+  /// What forbids each of these keys to the script; empty for one that nothing forbids. Script 0 owns no key.
+  std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
+  /// Whether a key has that secret, or had it before it was deleted.
+  bool knows(const std::string& secret) const;
   /// Throws GatewayError when no key ever had that id.
   ApiKey find(const std::string& id) const;
   /// Every key that is not deleted, in order of creation.
@@ -4908,9 +5089,9 @@ class KeyStore {
   /// How often keys or limits were changed.
   std::uint64_t changes() const { return changes_; }
 
-  /// Judges the Authorization fields of a request. Two or more fields, another scheme, or an empty credential are
-  /// malformed.
-  Presented present(const wire::Headers& headers, bool bearer_in_any_case) const;
+  /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
+  /// presents. Two or more fields, another scheme, or an empty credential are malformed.
+  Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -4930,9 +5111,20 @@ class KeyStore {
     ApiKey key;
     std::string secret;
     LimitWindow window;
+    std::uint64_t script = 0;  // that owns it; 0: none
+    bool offered = false;      // the first script that names it is to own it
+    bool taken_away = false;   // deleted by its script, which may bring it back
   };
 
   // All of these expect the mutex to be held.
+  /// Adds a key with this secret; without one, it is made up.
+  Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
+  void give_secret(Entry& its, std::string secret);
+  /// The key of that name that is not deleted; of several the script's own, else the one with that secret.
+  Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
+  /// A key that the script owns and has deleted, with that secret, else with that name; null when there is none.
+  Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
+  std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
   Entry& living_entry(const std::string& id, std::string_view participle) const;
   std::string unused_secret(std::size_t serial) const;
@@ -4995,7 +5187,7 @@ struct StreamEvent {
   std::string data;
   /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
   bool token = false;
-  /// Of such a delta: how many tokens it holds, each counted as `whole_token`.
+  /// How many tokens such a delta holds, each counted as `whole_token`.
   std::uint64_t share = whole_token;
   /// Whether the bytes are sent as they are, without the framing of an event.
   bool raw = false;
@@ -5094,10 +5286,10 @@ class Tokens {
   /// Splits the arguments of a tool call. Compact JSON has hardly any white space, so that without a given tokenizer
   /// its tokens are runs of letters or of punctuation, of at most 12 bytes.
   TokenizedText split_arguments(std::string json) const;
-  /// As many as split gives, in most cases without splitting.
+  /// How many tokens split gives; in most cases it counts without splitting.
   std::size_t count(std::string_view text) const;
-  /// Of a request: the tokens of every message's text, name, tool calls, and of the tools' JSON, and 3 per message
-  /// for its frame.
+  /// The tokens of a request: those of every message's text, name and tool calls, and of the tools' JSON, and 3 per
+  /// message for its frame.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
@@ -5236,7 +5428,7 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
   out += std::to_string(value);
 }
 
-/// From the opening brace to the model.
+/// Appends what stands from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
 /// How some services tell one configuration of a model from another.
 void append_system_fingerprint(std::string& out, const Completion& completion);
@@ -5751,7 +5943,7 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// Of all, any and negation.
+  /// The matchers that all, any and negation are made of.
   std::vector<Matcher> parts;
   /// The one test whose requests a leaf lets through; empty for others.
   std::optional<RequestScope> scope;
@@ -5781,9 +5973,17 @@ struct ReplyStep {
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
+  /// The reply that the test gives while the request waits.
+  static ReplyStep asked() {
+    ReplyStep step;
+    step.asks = true;
+    return step;
+  }
+
   /// At least one of the two is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
+  bool asks = false;  // then both are null
 };
 
 struct MachineState {
@@ -5810,13 +6010,15 @@ struct StubPlan {
 
 class Script;
 
-/// A mounted stub. The plan never changes; its counts do.
+/// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
 class StubState {
  public:
   StubState(std::uint64_t id, StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
+  /// Where it stands now: the plan has where it stood first.
+  SourceLocation where() const;
   /// The tests that it belongs to, by its isolating matchers. Empty: every one.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
@@ -5863,8 +6065,10 @@ class StubState {
   // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_;                   // among stubs of one priority, the greater is asked first
+  std::uint64_t place_ = 0;               // among stubs of one priority, the greater is asked first
   std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
+  mutable std::mutex where_mutex_;        // for those who read without the script's mutex
+  SourceLocation where_;
   // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
   std::atomic<std::uint64_t> first_exchange_{0};
@@ -5901,9 +6105,11 @@ class Script {
 
   /// Throws GatewayError for `at_most` 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
-  /// An element of a block of stubs: one that is mounted and stays, or a plan of one that is new.
+  /// An element of a block of stubs.
   struct BlockStub {
+    /// One that is mounted and stays, unless it is removed before the block is mounted; null: a new one.
     std::shared_ptr<StubState> kept;
+    /// What makes a new one; also says where one that stays stands now.
     StubPlan plan;
   };
   /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
@@ -5924,6 +6130,8 @@ class Script {
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
+  /// The same without those of other tests than the request's.
+  std::shared_ptr<const Stubs> stubs(const ReceivedRequest& request) const;
   /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
@@ -5932,7 +6140,11 @@ class Script {
   States states() const;
   /// How often stubs or states were changed by the test.
   std::uint64_t changes() const { return changes_; }
-  void reset();
+  /// Forgets what is expected of removed stubs that belong to a test, and the states of state machines whose names
+  /// begin so.
+  void forget(const RequestScope& scope, const std::string& machines);
+  /// Forgets stubs and the states of state machines, or one of the two.
+  void reset(bool its_stubs = true, bool its_states = true);
   /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
   /// script.
   void retire(const Stubs& others);
@@ -5968,6 +6180,7 @@ class Script {
   Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;
+  std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
   std::atomic<std::uint64_t> changes_{0};
 };
 
@@ -6042,6 +6255,8 @@ class ChaosRules {
     mutable Occurrences occurrences{};  // of each request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
+  /// The rules in the order written.
+  std::shared_ptr<const Rules> rules() const;
 
   /// A rule that strikes a request.
   struct Hit {
@@ -6118,6 +6333,8 @@ class ConnectionFaults {
   void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
+  /// Those that strike every connection that comes to their moment.
+  std::vector<Queued> every() const;
   /// How often faults were queued or cleared.
   std::uint64_t changes() const { return changes_; }
 
@@ -6158,14 +6375,20 @@ class ForcedFailures {
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
+  struct Queued {
+    Failure failure;
+    /// How many requests it still answers; nothing: until cleared.
+    std::optional<std::size_t> left;
+    FailureScope scope;
+  };
+  /// Those that wait for a request, oldest first.
+  std::vector<Queued> queued() const;
   /// How often failures were forced or cleared.
   std::uint64_t changes() const { return changes_; }
 
  private:
   struct Entry {
-    Failure failure;
-    std::optional<std::size_t> left;
-    FailureScope scope;
+    Queued queued;
     std::uint64_t owner;
   };
   template <class Applies>
@@ -6430,7 +6653,7 @@ class PaceSchedule {
   Random firsts_{0};
   Random gaps_{0};
   std::uint64_t drawn_ = 0;
-  // In nanoseconds; the parts of one are rounded off in due() alone, so that 30 tokens a second take a second.
+  // Nanoseconds; the parts of one are rounded off in due() alone, so that 30 tokens a second take a second.
   double first_ = 0;
   double since_first_ = 0;
   bool foreseen_ = false;
@@ -6462,12 +6685,41 @@ struct DeliveryTrace {
   bool whole = false;
 };
 
+/// When the events of a stream were handed to the connection, the first of many.
+class EventTimes {
+ public:
+  struct Event {
+    /// It carries content.
+    bool token;
+    /// Since the request was complete, on the gateway's clock. Events of one write have one time.
+    Duration at;
+    /// Its size on the wire, with HTTP's chunks and what stands before the event.
+    std::size_t bytes;
+  };
+
+  explicit EventTimes(TimePoint received) : received_(received) {}
+
+  /// `end`: how many bytes of the answer there are up to the end of the event.
+  void add(bool token, TimePoint at, std::size_t end);
+  /// From now on the bytes of events are counted from there: the head ends there.
+  void begin(std::size_t end) { end_ = end; }
+  std::vector<Event> all() const;
+
+ private:
+  static constexpr std::size_t most = 1024;
+
+  mutable std::mutex mutex_;
+  const TimePoint received_;
+  std::vector<Event> events_;
+  std::size_t end_ = 0;
+};
+
 /// A wait that the script of a reply wants.
 struct ScriptedWait {
   enum class Kind { stall, half_close, open_stream, hold };
 
   Kind kind;
-  /// In the reply: "after token 2".
+  /// The place in the reply: "after token 2".
   std::string place;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
@@ -6483,7 +6735,8 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// When, in real time.
+  /// When, in real time; where the connection is then kept open, when the client's kernel has it, and the latest moment
+  /// there is until then.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
@@ -6492,6 +6745,8 @@ struct DeliveryProgress {
   mutable std::mutex handover;
   /// What a traced reply left behind; null for others. It is not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
+  /// Null unless somebody wants to know them.
+  std::unique_ptr<EventTimes> times;
 
   void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.
@@ -6610,6 +6865,8 @@ class Delivery {
   /// Tells the progress of the marks that have been handed over.
   void publish();
   void announce_last_bytes() const;
+  /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
+  void await_done();
 
   // Faults.
   void strike(Trigger::Kind kind, std::size_t count);
@@ -6660,6 +6917,7 @@ class Delivery {
   std::size_t written_ = 0;  // bytes handed over
   std::vector<Mark> marks_;
   std::size_t published_ = 0;  // of the marks
+  std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
@@ -6672,7 +6930,7 @@ class Delivery {
 
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
-// For what a delivery waits besides the clock and gates.
+// What a delivery waits for besides the clock and gates.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -6813,6 +7071,7 @@ struct ExchangeRecord {
   };
 
   std::uint64_t id = 0;
+  std::uint64_t number = 0;  // counts publications, whose order is not always that of ids
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
   ReceivedRequest request;
@@ -6853,12 +7112,13 @@ struct ExchangeRecord {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
+  bool forgotten = false;             // with its test: it leaves the journal when it ends
   bool forsaken = false;              // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
   std::string unusual_finish;         // neither stop nor tool_calls, and sent; empty: none
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
-  // In real time, whatever the gateway's clock shows.
+  // These are in real time, whatever the gateway's clock shows.
   using RealTime = std::chrono::steady_clock::time_point;
   RealTime connected{};              // its connection was accepted
   RealTime recorded{};               // it was published, before any of its answer left
@@ -6885,7 +7145,7 @@ struct ExchangeRecord {
   /// What became of the reply's script, when its delivery is over.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason);
   std::vector<ScriptedFault> scripted_faults() const;
-  /// Without those that came to nothing.
+  /// How many rules of chaos struck, without those that came to nothing.
   std::size_t chaos_strikes() const;
 
  private:
@@ -6898,8 +7158,10 @@ class JournalState {
   /// Throws GatewayError when a bound is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// Publishes a record, giving it and its findings its id, and evicts the oldest beyond the bounds; the newest always
-  /// stays.
+  /// The id of an exchange that is to be published later.
+  std::uint64_t reserve_id();
+  /// Publishes a record, giving it and its findings its id unless one was reserved for it, and evicts the oldest beyond
+  /// the bounds; the newest always stays.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange; of too many with one key, the first.
   void report(const ExchangeRecord& record, RecordedProblem problem);
@@ -6907,11 +7169,11 @@ class JournalState {
   std::vector<RecordedProblem> problems() const;
   /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
   std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
-  /// Also those of exchanges that are under way.
+  /// Forgets all problems, those of exchanges under way too.
   void forget_problems();
   /// Counts forget_problems; a record carries what it was when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id; 0 when there was none.
+  /// The newest exchange's id, a reserved one included; 0 when there was none.
   std::uint64_t newest_id() const;
   /// A request has begun to arrive; balanced by end() or dropped().
   void began();
@@ -6928,9 +7190,25 @@ class JournalState {
   std::size_t evicted() const;
   /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
   void clear();
+  /// Drops the scope's records, and its problems, as if they had never been; what is under way goes when it ends. Ids
+  /// and counts go on.
+  void forget(const RequestScope& scope);
+  /// What came since somebody looked last.
+  struct News {
+    /// Records that are kept, in order of publication.
+    std::vector<std::shared_ptr<ExchangeRecord>> added;
+    /// How many were published in all: what to ask with next time.
+    std::uint64_t number = 0;
+    /// No record is kept whose id is less.
+    std::uint64_t oldest = 0;
+  };
+  /// Records published after the first `number`. Takes time for these only.
+  News news(std::uint64_t number) const;
+  /// Takes those out that have ended.
+  std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError when there is none.
   std::shared_ptr<ExchangeRecord> last() const;
-  /// Throws GatewayError, saying whether it was evicted, cleared or never there.
+  /// Throws GatewayError, saying whether it was evicted, cleared, forgotten or never there.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
@@ -6939,7 +7217,7 @@ class JournalState {
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
   /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
   std::size_t open(const RequestScope& scope) const;
-  // For such conditions: the mutex is held already.
+  // Such conditions call these, with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
@@ -6955,9 +7233,12 @@ class JournalState {
   std::size_t max_bytes_;
   static constexpr std::size_t max_problems_of_a_key = 100;
 
-  void keep(const ExchangeRecord& record, RecordedProblem problem);  // expects the mutex to be held
+  // These expect the mutex to be held.
+  void keep(const ExchangeRecord& record, RecordedProblem problem);
+  /// Finds out whether the record of a reserved id was forgotten before it was published.
+  void settle_reserved(ExchangeRecord& record);
 
-  std::deque<std::shared_ptr<ExchangeRecord>> records_;
+  std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
   std::deque<ConnectionHit> hits_;
   std::vector<RecordedProblem> problems_;
   struct Count {
@@ -6967,6 +7248,10 @@ class JournalState {
   std::map<std::string, Count> problem_counts_;  // by key id
   std::atomic<std::uint64_t> epoch_{0};          // changed under the lock
   std::size_t bytes_ = 0;
+  std::uint64_t newest_ = 0;                                       // id
+  std::set<std::uint64_t> reserved_;                               // ids that are not published yet
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // up to which id; while ids are reserved
+  std::uint64_t cleared_id_ = 0;                                   // the newest when it was cleared
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
@@ -6978,7 +7263,7 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
 std::string scripted_wait(const ExchangeRecord& record);
-/// As its operator<< prints it.
+/// What operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 
@@ -7135,7 +7420,7 @@ class Verifier {
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// Of what nobody has looked at yet; empty when there is nothing.
+  /// The message about what nobody has looked at yet; empty when there is nothing.
   std::string unreported() const;
   void reset();
 
@@ -7153,7 +7438,7 @@ class Verifier {
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
   /// Those that ask something of the client, judged by the problems.
   std::vector<VerifiedStub> verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const;
-  /// Without a key, which a stub's name or a matcher may hold.
+  /// The text without keys, which a stub's name or a matcher may hold.
   std::string masked(std::string text) const;
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;
@@ -7206,9 +7491,11 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
 
 /// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);
+/// Whether the peer has closed its side, or reset, and nothing that it sent before is unread.
+bool was_closed(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
-/// Of these, those that have not been sent, the peer's window being full, say; 0 where the system cannot tell.
+/// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
@@ -7296,6 +7583,8 @@ struct ConnectionLimits {
   std::size_t max_body;
   /// Whether body_timeout is longer by a second for each 10 KiB of the body that have been received.
   bool body_grows = true;
+  /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
+  bool uses_kept_descriptors = false;
 };
 
 /// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
@@ -7366,8 +7655,10 @@ class Connection final : public Outlet {
   void read_at_once() { slow_.reset(); }
   /// Whether bytes have been received that nobody has read.
   bool has_unread() const { return position_ < buffer_.size(); }
-  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it.
-  /// Not before the end of the last exchange.
+  /// Whether the client has closed its side, and sent nothing else that is to be answered.
+  bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
+  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it. It
+  /// is never before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
   /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
@@ -7487,9 +7778,9 @@ struct IncomingRequest {
   std::string raw_body;  // only of a chunked body: with its framing
   bool http_1_1 = true;
   bool keep_alive = true;
-  /// Not HTTP, or never completed: answered before anything else is looked at.
+  /// What came is not HTTP, or never was complete: it is answered before anything else is looked at.
   std::optional<Failure> malformed;
-  /// The gateway cannot serve the connection: answered before anything else is looked at. The body was not read.
+  /// The gateway cannot serve the connection: it is answered before anything else is looked at. The body was not read.
   std::optional<Failure> turned_away;
   /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
   std::optional<Failure> body_too_large;
@@ -7553,6 +7844,10 @@ class Server {
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  /// Keeps so many descriptors of this process from connections whose limits do not allow them, from now on; but at
+  /// most a quarter of all. A server that must be reached whatever happens to the others has them.
+  static void keep_descriptors(std::size_t count);
 
   int port() const;
   /// Closes the listening socket until accept_again; connections go on.
@@ -7693,6 +7988,88 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- serve/asked_requests.hpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A request that waits until the test says what to reply.
+struct AskedRequest {
+  /// The id that its exchange will have in the journal, which records it when it is answered.
+  std::uint64_t exchange = 0;
+  std::shared_ptr<StubState> stub;
+  ReceivedRequest request;  // keys are masked
+  /// When it began to wait, on the gateway's clock.
+  TimePoint since{};
+};
+
+class AskedWait;
+
+/// The requests of one gateway that wait for a reply of the test. Thread-safe.
+class AskedRequests {
+ public:
+  enum class Answered {
+    yes,
+    /// It was answered, its guard ended the wait, or its client left.
+    too_late,
+    /// No such exchange ever waited here.
+    unknown,
+  };
+
+  /// Those of a scope, the one that waits longest first.
+  std::vector<AskedRequest> list(const RequestScope& scope) const;
+  /// Whether one of them waits.
+  bool any(const RequestScope& scope) const;
+  /// Ends the wait of an exchange with the step that answers it, which asks nobody.
+  Answered answer(std::uint64_t exchange, ReplyStep step);
+
+ private:
+  friend class AskedWait;
+  static constexpr std::size_t most_remembered = 10'000;
+
+  void leave(std::uint64_t exchange);  // expects the mutex to be held
+
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, AskedWait*> waiting_;
+  std::set<std::uint64_t> over_;
+};
+
+/// The wait of one request, from its asking on. It ends with a reply or with its guard.
+class AskedWait final : public Pending {
+ public:
+  /// Real time after which the wait is over, as at a gate.
+  static constexpr std::chrono::seconds guard{10};
+
+  /// `request` must outlive this.
+  AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_ptr<StubState> stub,
+            const ReceivedRequest& request, TimePoint since, std::shared_ptr<Wake> wake);
+  ~AskedWait() override;
+  AskedWait(const AskedWait&) = delete;
+  AskedWait& operator=(const AskedWait&) = delete;
+
+  bool over() override;
+  std::optional<Duration> look_again_in() override;
+  bool guard_expired() const override { return guard_expired_; }
+  /// What the test replied; nothing when it did not. For the waiting thread, once the wait is over.
+  const std::optional<ReplyStep>& reply() const { return reply_; }
+
+ private:
+  friend class AskedRequests;
+
+  AskedRequests& board_;
+  const std::uint64_t exchange_;
+  const std::shared_ptr<StubState> stub_;
+  const ReceivedRequest& request_;
+  const TimePoint since_;
+  const std::shared_ptr<Wake> wake_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::optional<ReplyStep> reply_;  // guarded by the board's mutex until the wait is over
+  bool guard_expired_ = false;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- serve/operations.hpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7708,27 +8085,37 @@ struct Route {
   std::string allow;                                // of Kind::wrong_method: the methods the path has
 };
 
-/// The operations of one gateway: the documented ones and those that the test mounted. Thread-safe.
+/// The operations of one gateway: the documented ones and those that the test and script documents mounted. Of equal
+/// ones, that of the newest document answers, or the one that the test mounted after it. Thread-safe.
 class Operations {
  public:
   explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
 
-  /// Throws GatewayError for what cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler);
-  /// Nothing happens when no such operation is mounted.
-  void unmount(const Operation& operation);
+  /// Takes the place of an equal one of the same owner, which is a document; 0: the test. Newer documents have greater
+  /// numbers. Throws GatewayError for what cannot be mounted.
+  void mount(const std::string& method, const std::string& path, OperationHandler handler, std::uint64_t owner = 0);
+  /// Takes that of an owner away. Nothing happens when it has none.
+  void unmount(const Operation& operation, std::uint64_t owner);
+  /// Those that were mounted, each once.
+  std::vector<Operation> mounted() const;
+  /// How often one was mounted or taken away.
+  std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
 
  private:
   struct Mounted {
     Operation operation;
+    std::uint64_t owner;
+    std::uint64_t newest;  // the newest document when it was mounted; of a document's own, that document
     std::shared_ptr<const OperationHandler> handler;
   };
 
   bool model_by_id_;
   mutable std::mutex mutex_;
-  std::vector<Mounted> mounted_;
+  std::vector<Mounted> mounted_;  // of two that match, the first one answers
+  std::uint64_t newest_ = 0;      // the newest document that has mounted one
+  std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace detail
@@ -7779,10 +8166,13 @@ struct GatewayState {
   std::shared_ptr<JournalState> journal;
   std::shared_ptr<ConnectionFaults> connection_faults;
   std::shared_ptr<ChaosRules> chaos;
+  AskedRequests asked;
   ForcedFailures failures;
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
+  /// Whether exchanges keep the times of their events, for whoever looks at them one by one.
+  std::atomic<bool> keeps_event_times{false};
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
 
@@ -7800,11 +8190,13 @@ struct DeliveryPlan {
   std::shared_ptr<const Reply> reply;
   /// The rules of chaos that are applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
-  /// With chaos: how many of the reply's faults were scripted; those of chaos follow them.
+  /// How many of the reply's faults were scripted, where there is chaos; those of chaos follow them.
   std::size_t scripted_faults = 0;
   /// Interim responses in front of the answer.
   std::string interim;
   PaceSchedule pace;
+  /// When its pace begins; nothing: when the request was complete.
+  std::optional<TimePoint> start;
   bool stream = false;
   /// What the events of a streamed completion are made from.
   std::optional<Completion> completion;
@@ -7869,6 +8261,8 @@ struct Judgement {
   std::optional<ChatRequest> chat;
   /// Tells apart what chat requests ask for, and gateways of different seeds.
   std::uint64_t fingerprint = 0;
+  /// The id that was reserved for its exchange; 0: none.
+  std::uint64_t exchange = 0;
   /// Whether there were rules of chaos that could strike it.
   bool under_chaos = false;
   /// What verify() has to report of it.
@@ -7878,15 +8272,17 @@ struct Judgement {
 
   // Each of these answers, and returns true, as a check does that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
-  /// By a failure of the documented rules, in place of whatever was answered so far.
+  /// Refuses by a failure of the documented rules, in place of whatever was answered so far.
   bool reject(const Failure& failure);
   /// A function of the tester's threw.
   bool callback_failed(const std::string& what);
   /// The gateway could not make an answer for another reason.
   bool answer_failed(const std::string& reason);
+  /// The test was asked for the reply, and gave none in time.
+  bool never_replied(const std::string& what);
 
  private:
-  bool internal_error(Decision::Kind decision, Problem::Kind kind, const char* message, const std::string& reason);
+  bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
 };
 
 }  // namespace detail
@@ -7986,6 +8382,9 @@ namespace detail {
 /// Whether a key's rights allow a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
 
+/// The 404 of a model that the gateway does not serve.
+Failure model_not_found(const std::string& model);
+
 /// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
 /// whether it has.
 bool refuse_model(Judgement& judgement, const std::string& model);
@@ -8077,6 +8476,31 @@ struct DeliveryEnd {
 /// guards that ended a wait.
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/explanation.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What would become of a chat request.
+struct Explanation {
+  /// `stub`, `default_reply`, `unmatched` or `rejected`.
+  Decision::Kind decision = Decision::Kind::unmatched;
+  /// That would answer, or that would refuse because it must never be asked; null when there is none.
+  std::shared_ptr<StubState> stub;
+  /// The stubs that come closest, when none answers; three at most.
+  std::vector<NearMiss> near_misses;
+  /// The diagnosis, or what an error would say. Keys are masked.
+  std::string message;
+};
+
+/// What the gateway would do with a chat request of that key as it is now. Takes no call and runs no function of the
+/// tester's: a condition that only such a function decides does not hold here. Forced failures, chaos, rate limits and
+/// the key's state are left out.
+Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -8351,6 +8775,32 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 }}  // namespace mock_gateway
 
+// ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What a document has mounted.
+struct LoadedDocument {
+  std::mutex mutex = {};  // of what a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // of its stubs
+  Script::Stubs stubs = {};
+  std::vector<std::string> stub_json = {};  // of each stub
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<Operation> operations = {};
+
+  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
+  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  void forget(const std::vector<std::string>& cleared);
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- document/script_reader.hpp -------------------------------------------------------------------------------------
 
 // Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
@@ -8387,7 +8837,7 @@ struct ScriptTable;
 
 /// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
 struct ScriptType {
-  /// In a reader's words: "duration", "list of stubs".
+  /// What a reader calls it: "duration", "list of stubs".
   const char* name;
   /// JSON Schema as JSON text. "$rows" stands for the object that the table describes. Null: just that.
   const char* schema;
@@ -8416,6 +8866,11 @@ struct ScriptTable {
   /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
   /// the same.
   const char* rules = "";
+  /// Keys of another table that may stand among these; another reader applies them. Null: none.
+  const ScriptTable& (*beside)() = nullptr;
+
+  /// The row of a key, whichever of the two tables has it; null when none does.
+  const ScriptRow* find(const std::string& key) const;
 };
 
 /// A text that documents are in, and where each value of it stands.
@@ -8426,6 +8881,13 @@ struct ScriptSource {
 
   /// Where a value stands, or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
+  /// Gives a problem its line and column, and what stands around them, without secrets.
+  void show(ScriptProblem& problem, std::size_t offset) const;
+  /// The line and column of a byte. Asking for one place after the other takes one walk through the text.
+  text::Position position(std::size_t offset) const;
+
+  mutable std::size_t last_offset = 0;            // that was asked for
+  mutable text::Position last_position = {1, 1};  // its
 };
 
 /// What is known while a document is read.
@@ -8488,7 +8950,7 @@ const char* single_key(const ScriptNode& node, const std::vector<const char*>& k
 /// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
 /// many characters as before, so that columns stay.
 void hide_keys(std::string& text);
-/// Without the library's name in front, and with names for calls: a key is not called.
+/// The message without the library's name in front, and with names in place of calls: a key is not called.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
@@ -8521,17 +8983,6 @@ std::string foreign_format(const Json& document);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
-
-/// A key that a document asks for.
-struct ScriptedKey {
-  std::string name;
-  std::string secret = {};  // empty: one is made up
-  KeyOptions options = {};
-  KeyState state = KeyState::enabled;
-  std::vector<std::string> models = {};
-  std::vector<Operation> operations = {};
-  std::optional<RateLimit> limit = {};
-};
 
 /// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
 struct ScriptedStub {
@@ -8587,6 +9038,8 @@ ScriptType written_reply();
 ScriptType replies();
 ScriptType failure();
 ScriptType fault();
+/// The keys that stand beside "failure", wherever it is.
+const ScriptTable& failure_setters();
 ScriptType inside_event_type();
 ScriptType effect();
 ScriptType connection_fault();
@@ -8611,7 +9064,7 @@ bool is_failure_key(const std::string& key);
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Of an object with one trigger among other keys.
+/// Reads the trigger of an object that has one among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
 std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
@@ -8619,6 +9072,13 @@ HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
 /// A whole document: adds what it says to the plan.
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
+
+namespace script_documents {
+
+/// The same, with every mistake noted; of another format only which one it seems to be.
+void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
+
+}  // namespace script_documents
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -8965,11 +9425,11 @@ class ManualClockState final : public ClockState {
     settle_locked(timeline);
   }
 
-  void advance(Duration step) {
+  std::vector<ManualClock::PendingWait> advance(Duration step) {
     if (step < Duration{0})
       throw GatewayError("ManualClock::advance: time does not go backwards; give a positive step");
     std::unique_lock<std::mutex> lock(mutex_);
-    run_until(lock, later(now_, step));
+    return run_until(lock, later(now_, step));
   }
 
   Duration advance_to_next_event() {
@@ -9062,7 +9522,10 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  void run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+  /// Returns what fired, the first of many.
+  std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+    constexpr std::size_t most_told = 1000;
+    std::vector<ManualClock::PendingWait> fired;
     // A function of the test may advance on the thread of an exchange, which comes to rest only after that. Of two that
     // do, none waits for the other.
     const bool on_running = running_on(std::this_thread::get_id()) != running_.end();
@@ -9077,6 +9540,7 @@ class ManualClockState final : public ClockState {
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
         Entry entry = std::move(pending_.begin()->second);
+        if (fired.size() < most_told) fired.push_back({entry.name, pending_.begin()->first.first});
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;
@@ -9099,6 +9563,7 @@ class ManualClockState final : public ClockState {
     if (on_running) --advancing_;
     now_ = std::max(now_, target);
     changed_.notify_all();
+    return fired;
   }
 
   mutable std::mutex mutex_;
@@ -9136,6 +9601,8 @@ MOCK_GATEWAY_INLINE std::string printed_seconds(long double seconds) {
 }
 
 MOCK_GATEWAY_INLINE bool is_manual(const Clock& clock) { return Access::state(clock)->wakes(); }
+
+MOCK_GATEWAY_INLINE bool is_instant(const Clock& clock) { return Access::state(clock)->is_instant(); }
 
 MOCK_GATEWAY_INLINE ExpiredSleeps expired_sleeps(const Clock& clock) { return Access::state(clock)->expired_sleeps(); }
 
@@ -9178,6 +9645,7 @@ class GateState {
   void arrive(GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++arrived_;
+    wait.round_ = round_;
     changed_.notify_all();
     if (open_ || permits_ > 0) {
       wait.released_ = true;
@@ -9207,8 +9675,9 @@ class GateState {
     return wait.released_;
   }
 
-  void note_delivered() {
+  void note_delivered(const GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (wait.round_ != round_) return;
     ++delivered_;
     changed_.notify_all();
   }
@@ -9234,10 +9703,26 @@ class GateState {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       open_ = true;
-      for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
-      held_.clear();
+      wakes = let_all_go();
     }
     for (const auto& wake : wakes) wake->wake();
+  }
+
+  void reset() {
+    std::vector<std::shared_ptr<Wake>> wakes;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++round_;
+      open_ = false;
+      permits_ = arrived_ = delivered_ = 0;
+      wakes = let_all_go();
+    }
+    for (const auto& wake : wakes) wake->wake();
+  }
+
+  GateCounts counts() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return {arrived_, held_.size(), open_};
   }
 
   Wait wait_until_reached(std::size_t count, Duration timeout) {
@@ -9263,9 +9748,17 @@ class GateState {
     return wait.wake_;
   }
 
+  std::vector<std::shared_ptr<Wake>> let_all_go() {
+    std::vector<std::shared_ptr<Wake>> wakes;
+    for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
+    held_.clear();
+    return wakes;
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   Duration guard_;
+  std::uint64_t round_ = 0;  // how often it was reset
   std::size_t arrived_ = 0;
   std::size_t delivered_ = 0;
   std::size_t permits_ = 0;
@@ -9286,7 +9779,7 @@ MOCK_GATEWAY_INLINE GateWait::~GateWait() { gate_->leave(*this); }
 MOCK_GATEWAY_INLINE bool GateWait::over() {
   if (delivered_ && delivered_()) {
     delivered_ = nullptr;
-    gate_->note_delivered();
+    gate_->note_delivered(*this);
   }
   return gate_->over(*this);
 }
@@ -9304,8 +9797,18 @@ MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
 
 MOCK_GATEWAY_INLINE void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }
 
+MOCK_GATEWAY_INLINE void reset(const Gate& gate) { Access::state(gate)->reset(); }
+
+MOCK_GATEWAY_INLINE GateCounts counts(const Gate& gate) { return Access::state(gate)->counts(); }
+
 /// The state behind a handle of ManualClock.
-MOCK_GATEWAY_INLINE ManualClockState& manual(const ManualClock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
+MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
+
+MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
+
+MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step) {
+  return manual(clock).advance(step);
+}
 
 }  // namespace detail
 
@@ -9691,9 +10194,10 @@ class Reader {
   }
 
   [[noreturn]] void fail(std::size_t offset, const std::string& reason) const {
-    if (offset < text_.size() || offset == whole_.size()) throw JsonError(text::position_in(whole_, offset), reason);
+    if (offset < text_.size() || offset == whole_.size())
+      throw JsonError(offset, text::position_in(whole_, offset), reason);
     const std::size_t wrong = offset + text::incomplete_utf8_prefix(whole_.substr(offset));
-    throw JsonError(text::position_in(whole_, wrong), "a byte that is not UTF-8");
+    throw JsonError(wrong, text::position_in(whole_, wrong), "a byte that is not UTF-8");
   }
 
   [[noreturn]] void fail_expected(std::string_view expected) const {
@@ -9721,11 +10225,12 @@ class Reader {
 
 }  // namespace json_reading
 
-MOCK_GATEWAY_INLINE JsonError::JsonError(text::Position where, const std::string& why)
-    : std::runtime_error("invalid JSON at line " + std::to_string(where.line) + ", column " +
-                         std::to_string(where.column) + ": " + why),
-      position(where),
-      reason(why) {}
+MOCK_GATEWAY_INLINE JsonError::JsonError(std::size_t its_offset, text::Position its_position, const std::string& its_reason)
+    : std::runtime_error("invalid JSON at line " + std::to_string(its_position.line) + ", column " +
+                         std::to_string(its_position.column) + ": " + its_reason),
+      offset(its_offset),
+      position(its_position),
+      reason(its_reason) {}
 
 MOCK_GATEWAY_INLINE Json read_json(std::string_view text, const JsonReadOptions& options) {
   return json_reading::Reader(text, options).read();
@@ -9890,6 +10395,7 @@ MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::int64_t unit) {
 }
 
 MOCK_GATEWAY_INLINE std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
   if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
   return Json(value).dump();
@@ -10156,6 +10662,23 @@ MOCK_GATEWAY_INLINE std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+MOCK_GATEWAY_INLINE std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string encoded;
+  encoded.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto byte = [bytes](std::size_t place) {
+      return place < bytes.size() ? std::uint32_t{static_cast<unsigned char>(bytes[place])} : 0u;
+    };
+    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+    for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
+    // What stands for bytes beyond the end is padding.
+    for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
+      encoded[encoded.size() - (missing - bytes.size())] = '=';
+  }
+  return encoded;
 }
 
 MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view text) {
@@ -11588,7 +12111,7 @@ MOCK_GATEWAY_INLINE double positive(double nanoseconds, const char* what) {
 MOCK_GATEWAY_INLINE double checked_sigma(double sigma) {
   if (!(sigma >= 0 && sigma <= 5)) {
     throw GatewayError("the sigma of log_normal is the deviation of the natural logarithm, from 0 to 5, not " +
-                       std::to_string(sigma) + "; 0.5 is common");
+                       text::number(sigma) + "; 0.5 is common");
   }
   return sigma;
 }
@@ -11596,7 +12119,7 @@ MOCK_GATEWAY_INLINE double checked_sigma(double sigma) {
 MOCK_GATEWAY_INLINE double checked_rate(double rate, const char* what) {
   if (!(rate >= slowest && rate <= fastest)) {
     throw GatewayError(std::string(what) + " is in tokens per second, at least one in 30 days and at most 1e9, not " +
-                       std::to_string(rate) + "; for a reply without pace leave it out");
+                       text::number(rate) + "; for a reply without pace leave it out");
   }
   return rate;
 }
@@ -11644,14 +12167,18 @@ MOCK_GATEWAY_INLINE Rate::Rate(detail::Distribution tokens_per_second) : tokens_
 MOCK_GATEWAY_INLINE Timing uniform(Duration least, Duration most) {
   const double from = detail::pace_nanoseconds(least, "the least time");
   const double to = detail::pace_nanoseconds(most, "the greatest time");
-  if (from > to) throw GatewayError("uniform(least, most): the first time must not be longer than the second");
+  if (from > to)
+    throw GatewayError(
+        "uniform takes the shortest time, then the longest: the first must not be longer than the second");
   return Timing(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
 MOCK_GATEWAY_INLINE Rate uniform(double least, double most) {
   const double from = detail::pace_check::checked_rate(least, "the least rate");
   const double to = detail::pace_check::checked_rate(most, "the greatest rate");
-  if (from > to) throw GatewayError("uniform(least, most): the first rate must not be greater than the second");
+  if (from > to)
+    throw GatewayError(
+        "uniform takes the lowest rate, then the highest: the first must not be greater than the second");
   return Rate(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
@@ -11665,7 +12192,7 @@ MOCK_GATEWAY_INLINE Rate normal(double mean, double deviation) {
   const double middle = detail::pace_check::checked_rate(mean, "the mean rate");
   if (!(deviation >= 0 && deviation <= detail::pace_check::fastest)) {
     throw GatewayError("the deviation of a rate is in tokens per second, from 0 to 1e9, not " +
-                       std::to_string(deviation));
+                       detail::text::number(deviation));
   }
   return Rate(detail::Distribution{detail::pace_check::Kind::normal, middle, deviation, 0.1 * middle, 1.9 * middle});
 }
@@ -11708,6 +12235,11 @@ MOCK_GATEWAY_INLINE Chunking::Chunking(std::vector<std::string> pieces) : kind_(
       throw GatewayError("by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   }
   pieces_ = std::make_shared<const std::vector<std::string>>(std::move(pieces));
+}
+
+MOCK_GATEWAY_INLINE const std::vector<std::string>& Chunking::pieces() const {
+  static const std::vector<std::string> none;
+  return pieces_ ? *pieces_ : none;
 }
 
 MOCK_GATEWAY_INLINE Chunking by_tokens(std::size_t count) { return Chunking(Chunking::Kind::tokens, count); }
@@ -12445,7 +12977,7 @@ MOCK_GATEWAY_INLINE double checked_logprob(double logprob) {
   if (!std::isfinite(logprob) || logprob > 0) {
     throw GatewayError(
         "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not " +
-        std::to_string(logprob));
+        text::number(logprob));
   }
   return logprob;
 }
@@ -12791,6 +13323,8 @@ namespace key_store {
 
 /// `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key);
+/// Says that the secret belongs to this key, and what to do.
+std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
@@ -12799,6 +13333,12 @@ MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
+}
+
+MOCK_GATEWAY_INLINE std::string taken(const ApiKey& holder) {
+  return "that secret belongs to " + name_of(holder) +
+         (holder.state == KeyState::deleted ? ", which is deleted and cannot come back" : "") +
+         "; choose another, or leave it out to have one generated";
 }
 
 MOCK_GATEWAY_INLINE void require_secret(const std::string& secret) {
@@ -12864,24 +13404,28 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
 
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto owner = secret ? by_secret_.find(*secret) : by_secret_.end();
-  if (owner != by_secret_.end()) {
-    throw GatewayError(
-        "that secret belongs to " + key_store::name_of(owner->second->key) +
-        (owner->second->key.state == KeyState::deleted ? ", which is deleted and cannot come back" : "") +
-        "; choose another, or leave it out to have one generated");
-  }
-  Entry* const added = created.get();
-  const std::size_t serial = entries_.size() + 1;
-  added->key.id = "key_" + std::to_string(serial);
-  added->secret = secret ? std::move(*secret) : unused_secret(serial);
-  by_secret_.emplace(added->secret, added);
-  by_id_.emplace(added->key.id, added);
-  known_.add(added->secret);
-  // A description is shown by list(): not even its author gets a secret into it.
-  known_.mask(added->key.description);
+  if (owner != by_secret_.end()) throw GatewayError(key_store::taken(owner->second->key));
+  Entry& added = add(std::move(created), std::move(secret));
   ++changes_;
-  entries_.push_back(std::move(created));
-  return {added->key.id, added->secret, added->key.description};
+  return {added.key.id, added.secret, added.key.description};
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::add(std::unique_ptr<Entry> made, std::optional<std::string> secret) {
+  Entry& added = *made;
+  const std::size_t serial = entries_.size() + 1;
+  added.key.id = "key_" + std::to_string(serial);
+  give_secret(added, secret ? std::move(*secret) : unused_secret(serial));
+  // A description is shown by list(): not even its author gets a secret into it.
+  known_.mask(added.key.description);
+  by_id_.emplace(added.key.id, &added);
+  entries_.push_back(std::move(made));
+  return added;
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::give_secret(Entry& its, std::string secret) {
+  by_secret_[secret] = &its;
+  known_.add(secret);
+  its.secret = std::move(secret);
 }
 
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
@@ -12935,6 +13479,105 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> li
   ++changes_;
 }
 
+MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entry(id).offered = true;
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t script) const {
+  Entry* found = nullptr;
+  for (const auto& known : entries_) {
+    if (known->key.state == KeyState::deleted || known->key.description != wanted.name) continue;
+    if (script != 0 && known->script == script) return known.get();
+    if (!found || known->secret == wanted.secret) found = known.get();
+  }
+  return found;
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
+  const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
+  const auto holder = wanted.secret.empty() ? by_secret_.end() : by_secret_.find(wanted.secret);
+  if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
+  for (const auto& known : entries_)
+    if (is_it(*known) && known->key.description == wanted.name) return known.get();
+  return nullptr;
+}
+
+MOCK_GATEWAY_INLINE std::string KeyStore::conflict(const ScriptedKey& wanted, std::uint64_t script) const {
+  if (wanted.secret.empty()) return {};
+  const auto owns = [script](const Entry& known) { return script != 0 && known.script == script; };
+  const Entry* const named = named_entry(wanted, script);
+  if (named && !owns(*named)) {
+    if (named->secret == wanted.secret) return {};
+    return key_store::name_of(named->key) +
+           " has this name and another secret; choose another name, or leave the secret out";
+  }
+  const auto holder = by_secret_.find(wanted.secret);
+  if (holder == by_secret_.end()) return {};
+  const Entry& known = *holder->second;
+  if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
+  return key_store::taken(known.key);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> all;
+  for (const ScriptedKey& one : wanted) all.push_back(conflict(one, script));
+  return all;
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script) {
+  const TimePoint now = clock_.now();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const ScriptedKey& one : wanted) {
+    const std::string forbidden = conflict(one, script);
+    if (!forbidden.empty())
+      throw GatewayError("the script's key \"" + text::excerpt(one.name, 60) + "\" cannot be made: " + forbidden);
+  }
+  ++changes_;
+  for (const auto& known : entries_) {
+    const auto has_its_name = [&known](const ScriptedKey& one) { return one.name == known->key.description; };
+    if (known->script != script || known->key.state == KeyState::deleted) continue;
+    known->taken_away = !std::any_of(wanted.begin(), wanted.end(), has_its_name);
+    if (known->taken_away) known->key.state = KeyState::deleted;
+  }
+  for (const ScriptedKey& one : wanted) {
+    Entry* its = named_entry(one, script);
+    if (its && its->script != script) {  // it is as the options or the test made it
+      if (its->offered && its->script == 0) its->script = script;
+      continue;
+    }
+    if (!its) its = taken_away_entry(one, script);
+    const std::optional<std::string> secret = one.secret.empty() ? std::nullopt : std::make_optional(one.secret);
+    if (!its) {
+      its = &add(std::make_unique<Entry>(), secret);
+      its->key.created = now;
+    } else if (secret) {
+      give_secret(*its, *secret);
+    }
+    its->script = script;
+    its->taken_away = false;
+    its->key.description = one.name;
+    known_.mask(its->key.description);
+    its->key.state = one.state;
+    its->key.models = one.models;
+    its->key.operations = one.operations;
+    its->key.limit = one.limit;
+    its->window = LimitWindow{};
+  }
+  // A key for which the script has no secret may have lost its own to another of the script's keys.
+  for (std::size_t index = 0; index < entries_.size(); ++index) {
+    Entry& known = *entries_[index];
+    if (known.key.state != KeyState::deleted && by_secret_.at(known.secret) != &known)
+      give_secret(known, unused_secret(index + 1));
+  }
+}
+
+MOCK_GATEWAY_INLINE bool KeyStore::knows(const std::string& secret) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return by_secret_.count(secret) > 0;
+}
+
 MOCK_GATEWAY_INLINE ApiKey KeyStore::find(const std::string& id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return entry(id).key;
@@ -12958,7 +13601,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& 
   return ids;
 }
 
-MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case) const {
+MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -12990,7 +13633,12 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
     presented.status = CredentialStatus::unknown;
     return presented;
   }
-  presented.key = known->second->key;
+  ApiKey& key = known->second->key;
+  ++key.requests;
+  key.last_used = std::max(key.last_used.value_or(received), received);
+  presented.key = key;
+  // Its script has given it another one since.
+  if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
     case KeyState::disabled: presented.status = CredentialStatus::disabled; break;
@@ -16279,7 +16927,7 @@ MOCK_GATEWAY_INLINE Chaos Chaos::with(std::initializer_list<Matcher> matchers) c
 MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
   // Written so that what is no number is refused too.
   if (!(probability >= 0 && probability <= 1)) {
-    throw GatewayError("a probability of chaos is a number from 0 to 1, not " + std::to_string(probability) +
+    throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");
   }
   Chaos changed = *this;
@@ -16342,6 +16990,11 @@ MOCK_GATEWAY_INLINE void ChaosRules::clear() {
   rules_.swap(out);
   count_ = 0;
   ++changes_;
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<const ChaosRules::Rules> ChaosRules::rules() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return rules_;
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::reset() {
@@ -16498,6 +17151,11 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::left
   return {queue_.begin(), queue_.end()};
 }
 
+MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::every() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return every_;
+}
+
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -16566,7 +17224,7 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// Of the documented fields, and of the body as JSON.
+// Matchers of the documented fields, and of the body as JSON.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -16940,7 +17598,7 @@ MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::option
     throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  entries_.push_back(Entry{failure, times, std::move(scope), owner});
+  entries_.push_back(Entry{{failure, times, std::move(scope)}, owner});
   ++changes_;
 }
 
@@ -16960,7 +17618,7 @@ MOCK_GATEWAY_INLINE void ForcedFailures::clear() {
 MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto in_scope = [&scope](const Entry& entry) {
-    return entry.scope.kind() == scope.kind() && entry.scope.name() == scope.name();
+    return entry.queued.scope.kind() == scope.kind() && entry.queued.scope.name() == scope.name();
   };
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), in_scope), entries_.end());
   ++changes_;
@@ -16970,10 +17628,11 @@ template <class Applies>
 std::optional<Failure> ForcedFailures::take(const Applies& applies) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.scope); });
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.queued.scope); });
   if (found == entries_.end()) return std::nullopt;
-  Failure failure = found->failure;
-  if (found->left && --*found->left == 0) entries_.erase(found);
+  Queued& queued = found->queued;
+  Failure failure = queued.failure;
+  if (queued.left && --*queued.left == 0) entries_.erase(found);
   return failure;
 }
 
@@ -16992,6 +17651,13 @@ MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_key(const st
 MOCK_GATEWAY_INLINE std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
   return take(
       [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
+}
+
+MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Queued> queued;
+  for (const Entry& entry : entries_) queued.push_back(entry.queued);
+  return queued;
 }
 
 }  // namespace detail
@@ -17505,7 +18171,7 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string oper
 
 // ---- How it came
 
-/// Of several values of one name.
+/// What reports show of the values of one name.
 MOCK_GATEWAY_INLINE std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());
@@ -17731,7 +18397,7 @@ namespace scripts {
 
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
 
-/// Of every matcher that isolates and must match.
+/// Adds the scope of every matcher that isolates and must match.
 MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
   const MatcherNode& node = Access::node(matcher);
   if (node.scope) scopes.push_back(*node.scope);
@@ -17761,8 +18427,9 @@ MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
   }
   const std::size_t limit = scripts::limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
-    throw GatewayError("expect(" + plan.expected_calls->to_string() + ") can never be met: the stub answers at most " +
-                       std::to_string(limit) + (limit == 1 ? " request" : " requests"));
+    throw GatewayError("the expected number of calls, " + plan.expected_calls->to_string() +
+                       ", can never be reached: the stub answers at most " + std::to_string(limit) +
+                       (limit == 1 ? " request" : " requests"));
   }
 }
 
@@ -17778,26 +18445,31 @@ MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
       plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
       limit_(scripts::limit_of(plan_)),
-      place_(id) {
+      where_(plan_.where) {
   for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
 }
 
+MOCK_GATEWAY_INLINE SourceLocation StubState::where() const {
+  const std::lock_guard<std::mutex> lock(where_mutex_);
+  return where_;
+}
+
 MOCK_GATEWAY_INLINE std::string StubState::title() const {
-  const std::string where = plan_.where.to_string();
+  const std::string place = where().to_string();
   if (plan_.name.empty()) {
-    if (where.empty()) return excerpts::plain(description_);
-    return "the stub at " + where + (shares_line_ ? " (" + excerpts::plain(description_) + ")" : std::string());
+    if (place.empty()) return excerpts::plain(description_);
+    return "the stub at " + place + (shares_line_ ? " (" + excerpts::plain(description_) + ")" : std::string());
   }
   const std::string name = excerpts::quoted(plan_.name);
-  return where.empty() ? name : name + " (" + where + ")";
+  return place.empty() ? name : name + " (" + place + ")";
 }
 
 MOCK_GATEWAY_INLINE bool StubState::exhausted() const { return calls_ >= limit_; }
 
 MOCK_GATEWAY_INLINE void StubState::count_recorded(std::uint64_t exchange) {
   ++recorded_;
-  if (first_exchange_ == 0) first_exchange_ = exchange;
-  last_exchange_ = exchange;
+  if (first_exchange_ == 0 || exchange < first_exchange_) first_exchange_ = exchange;
+  if (exchange > last_exchange_) last_exchange_ = exchange;
 }
 
 MOCK_GATEWAY_INLINE StubState::Use::Use(std::shared_ptr<StubState> stub) : stub_(std::move(stub)) {
@@ -17841,15 +18513,21 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
-  for (const BlockStub& one : block)
-    if (!one.kept) require_consistent(one.plan);
+  for (const BlockStub& one : block) require_consistent(one.plan);
   std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (place == 0) place = next_id_;
+  if (place == 0) place = ++last_place_;
   Stubs stubs;
   for (BlockStub& one : block) {
-    auto stub = one.kept ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
+    // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
+    const bool stays = one.kept && !one.kept->removed_;
+    const SourceLocation where = one.plan.where;
+    auto stub = stays ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
     stub->place_ = place;
+    if (!scripts::same_place(stub->where_, where)) {
+      const std::lock_guard<std::mutex> reading(stub->where_mutex_);
+      stub->where_ = where;
+    }
     stubs.push_back(std::move(stub));
   }
   const auto is_in = [](const Stubs& some, const std::shared_ptr<StubState>& stub) {
@@ -17865,11 +18543,13 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   }
   // A helper function of the tester's mounts all its stubs on one line.
   for (const auto& stub : stubs) {
+    bool shares = false;
     for (const auto& other : all) {
-      if (other == stub || !scripts::same_place(other->plan().where, stub->plan().where)) continue;
+      if (other == stub || !scripts::same_place(other->where_, stub->where_)) continue;
       other->shares_line_ = true;
-      stub->shares_line_ = true;
+      shares = true;
     }
+    stub->shares_line_ = shares;
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
     if (left->plan().priority != right->plan().priority) return left->plan().priority > right->plan().priority;
@@ -17974,6 +18654,16 @@ MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
   return {mounted_, &mounted_->stubs};
 }
 
+MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs(const ReceivedRequest& request) const {
+  std::shared_ptr<const Snapshot> mounted;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    mounted = mounted_;
+  }
+  if (mounted->isolated) mounted = covering(*mounted, request);
+  return {mounted, &mounted->stubs};
+}
+
 MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   Stubs all;
   {
@@ -18007,16 +18697,32 @@ MOCK_GATEWAY_INLINE Script::States Script::states() const {
   return states_;
 }
 
-MOCK_GATEWAY_INLINE void Script::reset() {
+MOCK_GATEWAY_INLINE void Script::forget(const RequestScope& scope, const std::string& machines) {
+  Stubs kept;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& stub : removed_) {
+    const std::vector<RequestScope>& its = stub->scopes();
+    if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
+  }
+  removed_.swap(kept);  // what is dropped is freed after the lock
+  auto state = states_.lower_bound(machines);
+  while (state != states_.end() && state->first.compare(0, machines.size(), machines) == 0)
+    state = states_.erase(state);
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
   // Freed after the lock: what the tester's functions hold may take it.
   std::shared_ptr<const Snapshot> mounted = std::make_shared<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A request that is choosing right now must not answer for what is forgotten.
-  for (const auto& stub : mounted_->stubs) stub->removed_ = true;
-  mounted_.swap(mounted);
-  removed_.swap(removed);
-  states_.clear();
+  if (its_stubs) {
+    // A request that is choosing right now must not answer for what is forgotten.
+    for (const auto& stub : mounted_->stubs) stub->removed_ = true;
+    mounted_.swap(mounted);
+    removed_.swap(removed);
+  }
+  if (its_states) states_.clear();
   ++changes_;
 }
 
@@ -18024,10 +18730,13 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
   std::vector<StubPlan> plans;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
+    StubPlan& plan = stub->plan_;
+    // A stub is among the others once for each request that it answered.
+    if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
-    held.matchers.swap(stub->plan_.matchers);
-    held.validators.swap(stub->plan_.validators);
-    held.replies.swap(stub->plan_.replies);
+    held.matchers.swap(plan.matchers);
+    held.validators.swap(plan.validators);
+    held.replies.swap(plan.replies);
     plans.push_back(std::move(held));
   };
   std::for_each(mounted_->stubs.begin(), mounted_->stubs.end(), let_go);
@@ -18240,7 +18949,6 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
     send_head(head);
     strike(Trigger::Kind::after_headers, 0);
-    announce_last_bytes();
     send_body(body, 0);
     if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
     sent_.tokens = token_count;
@@ -18272,6 +18980,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
 
 MOCK_GATEWAY_INLINE void Delivery::send_head(std::string_view head) {
   if (progress_.trace) progress_.trace->head = head.size();
+  if (progress_.times) progress_.times->begin(head.size());
   send(head);
 }
 
@@ -18372,6 +19081,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
 MOCK_GATEWAY_INLINE void Delivery::end_body() {
   if (plan_.sse.open_after_done()) {
     flush();
+    await_done();
     const std::string place = sent_.done ? "after [DONE]" : "at the end";
     wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
     outlet_.end(Outlet::Ending::close);
@@ -18399,6 +19109,8 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
     strike(cut.fault);
     inside_event_ = false;
   }
+  // A body without events ends the answer, but not before what happens inside of it.
+  if (!framing_) announce_last_bytes();
   send_up_to(bytes.size(), 0);
 }
 
@@ -18501,6 +19213,14 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
   while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
   if (published_ == before) return;
   const Sent& sent = marks_[published_ - 1].sent;
+  if (progress_.times && framing_) {
+    const TimePoint now = timeline_.now();
+    for (std::size_t index = before; index < published_; ++index) {
+      const Mark& mark = marks_[index];
+      progress_.times->add(mark.sent.tokens > timed_tokens_, now, mark.bytes);
+      timed_tokens_ = mark.sent.tokens;
+    }
+  }
   progress_.events.store(sent.events, std::memory_order_relaxed);
   progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
   if (sent.done && !progress_.done) {
@@ -18515,6 +19235,13 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
   outlet_.last_bytes_follow();
   if (before_last_bytes_) before_last_bytes_();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::await_done() {
+  if (!progress_.done || outlet_.has_left()) return;
+  progress_.done_at = std::chrono::steady_clock::time_point::max();
+  if (!outlet_.drain()) throw Ended{Result::broken_off};
+  progress_.done_at = std::chrono::steady_clock::now();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind kind, std::size_t count) {
@@ -18547,6 +19274,7 @@ MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
 MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
   const Effect& effect = fault.effect;
   flush();
+  if (!effect.gate()) await_done();  // a gate is reached whether the client reads or not
   switch (effect.kind()) {
     case Effect::Kind::stall: return stall(fault);
     case Effect::Kind::error_event: return send_error(effect);
@@ -19003,6 +19731,17 @@ MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
 
 }  // namespace progress
 
+MOCK_GATEWAY_INLINE void EventTimes::add(bool token, TimePoint at, std::size_t end) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (events_.size() < most) events_.push_back({token, at - received_, end - end_});
+  end_ = end;
+}
+
+MOCK_GATEWAY_INLINE std::vector<EventTimes::Event> EventTimes::all() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return events_;
+}
+
 MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();
@@ -19075,9 +19814,7 @@ MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& ca
   return comparison;
 }
 
-MOCK_GATEWAY_INLINE StubReference reference_to(const StubState& stub) {
-  return {stub.id(), stub.plan().name, stub.title(), stub.plan().where};
-}
+MOCK_GATEWAY_INLINE StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
 
 MOCK_GATEWAY_INLINE NearMiss near_miss(const StubState& stub, const Comparison& comparison) {
   NearMiss near;
@@ -19253,6 +19990,14 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace evidence_json {
 
+/// An empty object with room for all members that any of these has, and those that the control API adds. One that has
+/// to grow copies what it holds, with all that is in it.
+MOCK_GATEWAY_INLINE Json roomy_object() {
+  Json object = Json::object();
+  object.get_ref<Json::object_t&>().reserve(24);
+  return object;
+}
+
 MOCK_GATEWAY_INLINE void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
 
 /// A text that dump() can write.
@@ -19287,24 +20032,6 @@ MOCK_GATEWAY_INLINE Json milliseconds_until(const std::optional<TimePoint>& end,
   return end ? milliseconds(*end - begin) : Json();
 }
 
-/// RFC 4648, 4, padded.
-MOCK_GATEWAY_INLINE std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string encoded;
-  encoded.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [bytes](std::size_t place) {
-      return place < bytes.size() ? std::uint32_t{static_cast<unsigned char>(bytes[place])} : 0u;
-    };
-    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
-    for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
-    // What stands for bytes beyond the end is padding.
-    for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
-      encoded[encoded.size() - (missing - bytes.size())] = '=';
-  }
-  return encoded;
-}
-
 /// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
 MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   if (bytes.empty()) return {};
@@ -19312,7 +20039,7 @@ MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
   if (text::is_valid_utf8(bytes))
     put(object, "text", std::string(bytes));
   else
-    put(object, "base64", base64(bytes));
+    put(object, "base64", text::base64(bytes));
   return object;
 }
 
@@ -19362,7 +20089,7 @@ MOCK_GATEWAY_INLINE Json of_near_miss(const NearMiss& near) {
     put_if_any(object, "actual", condition.actual);
     conditions.push_back(std::move(object));
   }
-  Json object;
+  Json object = roomy_object();
   put(object, "exchange", near.exchange);
   put(object, "stub", of_stub(near.stub));
   put(object, "matched", near.matched);
@@ -19389,7 +20116,7 @@ MOCK_GATEWAY_INLINE Json of_verified(const VerifiedStub& verified) {
 }
 
 MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
-  Json object;
+  Json object = roomy_object();
   put(object, "how", to_string(departure.how));
   put(object, "at", moment(departure.at));
   put(object, "events", departure.events);
@@ -19440,7 +20167,7 @@ MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
     field.push_back(text::as_utf8(header.value));
     headers.push_back(std::move(field));
   }
-  Json object;
+  Json object = roomy_object();
   put_text(object, "method", request.method);
   put_text(object, "target", request.target);
   put_text(object, "path", request.path());
@@ -19492,7 +20219,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
   // First: what is asked for afterwards does not change any more, once the exchange has ended.
   const evidence::Progress now(record);
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "id", exchange.id());
   evidence::put(object, "connection", evidence::connection_of(exchange));
   evidence::put(object, "received", evidence::moment(exchange.received()));
@@ -19517,7 +20244,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
 
 MOCK_GATEWAY_INLINE Json as_json(const Problem& problem) {
   namespace evidence = detail::evidence_json;
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "kind", to_string(problem.kind));
   evidence::put_text(object, "message", problem.text);
   evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
@@ -19533,7 +20260,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Verification& verification) {
   for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   Json stubs = Json::array();
   for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "ok", problems.empty());
   evidence::put(object, "problems", std::move(problems));
   evidence::put(object, "stubs", std::move(stubs));
@@ -19554,11 +20281,15 @@ MOCK_GATEWAY_INLINE Json as_json(const Finding& finding) {
   return object;
 }
 
+MOCK_GATEWAY_INLINE Json as_json(const StubReference& stub) { return detail::evidence_json::of_stub(stub); }
+
+MOCK_GATEWAY_INLINE Json as_json(const NearMiss& near_miss) { return detail::evidence_json::of_near_miss(near_miss); }
+
 MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
   namespace evidence = detail::evidence_json;
   Json findings = Json::array();
   for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "ok", findings.empty());
   evidence::put(object, "findings", std::move(findings));
   evidence::put(object, "judged", review.judged());
@@ -20165,11 +20896,26 @@ MOCK_GATEWAY_INLINE JournalState::JournalState(std::size_t max_entries, std::siz
   }
 }
 
+MOCK_GATEWAY_INLINE std::uint64_t JournalState::reserve_id() {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  reserved_.insert(++newest_);
+  return newest_;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::settle_reserved(ExchangeRecord& record) {
+  if (reserved_.erase(record.id) == 0) return;
+  for (const auto& [scope, newest] : forgotten_)
+    record.forgotten = record.forgotten || (record.id <= newest && scope.covers(record.request));
+  if (reserved_.empty()) forgotten_.clear();
+}
+
 MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    record->id = ++added_;
+    record->number = ++added_;
+    if (record->id == 0) record->id = ++newest_;
+    settle_reserved(*record);
     record->signal = signal_;
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -20179,7 +20925,9 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    records_.push_back(std::move(record));
+    auto after = records_.end();  // of one whose id was reserved, those that came since
+    while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
+    records_.insert(after, std::move(record));
     while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
       bytes_ -= records_.front()->weight();
       out.push_back(std::move(records_.front()));
@@ -20196,7 +20944,7 @@ MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Reco
 }
 
 MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
-  if (record.epoch != epoch_) return;  // of an earlier test
+  if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
   Count& count = problem_counts_[record.request.key_id];
   if (count.kept == max_problems_of_a_key) {
     ++count.dropped;
@@ -20234,7 +20982,7 @@ MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
 
 MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return added_;
+  return newest_;
 }
 
 MOCK_GATEWAY_INLINE void JournalState::began() {
@@ -20262,6 +21010,7 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
+  std::shared_ptr<ExchangeRecord> out;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;
@@ -20269,6 +21018,15 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
     if (!std::exchange(record.forsaken, false)) --signal_->under_way;
+    if (record.forgotten) {
+      const auto found =
+          std::find_if(records_.begin(), records_.end(), [&record](const auto& kept) { return kept.get() == &record; });
+      if (found != records_.end()) {
+        bytes_ -= record.weight();
+        out = std::move(*found);
+        records_.erase(found);
+      }
+    }
   }
   signal_->changed.notify_all();
 }
@@ -20296,9 +21054,65 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
     hits_.clear();
     bytes_ = 0;
     cleared_ = added_;
+    cleared_id_ = newest_;
     evicted_ = 0;
   }
   signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
+  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
+  std::vector<RecordedProblem> problems;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  for (const auto& record : records_) {
+    const bool is_covered = scope.covers(record->request);
+    record->forgotten = record->forgotten || is_covered;
+    if (is_covered && record->outcome != Outcome::Kind::pending)
+      bytes_ -= record->weight();
+    else
+      kept.push_back(record);
+  }
+  records_.swap(kept);
+  for (const RecordedProblem& problem : problems_) {
+    if (!scope.covers(problem.request)) problems.push_back(problem);
+  }
+  problems_.swap(problems);
+  problem_counts_.erase(scope.key());
+  if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
+}
+
+MOCK_GATEWAY_INLINE JournalState::News JournalState::news(std::uint64_t number) const {
+  News news;
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    news.number = added_;
+    news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
+    // Most of them are the last ones. Those that were evicted already are missing.
+    std::uint64_t missing = added_ - std::min(number, added_);
+    for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
+      if ((*record)->number <= number) continue;
+      news.added.push_back(*record);
+      --missing;
+    }
+  }
+  std::sort(news.added.begin(), news.added.end(),
+            [](const auto& left, const auto& right) { return left->number < right->number; });
+  return news;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::take_ended(
+    std::vector<std::shared_ptr<ExchangeRecord>>& pending) const {
+  std::vector<std::shared_ptr<ExchangeRecord>> ended;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  std::size_t left = 0;
+  for (auto& record : pending) {
+    if (record->outcome == Outcome::Kind::pending)
+      pending[left++].swap(record);
+    else
+      ended.push_back(std::move(record));
+  }
+  pending.resize(left);
+  return ended;
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last() const {
@@ -20312,17 +21126,17 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   const std::string name = "exchange " + std::to_string(id);
   if (id == 0) throw GatewayError("exchanges count from 1");
-  if (id > added_) {
+  const auto found = std::lower_bound(records_.begin(), records_.end(), id,
+                                      [](const auto& record, std::uint64_t wanted) { return record->id < wanted; });
+  if (found != records_.end() && (*found)->id == id) return *found;
+  if (id > newest_) {
     throw GatewayError("there is no " + name + " yet; " +
-                       (added_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(added_)));
+                       (newest_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(newest_)));
   }
-  if (id <= cleared_) throw GatewayError(name + " was forgotten when the journal was cleared");
-  // Ids are consecutive, and records leave from the front only.
-  const std::uint64_t oldest = records_.front()->id;
-  if (id < oldest) {
+  if (id <= cleared_id_) throw GatewayError(name + " was forgotten when the journal was cleared");
+  if (evicted_ > 0 && found == records_.begin())
     throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
-  }
-  return records_[static_cast<std::size_t>(id - oldest)];
+  throw GatewayError(name + " is not recorded: it waits to be answered, or was forgotten with its test's key");
 }
 
 MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
@@ -20428,6 +21242,12 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   return result;
 }
 
+/// Whether the body came as one chunk: it stands whole behind the line that says its size.
+MOCK_GATEWAY_INLINE bool is_one_chunk(const std::string& raw_body, const std::string& body) {
+  const std::size_t size_line = raw_body.find("\r\n");
+  return size_line != std::string::npos && raw_body.compare(size_line + 2, body.size(), body) == 0;
+}
+
 }  // namespace redaction
 
 MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
@@ -20445,15 +21265,16 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
     headers.add(std::move(name), std::move(value));
   }
   request.headers = std::move(headers);
+  const bool in_pieces = !redaction::is_one_chunk(raw_body, request.body);
   keys.mask(request.method, foreign);
   leaks.in_target = keys.mask(request.target, foreign).has_key;
   const secrets::Masked in_body = keys.mask(request.body, foreign);
   leaks.in_body = in_body.has_key;
   raw_head = redaction::masked_fields(raw_head);
   keys.mask(raw_head, foreign);
+  keys.mask(raw_body, foreign);
   // Chunks may have cut a secret in two, and then their bytes cannot be kept.
-  const secrets::Masked in_raw_body = keys.mask(raw_body, foreign);
-  if (!raw_body.empty() && in_raw_body.bytes < in_body.bytes) raw_body = "(left out: a key in it spans two chunks)";
+  if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
   return leaks;
 }
 
@@ -20494,10 +21315,10 @@ struct Seen {
   /// The client could send the request from this moment on.
   RealTime possible;
   RealTime over;
-  /// Of a client that numbers its tries: 0 for the first.
+  /// The number of the try, from a client that numbers its tries; 0 for the first.
   std::optional<std::int64_t> number;
-  /// A fault of chaos struck its answer.
-  bool broken_by_chaos = false;
+  /// A fault of chaos struck its answer, or Content-Length was not its own.
+  bool broken = false;
 };
 using Group = std::vector<const Seen*>;
 
@@ -20586,9 +21407,12 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
     // On a connection of its own the client may have been writing as soon as it was open.
     seen.possible = now.position == 1 && now.connected != RealTime{} ? now.connected : now.recorded;
     seen.over = now.over;
-    seen.broken_by_chaos =
+    seen.broken =
         std::any_of(now.chaos.begin(), now.chaos.end(),
-                    [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; });
+                    [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; }) ||
+        std::any_of(now.faults.begin(), now.faults.end(), [](const ExchangeRecord::ScriptedFault& scripted) {
+          return scripted.reached && scripted.fault.effect.kind() == Effect::Kind::wrong_content_length;
+        });
     all.push_back(std::move(seen));
   }
   return all;
@@ -20664,7 +21488,7 @@ MOCK_GATEWAY_INLINE bool may_be_retry(const Seen& first, const Seen& second) {
   const ExchangeRecord& answer = *first.record;
   // What was not whole the client may not have read.
   if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered ||
-      first.broken_by_chaos) {
+      first.broken) {
     return false;
   }
   const bool numbers_fit =
@@ -21120,7 +21944,7 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
 
 /// Without an explanation when `calls` is null.
 MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where, reference_to(stub)};
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
@@ -21209,7 +22033,7 @@ MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, co
     text += (i == 0 ? "" : "\n\n") + problems[i].text;
   if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
   for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
-  if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
+  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
   return text;
 }
 
@@ -21427,7 +22251,7 @@ MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Probl
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
     Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
-                  problem.stub ? problem.stub->plan().where : SourceLocation{},
+                  problem.stub ? problem.stub->where() : SourceLocation{},
                   problem.stub ? reference_to(*problem.stub) : StubReference{}};
     if (problem.near_misses) found.near_misses = *problem.near_misses;
     for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
@@ -21436,7 +22260,7 @@ MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Probl
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
   if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
     problems.emplace_back(
-        Problem{Problem::Kind::unmatched, "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
+        Problem{Problem::Kind::unmatched, "and " + text::counted(dropped, "more problem") + " of exchanges, not kept"},
         "dropped " + std::to_string(dropped));
   }
 }
@@ -21493,7 +22317,7 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
   const StubState* previous = nullptr;
   const secrets::Known looks_like;  // a key
   for (const auto& stub : stubs) {
-    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where, reference_to(*stub)};
+    Problem found{Problem::Kind::out_of_order, {}, {}, stub->where(), reference_to(*stub)};
     if (stub->recorded() == 0) {
       found.text = "out of order  " + stub->title() + " was not called";
     } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {
@@ -21901,7 +22725,10 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head)
   std::size_t line = 0;  // bytes of it so far, its end included
   for (std::size_t size = 0;;) {
     for (; position_ + size < buffer_.size(); ++size) {
-      if (size == limits_.max_head) return Arrival::too_large;
+      if (size == limits_.max_head) {
+        head = buffer_.substr(position_, size);
+        return Arrival::too_large;
+      }
       const char byte = buffer_[position_ + size];
       if ((byte == '\n') != (last == '\r') || !connection::may_stand_in_a_head(byte)) {
         head = buffer_.substr(position_, size + 1);
@@ -22596,7 +23423,7 @@ class CheckedHead final : public httplib::Stream {
   time_t duration() const { return 0; }
   void set_read_timeout(time_t, time_t) {}
 
-  /// Of the status line that was written; 0 when none was.
+  /// The status of the line that was written; 0 when none was.
   int status() const {
     int status = 0;
     constexpr std::size_t version = std::string_view("HTTP/1.1 ").size();
@@ -22610,6 +23437,24 @@ class CheckedHead final : public httplib::Stream {
   std::size_t position_ = 0;
   std::string written_;
 };
+
+namespace servers {
+
+/// How many descriptors are kept.
+MOCK_GATEWAY_INLINE std::atomic<std::size_t>& kept_descriptors() {
+  static std::atomic<std::size_t> count{0};
+  return count;
+}
+
+/// Whether this descriptor is one of those that are kept: the system gives the lowest number that is free.
+MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
+  const std::size_t kept = kept_descriptors();
+  if (kept == 0) return false;
+  const std::optional<std::size_t> limit = sockets::descriptor_limit();
+  return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
+}
+
+}  // namespace servers
 
 class Server::Impl final : public httplib::Server {
  public:
@@ -22645,14 +23490,16 @@ class Server::Impl final : public httplib::Server {
 
   void refuse() {
     require_not_turning_away();
-    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
+    const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (!acceptor_) return;
     acceptor_.reset();
     reserved_ = sockets::reserve(host_, port_);
   }
 
   void accept_again() {
-    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
+    // The port is open as long as its accepting thread is at a connection: whoever closes it waits for that thread.
+    if (is_turning_away()) return;
+    const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
     if (reserved_ < 0 || !sockets::listen_on_reserved(reserved_))
       throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) +
@@ -22665,7 +23512,12 @@ class Server::Impl final : public httplib::Server {
     if (is_own_thread())
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
-    if (std::exchange(stopped_, true)) return;
+    std::unique_ptr<Acceptor> accepting;
+    {
+      const std::lock_guard<std::mutex> lock(listening_mutex_);
+      if (std::exchange(stopped_, true)) return;
+      accepting = std::move(acceptor_);
+    }
     // First, so that no thread whose connection ends lies down to wait for the next.
     workers_.retire();
     std::vector<std::shared_ptr<StopLine>> lines;
@@ -22675,21 +23527,24 @@ class Server::Impl final : public httplib::Server {
       for (const Connection* connection : connections_) lines.push_back(connection->stop_line());
     }
     for (const auto& line : lines) line->stop();
-    acceptor_.reset();
+    accepting.reset();
     workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
+    const std::lock_guard<std::mutex> lock(listening_mutex_);
     if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
   }
 
-  bool is_own_thread() const { return workers_.is_current() || turning_away_ == std::this_thread::get_id(); }
+  bool is_own_thread() const { return workers_.is_current() || is_turning_away(); }
 
  private:
   static constexpr int accepted = 204;
+
+  bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
     // With room for bursts; cpp-httplib's own is 5 in some versions.
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
-    acceptor_.emplace(
+    acceptor_ = std::make_unique<Acceptor>(
         listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
         [](const std::string& why) {
           warn({"no connection can be accepted any more: ", why});
@@ -22705,13 +23560,13 @@ class Server::Impl final : public httplib::Server {
   }
 
   void require_not_turning_away() const {
-    if (turning_away_ == std::this_thread::get_id())
+    if (is_turning_away())
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
   /// Has an accepted connection served on a thread, or turned away.
   void take(int socket, bool last_descriptor) noexcept {
-    if (last_descriptor) {
+    if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
       turn_away(socket, "this process has no descriptor left for another connection: its limit is " +
                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
@@ -22798,16 +23653,20 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
+  // Held as long as a stop lasts, so that a second one returns no earlier. A stop waits for functions of the test: they
+  // may open and close the port meanwhile, which therefore takes another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;
   bool stopping_ = false;
-  bool stopped_ = false;  // and what follows: guarded by stop_mutex_
-  int reserved_ = -1;     // keeps the port while it is closed
+  std::mutex listening_mutex_;
+  bool stopped_ = false;  // guarded by listening_mutex_
+  int reserved_ = -1;     // likewise; keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
-  std::optional<Acceptor> acceptor_;  // nothing while the gateway refuses connections, and after its stop
+  // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.
+  std::unique_ptr<Acceptor> acceptor_;
 };
 
 MOCK_GATEWAY_INLINE Server::Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
@@ -22822,6 +23681,8 @@ MOCK_GATEWAY_INLINE std::unique_ptr<Server::Impl> Server::make_impl(ConnectionHa
 }
 
 MOCK_GATEWAY_INLINE Server::~Server() { stop(); }
+
+MOCK_GATEWAY_INLINE void Server::keep_descriptors(std::size_t count) { servers::kept_descriptors() = count; }
 
 MOCK_GATEWAY_INLINE int Server::port() const { return impl_->port(); }
 
@@ -22963,6 +23824,12 @@ MOCK_GATEWAY_INLINE bool was_reset(int socket) {
   int error = 0;
   socklen_t size = sizeof error;
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET;
+}
+
+MOCK_GATEWAY_INLINE bool was_closed(int socket) {
+  char byte = 0;
+  const ssize_t received = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
@@ -23329,6 +24196,79 @@ MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kin
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE std::vector<AskedRequest> AskedRequests::list(const RequestScope& scope) const {
+  std::vector<AskedRequest> asked;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [exchange, wait] : waiting_) {
+    if (scope.covers(wait->request_)) asked.push_back({exchange, wait->stub_, wait->request_, wait->since_});
+  }
+  return asked;
+}
+
+MOCK_GATEWAY_INLINE bool AskedRequests::any(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [&scope](const auto& waiting) { return scope.covers(waiting.second->request_); });
+}
+
+MOCK_GATEWAY_INLINE AskedRequests::Answered AskedRequests::answer(std::uint64_t exchange, ReplyStep step) {
+  std::shared_ptr<Wake> wake;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = waiting_.find(exchange);
+    if (found == waiting_.end()) return over_.count(exchange) > 0 ? Answered::too_late : Answered::unknown;
+    found->second->reply_ = std::move(step);
+    wake = found->second->wake_;
+    leave(exchange);
+  }
+  wake->wake();
+  return Answered::yes;
+}
+
+MOCK_GATEWAY_INLINE void AskedRequests::leave(std::uint64_t exchange) {
+  if (waiting_.erase(exchange) == 0) return;
+  over_.insert(exchange);
+  if (over_.size() > most_remembered) over_.erase(over_.begin());
+}
+
+MOCK_GATEWAY_INLINE AskedWait::AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_ptr<StubState> stub,
+                     const ReceivedRequest& request, TimePoint since, std::shared_ptr<Wake> wake)
+    : board_(board),
+      exchange_(exchange),
+      stub_(std::move(stub)),
+      request_(request),
+      since_(since),
+      wake_(std::move(wake)) {
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  board_.waiting_.emplace(exchange_, this);
+}
+
+MOCK_GATEWAY_INLINE AskedWait::~AskedWait() {
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  board_.leave(exchange_);
+}
+
+MOCK_GATEWAY_INLINE bool AskedWait::over() {
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  if (reply_) return true;
+  guard_expired_ = guard_expired_ || std::chrono::steady_clock::now() - began_ >= guard;
+  if (guard_expired_) board_.leave(exchange_);
+  return guard_expired_;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::look_again_in() {
+  const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
+  return std::max(Duration{0}, Duration{guard} - spent);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -23449,23 +24389,52 @@ MOCK_GATEWAY_INLINE Reply default_reply_to(const Judgement& judgement) {
   return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
 }
 
+/// Waits until the test gives the reply of the stub that was chosen.
+MOCK_GATEWAY_INLINE bool ask(Judgement& judgement, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
+  Answer& answer = judgement.answer;
+  judgement.exchange = judgement.gateway.journal->reserve_id();
+  AskedWait wait(judgement.gateway.asked, judgement.exchange, stub, judgement.request, judgement.timeline.now(),
+                 judgement.connection.waker());
+  judgement.timeline.settle();
+  const bool is_over = judgement.connection.wait(wait, Outlet::OnClientClosed::give_up);
+  if (is_over && wait.reply()) {
+    step = *wait.reply();
+    answer.delivery.start = judgement.timeline.now();
+    return false;
+  }
+  if (!is_over) {
+    // Whoever still reads has only closed its side.
+    judgement.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
+                   Decision::Kind::stub);
+    answer.decision.detail = stub->to_string();
+    return true;
+  }
+  judgement.connection.guard_expired();
+  const std::string id = std::to_string(judgement.exchange);
+  return judgement.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
+                                 ", which asks the test for it; POST /control/v1/asked/" + id +
+                                 " of the program's control API (--control) gives it");
+}
+
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
 MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& choice) {
   Answer& answer = judgement.answer;
   const StubState& stub = *choice.stub;
   answer.decision = {Decision::Kind::stub, stub.to_string()};
   answer.use = StubState::Use(choice.stub);
-  if (choice.reply->reply) {
-    answer.delivery.reply = choice.reply->reply;
+  ReplyStep step = *choice.reply;
+  if (step.asks && ask(judgement, choice.stub, step)) return true;
+  if (step.reply) {
+    answer.delivery.reply = std::move(step.reply);
     return false;
   }
-  if (!choice.reply->function) {
+  if (!step.function) {
     answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
     return false;
   }
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
-    answer.delivery.reply = std::make_shared<const Reply>((*choice.reply->function)(*judgement.chat));
+    answer.delivery.reply = std::make_shared<const Reply>((*step.function)(*judgement.chat));
   });
   return thrown && judgement.callback_failed(function + " threw: " + *thrown);
 }
@@ -23486,8 +24455,8 @@ MOCK_GATEWAY_INLINE void answer_from_script(Judgement& judgement, const ChatCall
   }
   std::optional<Script::Choice> choice;
   if (choose(judgement, call, choice)) return;
-  if (choice && !choice->stub && judgement.gateway.settings.unmatched_get_default_reply) choice.reset();
-  if (!choice) {
+  const bool unmatched_get_default_reply = judgement.gateway.settings.unmatched_get_default_reply;
+  if (!choice || (!choice->stub && unmatched_get_default_reply)) {
     take_default_reply(judgement);
     return answer_with_reply(judgement, hits);
   }
@@ -23720,6 +24689,81 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- serve/explanation.cpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace explanations {
+
+MOCK_GATEWAY_INLINE bool in_states(const StubPlan& plan, const Script::States& states) {
+  return std::all_of(plan.in_states.begin(), plan.in_states.end(), [&states](const MachineState& wanted) {
+    return Script::state_in(states, wanted.machine) == wanted.state;
+  });
+}
+
+/// Chooses as Script::choose does: the stub is the one that answers, or that has nothing more; null without one.
+MOCK_GATEWAY_INLINE std::shared_ptr<StubState> chosen(const Script::Stubs& stubs, const ChatCall& call, const Script::States& states) {
+  for (const auto& stub : stubs) {
+    const Comparison comparison = compare(*stub, call, {}, states);
+    if (!comparison.matches()) continue;
+    const bool keeps_it = stub->exhausted() && stub->plan().nothing_more && in_states(stub->plan(), states);
+    if (comparison.passed_over.empty() || keeps_it) return stub;
+  }
+  return nullptr;
+}
+
+MOCK_GATEWAY_INLINE void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
+  const Script::States states = gateway.script->states();
+  Script::Choice choice;
+  choice.considered = gateway.script->stubs(call.http());
+  choice.stub = chosen(*choice.considered, call, states);
+  if (choice.stub && !choice.stub->exhausted()) {
+    explanation.decision = Decision::Kind::stub;
+    explanation.stub = choice.stub;
+    const bool never = choice.stub->plan().replies.empty();
+    explanation.message = choice.stub->title() + (never ? " must never be asked: the answer is a 422" : " answers");
+    return;
+  }
+  if (choice.considered->empty() || (!choice.stub && gateway.settings.unmatched_get_default_reply)) {
+    explanation.decision = Decision::Kind::default_reply;
+    explanation.message = "no stub answers, and the default reply does";
+    if (choice.considered->empty()) return;
+  }
+  Diagnosis diagnosis = diagnose(call, choice, states);
+  if (explanation.decision == Decision::Kind::unmatched) explanation.message = std::move(diagnosis.text);
+  explanation.near_misses = std::move(diagnosis.near_misses);
+}
+
+MOCK_GATEWAY_INLINE void refuse(const Failure& failure, Explanation& explanation) {
+  explanation.decision = Decision::Kind::rejected;
+  explanation.message = failure.message();
+}
+
+}  // namespace explanations
+
+MOCK_GATEWAY_INLINE Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key) {
+  Explanation explanation;
+  try {
+    const ChatRequest chat =
+        parse_chat_request(request.body, gateway.settings.acceptance, gateway.settings.chat_limits);
+    if (!may_use(key, chat.model))
+      explanations::refuse(forbidden(), explanation);
+    else if (!gateway.find_model(chat.model))
+      explanations::refuse(model_not_found(chat.model), explanation);
+    else
+      explanations::answer(gateway, ChatCall(chat, request), explanation);
+  } catch (const RequestError& error) {
+    explanations::refuse(error.failure, explanation);
+  }
+  gateway.keys->mask(explanation.message);
+  for (NearMiss& near : explanation.near_misses)
+    for (std::string* const text : texts_of(near)) gateway.keys->mask(*text);
+  return explanation;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -23751,7 +24795,8 @@ MOCK_GATEWAY_INLINE void GatewayState::reset() {
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes() const {
-  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes();
+  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes() +
+         operations.changes();
 }
 
 MOCK_GATEWAY_INLINE const wire::Model* GatewayState::find_model(const std::string& id) const {
@@ -23819,8 +24864,10 @@ MOCK_GATEWAY_INLINE bool failure_of_key(Judgement& judgement) {
 MOCK_GATEWAY_INLINE bool rate_limit(Judgement& judgement) {
   const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.timeline.now());
   if (!left) return false;
-  // Rounded up: a client that comes back after whole seconds must not be a moment too early.
-  const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
+  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
+  // longest window is no whole second that a Duration can say.
+  constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
+  const Failure refusal = rate_limited(std::min(std::chrono::ceil<std::chrono::seconds>(*left), longest));
   const bool in_milliseconds = traits_of(judgement.gateway.settings.profile).retry_after_ms;
   return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }
@@ -23935,6 +24982,11 @@ MOCK_GATEWAY_INLINE void judge(Judgement& judgement) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+namespace judgements {
+
+MOCK_GATEWAY_INLINE Failure error(const char* message) { return failure(500, "internal_error", message); }
+
+}  // namespace judgements
 
 MOCK_GATEWAY_INLINE bool Judgement::fail(const Failure& failure, Decision::Kind kind) {
   answer.fail(failure, kind, gateway.settings.profile, timeline.now());
@@ -23948,17 +25000,28 @@ MOCK_GATEWAY_INLINE bool Judgement::reject(const Failure& failure) {
 
 MOCK_GATEWAY_INLINE bool Judgement::callback_failed(const std::string& what) {
   return internal_error(Decision::Kind::callback_failed, Problem::Kind::callback_failed,
-                        "a function of the test threw an exception; the gateway's journal has its text", what);
+                        judgements::error("a function of the test threw an exception; the gateway's journal has its "
+                                          "text"),
+                        what);
 }
 
 MOCK_GATEWAY_INLINE bool Judgement::answer_failed(const std::string& reason) {
   return internal_error(Decision::Kind::answer_failed, Problem::Kind::answer_failed,
-                        "the gateway could not make an answer; its journal has the reason", reason);
+                        judgements::error("the gateway could not make an answer; its journal has the reason"), reason);
 }
 
-MOCK_GATEWAY_INLINE bool Judgement::internal_error(Decision::Kind decision, Problem::Kind kind, const char* message,
+MOCK_GATEWAY_INLINE bool Judgement::never_replied(const std::string& what) {
+  // A client that tries again would only wait again.
+  return internal_error(Decision::Kind::answer_failed, Problem::Kind::guard_expired,
+                        judgements::error("the test was asked for this reply, and gave none in time; its stub says "
+                                          "\"ask\"")
+                            .should_retry(false),
+                        what);
+}
+
+MOCK_GATEWAY_INLINE bool Judgement::internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error,
                                const std::string& reason) {
-  fail(failure(500, "internal_error", message), decision);
+  fail(error, decision);
   answer.decision.detail = reason;
   RecordedProblem problem;
   problem.kind = kind;
@@ -23980,11 +25043,14 @@ MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
   return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
 }
 
+MOCK_GATEWAY_INLINE Failure model_not_found(const std::string& model) {
+  return failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model");
+}
+
 MOCK_GATEWAY_INLINE bool refuse_model(Judgement& judgement, const std::string& model) {
   if (!may_use(judgement.presented.key, model)) return judgement.reject(forbidden());
   if (judgement.gateway.find_model(model)) return false;
-  return judgement.reject(
-      failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model"));
+  return judgement.reject(model_not_found(model));
 }
 
 }  // namespace detail
@@ -24027,34 +25093,54 @@ MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path
 
 }  // namespace operations
 
-MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
+MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler,
+                       std::uint64_t owner) {
   const auto refuse = [&](const std::string& why) {
     throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
   };
   if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
-    refuse("the method is written in capitals, such as \"POST\"");
-  if (path.empty() || path.front() != '/') refuse("the path begins with \"/\"");
-  if (path.find_first_of("?# ") != std::string::npos) refuse("the path goes without query, fragment and spaces");
+    refuse("a method is written in capitals, such as \"POST\"");
+  if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
+  if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
   const bool model = model_by_id_ && !operations::model_in(path).empty();
   if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
-    refuse("the gateway serves this itself");
+    refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Operation operation{method, path};
-  auto shared = std::make_shared<const OperationHandler>(std::move(handler));
-  for (Mounted& mounted : mounted_) {
-    if (mounted.operation == operation) {
-      mounted.handler = std::move(shared);
-      return;
-    }
+  Mounted one{{method, path}, owner, owner, std::make_shared<const OperationHandler>(std::move(handler))};
+  newest_ = std::max(newest_, owner);
+  if (owner == 0) one.newest = newest_;
+  ++changes_;
+  const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
+    return other.operation == one.operation && other.owner == one.owner;
+  });
+  if (equal != mounted_.end() && equal->newest == one.newest) {
+    equal->handler = std::move(one.handler);
+    return;
   }
-  mounted_.push_back({operation, std::move(shared)});
+  if (equal != mounted_.end()) mounted_.erase(equal);
+  const auto is_older = [&one](const Mounted& other) {
+    return other.newest != one.newest ? other.newest < one.newest : one.owner == 0 && other.owner != 0;
+  };
+  mounted_.insert(std::find_if(mounted_.begin(), mounted_.end(), is_older), std::move(one));
 }
 
-MOCK_GATEWAY_INLINE void Operations::unmount(const Operation& operation) {
+MOCK_GATEWAY_INLINE void Operations::unmount(const Operation& operation, std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_it = [&operation](const Mounted& mounted) { return mounted.operation == operation; };
+  const auto is_it = [&operation, owner](const Mounted& mounted) {
+    return mounted.operation == operation && mounted.owner == owner;
+  };
   mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_it), mounted_.end());
+  ++changes_;
+}
+
+MOCK_GATEWAY_INLINE std::vector<Operation> Operations::mounted() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Operation> operations;
+  for (const Mounted& one : mounted_)
+    if (std::find(operations.begin(), operations.end(), one.operation) == operations.end())
+      operations.push_back(one.operation);
+  return operations;
 }
 
 MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std::string& path) const {
@@ -24084,8 +25170,9 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
     if (!operations::matches(mounted.operation.path, path)) continue;
     offer(mounted.operation.method);
     // A path without a "{name}" comes before one with.
-    if (mounted.operation.method != method || (route.kind == Route::Kind::mounted && mounted.operation.path != path))
-      continue;
+    const bool is_better =
+        route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
+    if (mounted.operation.method != method || !is_better) continue;
     route.kind = Route::Kind::mounted;
     route.operation = mounted.operation;
     route.handler = mounted.handler;
@@ -24224,7 +25311,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(Judgement& judgement, const std::vect
   DeliveryPlan& delivery = answer.delivery;
   reply_answer::apply(hits, delivery);
   const ReplyData& reply = Access::data(*delivery.reply);
-  delivery.interim += reply.early_hints;
+  if (judgement.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
   if (reply.failure) {
     answer.become(*reply.failure, settings.profile, judgement.timeline.now());
     delivery.pace = reply_answer::schedule(judgement, reply.pace);
@@ -24342,15 +25429,16 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
   if (!incoming.timeline)
     incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
   Timeline& timeline = *incoming.timeline;
-  const KeyStore::Presented presented =
-      gateway_.keys->present(incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case());
-
   const auto record = std::make_shared<ExchangeRecord>();
+  record->received = timeline.at(incoming.arrived);
+  const KeyStore::Presented presented = gateway_.keys->present(
+      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record->received);
   record->epoch = epoch;
   record->position = position;
   record_request(*record, connection, incoming, presented);
   Judgement judgement(gateway_, connection, incoming, record->request, presented, timeline);
   judge(judgement);
+  record->id = judgement.exchange;
   record_answer(*record, judgement);
   Answer& answer = judgement.answer;
 
@@ -24377,7 +25465,6 @@ MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Co
   record.request.key_description = presented.key.description;
   record.raw_head = std::move(incoming.raw_head);
   record.raw_body = std::move(incoming.raw_body);
-  record.received = incoming.timeline->at(incoming.arrived);
   record.acceptance = gateway_.settings.acceptance;
   record.limits = gateway_.settings.chat_limits;
   record.root_url = gateway_.settings.root_url;
@@ -24386,6 +25473,7 @@ MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Co
   record.changes = gateway_.changes();
   record.connection_fault = incoming.fault;
   record.behind_stream = connection.overtaken_stream();
+  if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
 }
 
 MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
@@ -24429,8 +25517,8 @@ MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(Judgement& judgement, Exchange
   const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline, record.received,
-                    record.progress);
+  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline,
+                    answer.delivery.start.value_or(record.received), record.progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
   delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
@@ -24674,7 +25762,7 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
     const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
     const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
     message += ", expected " + to_string(data_->row.expected) + "\n  it said     " + got + "\n  the reply   " + whole;
-    // Of long texts only the beginning is shown.
+    // Only the beginning of a long text is shown above.
     if (got == whole && outcome.text != data_->text)
       message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
     message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;
@@ -26021,7 +27109,7 @@ MOCK_GATEWAY_INLINE Stub::Stub(std::shared_ptr<detail::StubState> state, std::sh
 MOCK_GATEWAY_INLINE std::size_t Stub::calls() const { return state_->recorded(); }
 MOCK_GATEWAY_INLINE std::size_t Stub::peak_concurrency() const { return state_->peak_concurrency(); }
 MOCK_GATEWAY_INLINE std::string Stub::title() const { return state_->title(); }
-MOCK_GATEWAY_INLINE SourceLocation Stub::where() const { return state_->plan().where; }
+MOCK_GATEWAY_INLINE SourceLocation Stub::where() const { return state_->where(); }
 MOCK_GATEWAY_INLINE void Stub::remove() const { script_->remove(state_); }
 
 MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
@@ -26201,7 +27289,7 @@ class Gateway::Impl {
               connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
-    for (const detail::InitialKey& key : options.keys) console.create(key.description, key.options);
+    for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
@@ -26792,7 +27880,7 @@ class SweepRun {
   void run_unbroken();
   /// Runs the callable against a reply and returns what it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Of an unbroken run that made no request.
+  /// Throws the GatewayError of an unbroken run that made no request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const DeliveryTrace& trace);
   bool is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const;
@@ -27027,21 +28115,6 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// What a document has mounted.
-struct LoadedDocument {
-  std::mutex mutex = {};  // of what a replacement changes
-  std::uint64_t owner = 0;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // of its stubs
-  Script::Stubs stubs = {};
-  std::vector<std::string> stub_json = {};  // of each stub
-  std::map<std::string, Gate> gates = {};
-  std::map<std::string, std::string> sections = {};
-  std::vector<std::string> keys = {};  // names of those that it created
-  std::vector<Operation> operations = {};
-};
-
 namespace script_documents {
 
 [[noreturn]] MOCK_GATEWAY_INLINE void fail_without(const std::string& what, const std::string& name,
@@ -27086,9 +28159,7 @@ MOCK_GATEWAY_INLINE ScriptProblem unreadable_part(const Json& value, const std::
   return problem;
 }
 
-/// Reads one document into a plan.
-MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
-  ScriptReader reader(source, problems, plan.gates);
+MOCK_GATEWAY_INLINE void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan) {
   const ScriptNode root{document, ""};
   if (!document.is_object() || !document.contains("mock_gateway")) {
     const std::string foreign = script_files::foreign_format(document);
@@ -27107,6 +28178,12 @@ MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, S
       &target);
 }
 
+/// Reads one document into a plan.
+MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  ScriptReader reader(source, problems, plan.gates);
+  read_whole(reader, document, plan);
+}
+
 MOCK_GATEWAY_INLINE std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
   std::vector<ScriptProblem> errors;
   for (ScriptProblem& problem : problems)
@@ -27122,42 +28199,20 @@ MOCK_GATEWAY_INLINE std::optional<ApiKey> key_named(const Keys& keys, const std:
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE void mount_keys(const ScriptPlan& plan, const Keys& keys, LoadedDocument& loaded) {
-  std::vector<std::string> names;
-  for (const ScriptedKey& wanted : plan.keys) {
-    const std::optional<ApiKey> existing = key_named(keys, wanted.name);
-    const bool its_own = std::find(loaded.keys.begin(), loaded.keys.end(), wanted.name) != loaded.keys.end();
-    names.push_back(wanted.name);
-    if (!existing) {
-      keys.create(wanted.name, wanted.options);
-      continue;
-    }
-    if (!its_own) continue;  // it is as the options made it
-    wanted.state == KeyState::disabled ? keys.disable(existing->id) : keys.enable(existing->id);
-    keys.limit_models(existing->id, wanted.models);
-    keys.limit_operations(existing->id, wanted.operations);
-    wanted.limit ? keys.limit_rate(existing->id, wanted.limit->requests, wanted.limit->window)
-                 : keys.unlimit_rate(existing->id);
-  }
-  for (const std::string& name : loaded.keys) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    if (const std::optional<ApiKey> gone = key_named(keys, name)) keys.remove(gone->id);
-  }
-  loaded.keys = std::move(names);
-}
-
 MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
   std::vector<Operation> mounted;
   for (const ScriptedOperation& one : plan.operations) {
-    operations.mount(one.method, one.path, [reply = one.reply](const ReceivedRequest&) { return reply; });
+    const auto answer = [reply = one.reply](const ReceivedRequest&) { return reply; };
+    operations.mount(one.method, one.path, answer, loaded.owner);
     mounted.push_back(operation(one.method, one.path));
   }
   for (const Operation& earlier : loaded.operations)
-    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier);
+    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier, loaded.owner);
   loaded.operations = std::move(mounted);
 }
 
-MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, const Keys& keys, std::uint64_t owner) {
+MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
+  const Keys keys(state.keys);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
     FailureScope scope = forced.scope;
@@ -27189,7 +28244,6 @@ MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& pl
       if (earlier[index] && !earlier[index]->removed() && loaded.stub_json[index] == stub.json)
         one.kept = std::move(earlier[index]);
     }
-    if (one.kept) continue;
     one.plan = stub.plan;
     one.plan.newest_exchange = loaded.journal->newest_id();
   }
@@ -27206,10 +28260,10 @@ MOCK_GATEWAY_INLINE void mount(const ScriptPlan& plan, GatewayState& state, Load
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  const Keys keys(state.keys);
-  if (changed("/keys")) mount_keys(plan, keys, loaded);
+  // First, since a conflict of keys must leave all as it is.
+  if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
-  if (changed("/failures")) mount_failures(plan, state, keys, loaded.owner);
+  if (changed("/failures")) mount_failures(plan, state, loaded.owner);
   if (changed("/chaos")) {
     state.chaos->clear_of(loaded.owner);
     for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
@@ -27231,6 +28285,15 @@ MOCK_GATEWAY_INLINE GatewayState& require_serving(const Gateway& gateway) {
 }
 
 }  // namespace script_documents
+
+MOCK_GATEWAY_INLINE void LoadedDocument::forget(const std::vector<std::string>& cleared) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const std::string& section : cleared) {
+    sections.erase(section);
+    if (section == "/stubs") place = 0;
+  }
+}
+
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
@@ -27244,7 +28307,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
   // A long line, as of a file without line ends, is shown around the place.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
-  for (std::size_t characters = 1; characters < column && offset < source.size(); ++characters)
+  for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
     offset += std::max<std::size_t>(detail::text::next_code_point(source, offset), 1);
   std::size_t begin = offset > width / 2 ? offset - width / 2 : 0;
   while (begin < offset && (static_cast<unsigned char>(source[begin]) & 0xc0U) == 0x80U) ++begin;
@@ -27274,8 +28337,9 @@ MOCK_GATEWAY_INLINE Stub LoadedScript::stub(const std::string& name) const {
   const std::lock_guard<std::mutex> lock(state_->mutex);
   std::vector<std::string> names;
   for (const auto& stub : state_->stubs) {
+    if (stub->plan().name.empty()) continue;
     if (stub->plan().name == name) return Stub(stub, state_->script, state_->journal);
-    if (!stub->plan().name.empty()) names.push_back(stub->plan().name);
+    names.push_back(stub->plan().name);
   }
   detail::script_documents::fail_without("stub", name, names);
 }
@@ -27317,11 +28381,13 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read_again(const std::vector<
 MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& document) {
   auto plan = std::make_shared<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
-  const ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
-  if (unreadable.message.empty())
+  ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
+  if (unreadable.message.empty()) {
     detail::script_documents::add({}, document, *plan, problems);
-  else
-    problems.push_back(unreadable);
+  } else {
+    detail::script_reading::hide_keys(unreadable.pointer);
+    problems.push_back(std::move(unreadable));
+  }
   return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
 }
 
@@ -27352,8 +28418,10 @@ MOCK_GATEWAY_INLINE void ScriptDocument::replace(Gateway& gateway, LoadedScript&
 
 MOCK_GATEWAY_INLINE bool ScriptDocument::has_options() const { return !plan_->gateways.empty(); }
 MOCK_GATEWAY_INLINE bool ScriptDocument::starts_like(const ScriptDocument& other) const { return plan_->gateways == other.plan_->gateways; }
-MOCK_GATEWAY_INLINE const std::vector<ScriptProblem>& ScriptDocument::warnings() const { return plan_->warnings; }
-MOCK_GATEWAY_INLINE const std::vector<std::string>& ScriptDocument::files() const { return plan_->files; }
+MOCK_GATEWAY_INLINE const std::vector<ScriptProblem>& ScriptDocument::warnings() const& { return plan_->warnings; }
+MOCK_GATEWAY_INLINE std::vector<ScriptProblem> ScriptDocument::warnings() && { return plan_->warnings; }
+MOCK_GATEWAY_INLINE const std::vector<std::string>& ScriptDocument::files() const& { return plan_->files; }
+MOCK_GATEWAY_INLINE std::vector<std::string> ScriptDocument::files() && { return plan_->files; }
 
 namespace detail {
 namespace script_documents {
@@ -27405,16 +28473,21 @@ MOCK_GATEWAY_INLINE void set_json_body(ScriptReader&, const ScriptNode& node, vo
   failure_of(target) = failure_of(target).json_body(node.value);
 }
 
-inline constexpr ScriptRow failure_setters[] = {
-    {"retry_after", &duration, "", &set_time<&Failure::retry_after>},
-    {"retry_after_text", &text, "", &set_text<&Failure::retry_after>},
-    {"retry_after_date", &duration, "", &set_time<&Failure::retry_after_date>},
-    {"retry_after_ms", &duration, "", &set_time<&Failure::retry_after_ms>},
-    {"should_retry", &boolean, "", &SetBy<&Failure::should_retry>::apply},
-    {"type", &text, "", &set_text<&Failure::type>},
-    {"param", &text, "", &set_text<&Failure::param>},
-    {"error_json", &any, "", &set_json_body},
+inline constexpr ScriptRow setter_rows[] = {
+    {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", &set_time<&Failure::retry_after_date>},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>},
+    {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply},
+    {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>},
+    {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", &set_json_body},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
+inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, std::size(setter_rows)};
+
+MOCK_GATEWAY_INLINE const ScriptTable& failure_setters() { return setter_table; }
 
 inline constexpr ScriptRow failure_rows[] = {
     {"status", &whole, "from 200 to 599", nullptr, true, R"("minimum":200,"maximum":599)"},
@@ -27552,11 +28625,7 @@ MOCK_GATEWAY_INLINE ScriptType connection_fault() {
 
 }  // namespace script_types
 
-MOCK_GATEWAY_INLINE bool is_failure_key(const std::string& key) {
-  for (const ScriptRow& row : script_types::failure_setters)
-    if (key == row.name) return true;
-  return key == "failure" || key == "error_body" || key == "content_type";
-}
+MOCK_GATEWAY_INLINE bool is_failure_key(const std::string& key) { return key == "failure" || script_types::setter_table.find(key); }
 
 MOCK_GATEWAY_INLINE void require_no_failure_key(const ScriptNode& node, bool content_type) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
@@ -27568,8 +28637,8 @@ MOCK_GATEWAY_INLINE void require_no_failure_key(const ScriptNode& node, bool con
 MOCK_GATEWAY_INLINE Failure read_failure(ScriptReader& reader, const ScriptNode& node) {
   Failure failure = script_types::bare_failure(reader, node.at("failure"));
   script_reading::require_not_both(node, "retry_after", "retry_after_text");
-  for (const ScriptRow& row : script_types::failure_setters)
-    if (node.find(row.name)) reader.guarded(node.at(row.name), row.apply, &failure);
+  for (const ScriptRow& row : script_types::setter_rows)
+    if (row.apply && node.find(row.name)) reader.guarded(node.at(row.name), row.apply, &failure);
   script_reading::require_not_both(node, "error_body", "error_json");
   if (node.find("error_body")) {
     const std::string& body = script_values::text_of(node.at("error_body"));
@@ -27756,15 +28825,9 @@ MOCK_GATEWAY_INLINE bool parse(ScriptSource& source, Json& document, std::vector
   } catch (const JsonError& error) {
     ScriptProblem problem;
     problem.file = source.file;
-    problem.line = error.position.line;
-    problem.column = error.position.column;
+    source.show(problem, error.offset);
     problem.message = "no JSON: " + error.reason;
     if (looks_like_yaml(source.text)) problem.message += "; script files are JSON with comments, not YAML";
-    std::string_view rest = source.text;
-    for (std::size_t line = 1; line < problem.line && rest.find('\n') != std::string_view::npos; ++line)
-      rest.remove_prefix(rest.find('\n') + 1);
-    problem.source = std::string(rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size())));
-    script_reading::hide_keys(problem.source);
     problems.push_back(std::move(problem));
     return false;
   }
@@ -27902,8 +28965,8 @@ MOCK_GATEWAY_INLINE void set_unmatched(ScriptReader&, const ScriptNode& node, vo
 }
 
 inline constexpr ScriptRow journal_rows[] = {
-    {"entries", &positive, "how many exchanges it keeps", nullptr, true},
-    {"bytes", &positive, "how many bytes of requests", nullptr, true},
+    {"entries", &positive, "how many exchanges it keeps; 10000 without journal_limits", nullptr, true},
+    {"bytes", &positive, "how many bytes of requests it keeps; 64 MiB without journal_limits", nullptr, true},
 };
 inline constexpr ScriptTable journal_table{"journal_limits", journal_rows, std::size(journal_rows)};
 
@@ -27948,31 +29011,38 @@ MOCK_GATEWAY_INLINE void set_gateway_pace(ScriptReader& reader, const ScriptNode
 }
 
 inline constexpr ScriptRow gateway_rows[] = {
-    {"host", &text, "address or name to listen on", &SetBy<&Options::host>::apply, false, R"("minLength":1)"},
-    {"port", &count, "0: a free one", &SetBy<&Options::port>::apply, false, R"("maximum":65535)"},
+    {"host", &text, "the address or name to listen on; 127.0.0.1 unless set", &SetBy<&Options::host>::apply, false,
+     R"("minLength":1)"},
+    {"port", &count, "the port to listen on; 0 takes a free one", &SetBy<&Options::port>::apply, false,
+     R"("maximum":65535)"},
     {"models", &models, "the models that it serves; mock-model unless set", &set_models},
-    {"api_key", &text, "the secret of the default key", &set_api_key, false, R"("pattern":"^(?!sk-$)[!-~]+$")"},
-    {"limit", &rate_limit, "a limit that all keys share", &set_limit},
-    {"seed", &count, "decides everything generated", &set_seed},
-    {"clock", &clock, "by which everything scripted is done", &set_clock},
-    {"profile", &profile, "whose shapes replies and errors have", &set_profile},
-    {"acceptance", &acceptance, "what requests may hold", &SetBy<&Options::acceptance>::apply},
-    {"pace", &pace, "how fast it answers", &set_gateway_pace},
-    {"max_n", &positive, "the largest `n` accepted", &SetBy<&Options::max_n>::apply},
-    {"max_body", &positive, "the largest request body in bytes", &SetBy<&Options::max_body>::apply},
-    {"max_head", &positive, "the largest request head in bytes", &SetBy<&Options::max_head>::apply, false,
-     R"("minimum":1024)"},
+    {"api_key", &text, "the secret of the default key; unless set, one is made up", &set_api_key, false,
+     R"("pattern":"^(?!sk-$)[!-~]+$")"},
+    {"limit", &rate_limit, "a limit that all keys share; none unless set", &set_limit},
+    {"seed", &count, "decides everything generated; 1 unless set", &set_seed},
+    {"clock", &clock, "the clock by which everything scripted is done; real unless set", &set_clock},
+    {"profile", &profile, "whose shapes replies and errors have; documented unless set", &set_profile},
+    {"acceptance", &acceptance, "what requests may hold; unless set, the profile decides",
+     &SetBy<&Options::acceptance>::apply},
+    {"pace", &pace, "how fast it answers; at once unless set", &set_gateway_pace},
+    {"max_n", &positive, "the largest `n` accepted; 128 unless set", &SetBy<&Options::max_n>::apply},
+    {"max_body", &positive, "the largest request body in bytes; 16 MiB unless set", &SetBy<&Options::max_body>::apply},
+    {"max_head", &positive, "the largest request head in bytes; 64 KiB unless set", &SetBy<&Options::max_head>::apply,
+     false, R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
-    {"read_timeout", &duration, "real time without a byte of an unfinished request",
+    {"read_timeout", &duration, "real time without a byte of an unfinished request; 30s unless set",
      &set_timeout<&Options::read_timeout>},
-    {"head_timeout", &duration, "real time that a head may take", &set_timeout<&Options::head_timeout>},
-    {"body_timeout", &duration, "real time that a body may take", &set_timeout<&Options::body_timeout>},
-    {"write_timeout", &duration, "real time without the client taking a byte", &set_timeout<&Options::write_timeout>},
-    {"idle_timeout", &duration, "real time after which an idle connection is closed",
+    {"head_timeout", &duration, "real time that a head may take; 30s unless set", &set_timeout<&Options::head_timeout>},
+    {"body_timeout", &duration, "real time that a body may take; 60s unless set, and more for a large one",
+     &set_timeout<&Options::body_timeout>},
+    {"write_timeout", &duration, "real time without the client taking a byte; 30s unless set",
+     &set_timeout<&Options::write_timeout>},
+    {"idle_timeout", &duration, "real time after which an idle connection is closed; 75s unless set",
      &set_timeout<&Options::idle_timeout>},
-    {"stall_guard", &duration_or_off, "real time after which a wait without end is ended",
+    {"stall_guard", &duration_or_off, "real time after which a stall without end is ended; 120s unless set",
      &set_timeout<&Options::stall_guard>},
-    {"unmatched", &unmatched, "what becomes of requests that no stub answers", &set_unmatched},
+    {"unmatched", &unmatched, "what becomes of requests that no stub answers; fails_verification unless set",
+     &set_unmatched},
     {"without_findings", &texts, "codes that every review leaves out", &set_without_findings},
 };
 inline constexpr ScriptTable gateway_table{"gateway", gateway_rows, std::size(gateway_rows)};
@@ -28414,31 +29484,33 @@ MOCK_GATEWAY_INLINE void set_retry(ScriptReader& reader, const ScriptNode& node,
 }
 
 inline constexpr ScriptRow dialect_rows[] = {
-    {"line_end", &text, R"(what ends a line: "\n", "\r\n" or "\r")", &set_dialect<std::string, &SseDialect::line_end>,
-     false, R"("enum":["\n","\r\n","\r"])"},
-    {"space_after_colon", &boolean, "whether a space follows the colon of a field",
+    {"line_end", &text, R"(what ends a line; "\n" unless set)", &set_dialect<std::string, &SseDialect::line_end>, false,
+     R"("enum":["\n","\r\n","\r"])"},
+    {"space_after_colon", &boolean, "whether a space follows the colon of a field; true unless set",
      &set_dialect<bool, &SseDialect::space_after_colon>},
-    {"done", &boolean, "whether `data: [DONE]` ends the stream", &set_dialect<bool, &SseDialect::done>},
+    {"done", &boolean, "whether `data: [DONE]` ends the stream; true unless set",
+     &set_dialect<bool, &SseDialect::done>},
     {"content_type", &text, "the Content-Type of the reply; empty: no such header",
      &set_dialect<std::string, &SseDialect::content_type>},
-    {"byte_order_mark", &boolean, "whether the stream begins with a byte order mark",
+    {"byte_order_mark", &boolean, "whether the stream begins with a byte order mark; false unless set",
      &set_dialect<bool, &SseDialect::byte_order_mark>},
     {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
-    {"ids", &boolean, "whether each event has an `id:` field, its number", &set_dialect<bool, &SseDialect::ids>},
+    {"ids", &boolean, "whether each event has an `id:` field, its number; false unless set",
+     &set_dialect<bool, &SseDialect::ids>},
     {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds", &set_retry},
-    {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data",
+    {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data; false unless set",
      &set_dialect<bool, &SseDialect::multi_line_data>},
     {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
     {"ping_every", &duration, "a ping each time so much has passed while the reply waits",
      &set_dialect<Duration, &SseDialect::ping_every>},
-    {"ping", &text, "the lines of a ping", &set_dialect<std::string, &SseDialect::ping>},
-    {"final_blank_line", &boolean, "whether a blank line follows the last event",
+    {"ping", &text, "the lines of a ping; `: ping` unless set", &set_dialect<std::string, &SseDialect::ping>},
+    {"final_blank_line", &boolean, "whether a blank line follows the last event; true unless set",
      &set_dialect<bool, &SseDialect::final_blank_line>},
     {"after_done", &text, "the data of one more event, after [DONE]; empty: none",
      &set_dialect<std::string, &SseDialect::after_done>},
-    {"open_after_done", &boolean, "whether the body stays open after the last event",
+    {"open_after_done", &boolean, "whether the body stays open after the last event; false unless set",
      &set_dialect<bool, &SseDialect::open_after_done>},
-    {"gzip", &boolean, "whether the body is compressed", &set_dialect<bool, &SseDialect::gzip>},
+    {"gzip", &boolean, "whether the body is compressed; false unless set", &set_dialect<bool, &SseDialect::gzip>},
 };
 inline constexpr ScriptTable dialect_table{"sse", dialect_rows, std::size(dialect_rows)};
 
@@ -28709,12 +29781,14 @@ MOCK_GATEWAY_INLINE std::string plain_message(const std::exception& exception) {
   return names;
 }
 
+/// What keys and names of members consist of.
+inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
-  constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   for (std::size_t at = text.find("sk-"); at != std::string::npos; at = text.find("sk-", at + 1)) {
-    if (at > 0 && characters.find(text[at - 1]) != std::string_view::npos) continue;
+    if (at > 0 && word_characters.find(text[at - 1]) != std::string_view::npos) continue;
     const std::size_t begin = at + 3;
-    const std::size_t end = std::min(text.find_first_not_of(characters, begin), text.size());
+    const std::size_t end = std::min(text.find_first_not_of(word_characters, begin), text.size());
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), '*');
   }
 }
@@ -28727,10 +29801,82 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-MOCK_GATEWAY_INLINE std::string line_at(std::string_view text, std::size_t offset) {
-  const std::size_t begin = offset == 0 ? 0 : text.find_last_of("\r\n", offset - 1) + 1;
-  const std::size_t end = std::min(text.find_first_of("\r\n", offset), text.size());
-  return std::string(text.substr(begin, end - begin));
+/// Whether a member of that name holds a secret; the name may be misspelt.
+MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
+  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  if (name.size() > longest) return false;
+  const std::string lower = text::lower_ascii(name);
+  return text::edit_distance(lower, "secret") <= 2 || text::edit_distance(lower, "api_key") <= 2;
+}
+
+/// The first byte from `at` on that is no white space and in no comment; the end when there is none.
+MOCK_GATEWAY_INLINE std::size_t skip_space(std::string_view text, std::size_t at) {
+  for (;;) {
+    at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    const std::string_view opening = text.substr(at, 2);
+    if (opening == "//")
+      at = std::min(text.find('\n', at), text.size());
+    else if (opening == "/*")
+      at = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
+    else
+      return at;
+  }
+}
+
+/// Which bytes are of secrets: of the value behind the name of one. The text may be no JSON, with quotation marks that
+/// are others or missing.
+MOCK_GATEWAY_INLINE std::vector<bool> secret_bytes(std::string_view text) {
+  std::vector<bool> secret(text.size());
+  const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
+  for (std::size_t at = 0; (at = text.find_first_of(word_characters, at)) != std::string_view::npos;) {
+    const std::size_t name = at;
+    at = std::min(text.find_first_not_of(word_characters, at), text.size());
+    if (!names_secret(text.substr(name, at - name))) continue;
+    std::size_t value = skip_space(text, is_quote(at) ? at + 1 : at);
+    const bool separated = value < text.size() && (text[value] == ':' || text[value] == '=');
+    if (separated) value = skip_space(text, value + 1);
+    if (!is_quote(value) && !separated) continue;
+    std::size_t end = std::min(text.find_first_of(",}] \t\r\n", value), text.size());
+    if (is_quote(value)) {
+      const char quote = text[value++];
+      for (end = value; end < text.size() && text[end] != quote && text[end] != '\n';) end += text[end] == '\\' ? 2 : 1;
+      end = std::min(end, text.size());
+    }
+    for (at = value; at < end; ++at) secret[at] = true;
+  }
+  return secret;
+}
+
+MOCK_GATEWAY_INLINE bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
+
+/// A part of a text with an asterisk in place of each character of a secret.
+MOCK_GATEWAY_INLINE std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::size_t reach = 1000;  // a secret, or its name, may begin so far before
+  const std::size_t from = begin - std::min(begin, reach);
+  std::string shown(text.substr(from, end - from));
+  hide_keys(shown);
+  const std::vector<bool> secret = secret_bytes(shown);
+  std::string part;
+  for (std::size_t at = begin - from; at < shown.size(); ++at) {
+    if (!secret[at])
+      part += shown[at];
+    else if (!continues_character(shown[at]))
+      part += '*';
+  }
+  return part;
+}
+
+/// The line that a place is in, without its end, as far as it is near the place.
+MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
+  constexpr std::size_t reach = 500;
+  std::size_t begin = offset - std::min(offset, reach);
+  const std::size_t line_end = text.substr(begin, offset - begin).find_last_of("\r\n");
+  if (line_end != std::string_view::npos) begin += line_end + 1;
+  while (begin < offset && continues_character(text[begin])) ++begin;
+  std::size_t end =
+      offset + std::min(text.substr(offset, reach).find_first_of("\r\n"), text.substr(offset, reach).size());
+  while (end < text.size() && end > offset && continues_character(text[end])) --end;
+  return {begin, end};
 }
 
 }  // namespace script_reading
@@ -28761,13 +29907,31 @@ MOCK_GATEWAY_INLINE ScriptProblem ScriptSource::problem(Severity severity, const
   script_reading::hide_keys(problem.message);
   const auto place = places.find(mistake.pointer);
   if (place == places.end()) return problem;
-  const std::size_t offset = mistake.key ? place->second.key : place->second.begin;
-  const text::Position position = text::position_in(text, offset);
-  problem.line = position.line;
-  problem.column = position.column;
-  problem.source = script_reading::line_at(text, offset);
-  script_reading::hide_keys(problem.source);
+  show(problem, mistake.key ? place->second.key : place->second.begin);
   return problem;
+}
+
+MOCK_GATEWAY_INLINE void ScriptSource::show(ScriptProblem& problem, std::size_t offset) const {
+  const text::Position place = position(offset);
+  const auto [begin, end] = script_reading::line_around(text, offset);
+  problem.line = place.line;
+  problem.column = place.column;
+  problem.source = script_reading::without_secrets(text, begin, end);
+  problem.source_column = place.column - text::code_points(std::string_view(text).substr(begin, offset - begin));
+}
+
+MOCK_GATEWAY_INLINE text::Position ScriptSource::position(std::size_t offset) const {
+  if (offset < last_offset) {
+    last_offset = 0;
+    last_position = {1, 1};
+  }
+  const text::Position step = text::position_in(std::string_view(text).substr(last_offset), offset - last_offset);
+  last_offset = offset;
+  if (step.line == 1)
+    last_position.column += step.column - 1;
+  else
+    last_position = {last_position.line + step.line - 1, step.column};
+  return last_position;
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
@@ -28784,14 +29948,19 @@ MOCK_GATEWAY_INLINE void ScriptReader::warn(const std::string& pointer, const st
   problems_.push_back(source_.problem(Severity::warning, {pointer, message}));
 }
 
+MOCK_GATEWAY_INLINE const ScriptRow* ScriptTable::find(const std::string& key) const {
+  for (const ScriptRow* row = rows; row != rows + count; ++row)
+    if (key == row->name) return row;
+  return beside ? beside().find(key) : nullptr;
+}
+
 MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
 
 MOCK_GATEWAY_INLINE SourceLocation ScriptReader::where(const std::string& pointer) const {
   SourceLocation where;
   where.file = script_reading::lasting(source_.file.empty() ? "the script" : source_.file);
   const auto place = source_.places.find(pointer);
-  if (place != source_.places.end())
-    where.line = static_cast<int>(text::position_in(source_.text, place->second.begin).line);
+  if (place != source_.places.end()) where.line = static_cast<int>(source_.position(place->second.begin).line);
   return where;
 }
 
@@ -28810,15 +29979,16 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const ScriptRow* const end = table.rows + table.count;
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    const std::string& name = key;
-    const ScriptRow* const row =
-        std::find_if(table.rows, end, [&name](const ScriptRow& one) { return name == one.name; });
+    const ScriptRow* const row = table.find(key);
     const ScriptNode child = node.member(key, value);
-    if (row != end) {
-      read_member(child, *row, target, apply);
+    if (row) {
+      const bool is_own = row >= table.rows && row < end;
+      read_member(child, *row, target, apply && is_own);
     } else if (!script_reading::is_remark(key)) {
       std::vector<std::string> known;
-      for (const ScriptRow* one = table.rows; one != end; ++one) known.emplace_back(one->name);
+      for (const ScriptTable* one = &table; one; one = one->beside ? &one->beside() : nullptr)
+        for (const ScriptRow* known_row = one->rows; known_row != one->rows + one->count; ++known_row)
+          known.emplace_back(known_row->name);
       note({child.pointer, "unknown key \"" + text::printable(key, 60) + "\"" + script_reading::suggestion(key, known),
             true});
     }
@@ -28969,7 +30139,7 @@ MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node
 }
 
 inline constexpr ScriptRow hold_rows[] = {
-    {"gate", &text, "the gate's name", nullptr, true},
+    {"gate", &text, "the gate's name", nullptr, true, R"("minLength":1)"},
     {"before_token", &positive, "before the token of that number", nullptr},
     {"before_event", &positive, "before the event of that number", nullptr},
 };
@@ -28997,7 +30167,8 @@ MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node
 
 // What a reply is. Its own reader looks at these keys.
 
-inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
+inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
+                                              "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
 
 MOCK_GATEWAY_INLINE bool is_whole_kind(const std::string& key) {
@@ -29052,6 +30223,7 @@ inline constexpr ScriptRow reply_rows[] = {
     {"chunks", &chunks_type, "a stream as it stands, an event each", nullptr},
     {"scenario", &scenario_type, "what a scenario of the catalogue answers", nullptr},
     {"default", &yes, "what a gateway without stubs answers", nullptr},
+    {"ask", &yes, "what the test answers through the control API while the request waits", nullptr},
 
     {"interleaved", &yes, "streams tool calls in turn", &SetBy<&Reply::interleaved>::apply},
     {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
@@ -29078,25 +30250,13 @@ inline constexpr ScriptRow reply_rows[] = {
     {"slice_writes", &positive, "at most so many bytes in a write", &SetBy<&Reply::slice_writes>::apply},
     {"one_write", &yes, "one write for all", &SetBy<&Reply::one_write>::apply},
     {"split_write", &positive, "two writes, the first of so many bytes", &SetBy<&Reply::split_write>::apply},
-
-    // The setters of a failure.
-    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
-    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
-    {"type", &text, "with failure: `error.type`", nullptr},
-    {"param", &text, "with failure: `error.param`", nullptr},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
-    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
     R"("oneOf":[{"anyOf":[{"required":["text"]},{"required":["json_text"]},{"required":["refusal"]},)"
     R"({"required":["thinking"]},{"required":["tool_call"]},{"required":["tool_calls"]}]},)"
     R"({"required":["choices"]},{"required":["failure"]},{"required":["raw_reply"]},{"required":["chunks"]},)"
-    R"({"required":["scenario"]},{"required":["default"]}],"dependentRequired":{"retry_after":["failure"],)"
+    R"({"required":["scenario"]},{"required":["default"]},{"required":["ask"]}],"dependentRequired":{"retry_after":["failure"],)"
     R"("retry_after_text":["failure"],"retry_after_date":["failure"],"retry_after_ms":["failure"],)"
     R"("should_retry":["failure"],"type":["failure"],"param":["failure"],"error_body":["failure"],)"
     R"("error_json":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
@@ -29106,7 +30266,9 @@ inline constexpr ScriptTable reply_table{
     R"("dependentSchemas":{"failure":{"$ref":"#/$defs/written_reply"},)"
     R"("raw_reply":{"$ref":"#/$defs/written_reply"},"chunks":{"$ref":"#/$defs/written_reply"},)"
     R"("scenario":{"propertyNames":{"pattern":"^(scenario|comment|[$]schema|x-.*)$"}},)"
-    R"("default":{"propertyNames":{"pattern":"^(default|comment|[$]schema|x-.*)$"}}})"};
+    R"("default":{"propertyNames":{"pattern":"^(default|comment|[$]schema|x-.*)$"}},)"
+    R"("ask":{"propertyNames":{"pattern":"^(ask|comment|[$]schema|x-.*)$"}}})",
+    &failure_setters};
 
 MOCK_GATEWAY_INLINE ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
@@ -29179,9 +30341,7 @@ MOCK_GATEWAY_INLINE bool is_choice_key(const std::string& key) {
 MOCK_GATEWAY_INLINE void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-      const bool is_setter = std::any_of(reply_table.rows, reply_table.rows + reply_table.count,
-                                         [name = &key](const ScriptRow& row) { return *name == row.name; });
-      if (is_setter && !is_choice_key(key) && !is_whole_kind(key))
+      if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
         script_reading::fail(node.member(key, value), "\"" + key + "\" stands beside \"choices\", for all of them");
     }
   }
@@ -29264,7 +30424,7 @@ MOCK_GATEWAY_INLINE void require_written(const ScriptNode& node, std::string_vie
   }
 }
 
-/// A scenario and the default reply are whole: nothing stands beside them.
+/// A scenario, the default reply and what the test is asked for are whole: nothing stands beside them.
 MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -29286,11 +30446,15 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);
   }
-  if (kind == "scenario" || kind == "default") script_types::require_alone(node, kind);
+  if (kind == "scenario" || kind == "default" || kind == "ask") script_types::require_alone(node, kind);
   if (kind == "scenario") return script_types::scenario_step(node.at("scenario"));
   if (kind == "default") {
     script_values::require_yes(node.at("default"));
     return ReplyStep();
+  }
+  if (kind == "ask") {
+    script_values::require_yes(node.at("ask"));
+    return ReplyStep::asked();
   }
   if (kind != "failure") require_no_failure_key(node, true);
   if (kind == "failure" || kind == "raw_reply" || kind == "chunks") script_types::require_written(node, kind);
@@ -29371,14 +30535,21 @@ MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-MOCK_GATEWAY_INLINE Json object_of(const ScriptTable& table) {
-  Json properties = Json::object();
-  Json required = Json::array();
+/// Adds the rows that are not there.
+MOCK_GATEWAY_INLINE void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];
+    if (properties.contains(row.name)) continue;
     properties[row.name] = schema_of(row);
     if (row.required) required.push_back(row.name);
   }
+}
+
+MOCK_GATEWAY_INLINE Json object_of(const ScriptTable& table) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  add_rows(table, properties, required);
+  if (table.beside) add_rows(table.beside(), properties, required);
   for (const char* remark : {"comment", "$schema"})
     if (!properties.contains(remark)) properties[remark] = true;
   Json schema;
@@ -29544,7 +30715,12 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" steps aside, and \"then\" refuses what comes then; choose one");
   if (reader.noted() > noted) return;
-  require_consistent(stub);
+  try {
+    require_consistent(stub);
+  } catch (const GatewayError& error) {
+    // What else it refuses was looked for above, by the names of the keys.
+    script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
+  }
   plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
 }
 
@@ -29558,15 +30734,6 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"content_type", &text, "its Content-Type", nullptr},
     {"headers", &headers, "response headers", nullptr},
     {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
-    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
-    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
-    {"type", &text, "with failure: `error.type`", nullptr},
-    {"param", &text, "with failure: `error.param`", nullptr},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
 };
 inline constexpr ScriptTable http_reply_table{
     "operation reply", http_reply_rows, std::size(http_reply_rows),
@@ -29575,7 +30742,8 @@ inline constexpr ScriptTable http_reply_table{
     R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,"retry_after":false,)"
     R"("retry_after_text":false,"retry_after_date":false,"retry_after_ms":false,"should_retry":false,"type":false,)"
     R"("param":false,"error_body":false,"error_json":false},"not":{"anyOf":[{"required":["json","body"]},)"
-    R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])"};
+    R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])",
+    &failure_setters};
 
 MOCK_GATEWAY_INLINE ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
 
@@ -29629,21 +30797,12 @@ inline constexpr ScriptRow forced_failure_rows[] = {
     {"always", &yes, "every request", nullptr},
     {"for", &scope, "which requests; unless set, all", nullptr},
     {"headers", &headers, "response headers", nullptr},
-    {"retry_after", &duration, "Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "retry-after-ms", nullptr},
-    {"should_retry", &boolean, "x-should-retry", nullptr},
-    {"type", &text, "`error.type`", nullptr},
-    {"param", &text, "`error.param`", nullptr},
-    {"error_body", &text, "a body in place of the error", nullptr},
-    {"error_json", &any, "JSON in place of the error", nullptr},
-    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable forced_failure_table{
     "failures", forced_failure_rows, std::size(forced_failure_rows),
     R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["times","always"]},)"
-    R"({"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
+    R"({"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})",
+    &failure_setters};
 
 MOCK_GATEWAY_INLINE ScriptType failures_section() {
   return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
@@ -29701,15 +30860,15 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"pace", &pace, "slows the reply", nullptr},
     {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
     {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
-    {"before_headers", &yes, "trigger", nullptr},
-    {"after_headers", &yes, "trigger", nullptr},
-    {"after_events", &positive, "trigger", nullptr},
-    {"after_tokens", &positive, "trigger", nullptr},
-    {"after_bytes", &positive, "trigger", nullptr},
-    {"inside_event", &inside_event_type, "trigger", nullptr},
-    {"inside_character", &positive, "trigger", nullptr},
-    {"before_done", &yes, "trigger", nullptr},
-    {"at_end", &yes, "trigger", nullptr},
+    {"before_headers", &yes, "trigger: before the status line", nullptr},
+    {"after_headers", &yes, "trigger: the head is sent, the body not begun", nullptr},
+    {"after_events", &positive, "trigger: after the event of that number", nullptr},
+    {"after_tokens", &positive, "trigger: after the token of that number", nullptr},
+    {"after_bytes", &positive, "trigger: after so many bytes of the body", nullptr},
+    {"inside_event", &inside_event_type, "trigger: after so many bytes of an event: [event, bytes]", nullptr},
+    {"inside_character", &positive, "trigger: inside the first character of several bytes of that event", nullptr},
+    {"before_done", &yes, "trigger: after every event but [DONE]", nullptr},
+    {"at_end", &yes, "trigger: after the last event, before the body is terminated", nullptr},
     {"at_any_event", &positive, "trigger, drawn from the first so many events", nullptr},
     {"at_any_token", &positive, "trigger, drawn from the first so many tokens", nullptr},
     {"at_any_byte", &positive, "trigger, drawn from the first so many bytes", nullptr},
@@ -29719,16 +30878,6 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
-    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
-    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
-    {"type", &text, "with failure: `error.type`", nullptr},
-    {"param", &text, "with failure: `error.param`", nullptr},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
-    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable chaos_table{
     "chaos", chaos_rows, std::size(chaos_rows),
@@ -29744,7 +30893,8 @@ inline constexpr ScriptTable chaos_table{
     R"("at_any_token":["effect"],"at_any_byte":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
     R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
     R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
-    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
+    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})",
+    &failure_setters};
 
 MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
 
@@ -29869,22 +31019,35 @@ inline constexpr ScriptTable document_table{"document", document_rows, std::size
 
 MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &document_table}; }
 
-/// Warns of each stub that an earlier one of this document always hides.
+/// Warns of each stub that an earlier one always hides: one whose matchers it has too.
 MOCK_GATEWAY_INLINE void warn_of_hidden(ScriptReader& reader, const ScriptPlan& plan, std::size_t first, const std::string& pointer) {
-  for (std::size_t later = first; later < plan.stubs.size(); ++later) {
+  std::vector<std::set<std::string>> texts;  // of each stub's matchers
+  std::map<std::string, std::vector<std::size_t>>
+      may_hide;  // stubs by the first of their texts, "" where there is none
+  for (std::size_t later = 0; later < plan.stubs.size(); ++later) {
     const StubPlan& hidden = plan.stubs[later].plan;
-    for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      const StubPlan& hiding = plan.stubs[earlier].plan;
-      const bool always = !hiding.at_most && hiding.in_states.empty() && hiding.priority >= hidden.priority;
-      const auto is_asked_too = [&hidden](const Matcher& matcher) {
-        return std::any_of(hidden.matchers.begin(), hidden.matchers.end(),
-                           [&matcher](const Matcher& other) { return other.to_string() == matcher.to_string(); });
-      };
-      if (!always || !std::all_of(hiding.matchers.begin(), hiding.matchers.end(), is_asked_too)) continue;
-      reader.warn(pointer + "/" + std::to_string(later - first),
-                  "this stub never answers: the one at " + hiding.where.to_string() + " matches all that it matches");
-      break;
-    }
+    std::set<std::string> its_texts;
+    for (const Matcher& matcher : hidden.matchers) its_texts.insert(matcher.to_string());
+    std::size_t hiding = later;
+    const auto look_at = [&](const std::string& its_text) {
+      const auto stubs = may_hide.find(its_text);
+      if (stubs == may_hide.end()) return;
+      for (const std::size_t earlier : stubs->second) {
+        if (earlier >= hiding) return;
+        if (plan.stubs[earlier].plan.priority >= hidden.priority &&
+            std::includes(its_texts.begin(), its_texts.end(), texts[earlier].begin(), texts[earlier].end()))
+          hiding = earlier;
+      }
+    };
+    look_at("");
+    for (const std::string& its_text : its_texts) look_at(its_text);
+    if (hiding < later && later >= first)
+      reader.warn(pointer + "/" + std::to_string(later - first), "this stub never answers: the one at " +
+                                                                     plan.stubs[hiding].plan.where.to_string() +
+                                                                     " matches all that it matches");
+    if (!hidden.at_most && hidden.in_states.empty())
+      may_hide[its_texts.empty() ? std::string() : *its_texts.begin()].push_back(later);
+    texts.push_back(std::move(its_texts));
   }
 }
 
@@ -30649,245 +31812,250 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //     79    core/source_location.hpp
 //     98    gateway/forward.hpp
 //    130    gateway/gateway.hpp
-//    309    core/duration.hpp
-//    319    model/profile.hpp
-//    350    model/tokenizer.hpp
-//    360    gateway/options.hpp
-//    475    core/wait.hpp
-//    501    model/acceptance.hpp
-//    624    model/finding.hpp
-//    662    model/chat_request.hpp
-//    801    model/received_request.hpp
-//    871    model/failure.hpp
-//    981    model/connection_fault.hpp
-//   1080    script/scope.hpp
-//   1119    evidence/near_miss.hpp
-//   1159    evidence/journal.hpp
-//   1404    model/range.hpp
-//   1435    evidence/verification.hpp
-//   1547    core/clock.hpp
-//   1654    model/fault.hpp
-//   1825    model/hold.hpp
-//   1866    model/pace.hpp
-//   2029    model/sse_dialect.hpp
-//   2129    model/writes.hpp
-//   2157    model/reply.hpp
-//   2475    script/matcher.hpp
-//   2553    gateway/chat_script.hpp
-//   2712    model/http_reply.hpp
-//   2782    model/operation.hpp
-//   2808    script/matchers.hpp
-//   2922    script/failure_scope.hpp
-//   2955    script/chaos.hpp
-//   3054    evidence/review.hpp
-//   3154    evidence/evidence_json.hpp
-//   3173    keys/api_key.hpp
-//   3247    keys/keys.hpp
-//   3295    core/error.hpp
-//   3308    gateway/sweep.hpp
-//   3455    gateway/catalogue.hpp
-//   3600    document/script_document.hpp
-//   3724    core/printed.hpp
-//   3756    core/reporter.hpp
-//   3800  Implementation
-//   3857    core/text.hpp
-//   3967    core/random.hpp
-//   4001    core/json_reader.hpp
-//   4059    core/json_pointer.hpp
-//   4078    core/calendar.hpp
-//   4115    core/access.hpp
-//   4169    core/timeline.hpp
-//   4307    core/process.hpp
-//   4334    core/warning.hpp
-//   4346    model/profile_traits.hpp
-//   4447    model/reply_data.hpp
-//   4513    model/request_error.hpp
-//   4527    model/chat_parser.hpp
-//   4546    model/checks.hpp
-//   4563    model/finding_kinds.hpp
-//   4622    model/reply_checks.hpp
-//   4659    model/chat_fields.hpp
-//   4710    model/chat_reader.hpp
-//   4800    keys/secrets.hpp
-//   4849    keys/key_store.hpp
-//   4955    answer/bodies.hpp
-//   4984    answer/events.hpp
-//   5032    answer/tokens.hpp
-//   5111    answer/completion.hpp
-//   5222    answer/completion_json.hpp
-//   5259    answer/completion_events.hpp
-//   5329    answer/words.hpp
-//   5346    answer/default_reply.hpp
-//   5364    answer/schema_pattern.hpp
-//   5457    answer/schema_instance.hpp
-//   5499    answer/occurrences.hpp
-//   5524    answer/schema_checker.hpp
-//   5653    script/matcher_node.hpp
-//   5771    script/script.hpp
-//   5978    script/chaos_plan.hpp
-//   6008    script/chaos_rules.hpp
-//   6088    script/connection_faults.hpp
-//   6140    script/forced_failures.hpp
-//   6183    script/excerpts.hpp
-//   6211    script/json_comparison.hpp
-//   6240    script/matcher_leaf.hpp
-//   6271    delivery/gzip.hpp
-//   6299    delivery/framing.hpp
-//   6350    delivery/outlet.hpp
-//   6398    delivery/pace_schedule.hpp
-//   6442    delivery/progress.hpp
-//   6508    delivery/delivery.hpp
-//   6673    delivery/waits.hpp
-//   6745    evidence/record.hpp
-//   6991    evidence/judging.hpp
-//   7012    evidence/diagnosis.hpp
-//   7091    evidence/redaction.hpp
-//   7112    evidence/verifier.hpp
-//   7178    http/sockets.hpp
-//   7283    http/connection.hpp
-//   7478    http/request_reader.hpp
-//   7516    http/connection_handler.hpp
-//   7540    http/server.hpp
-//   7577    http/acceptor.hpp
-//   7620    http/compatibility.hpp
-//   7632    http/workers.hpp
-//   7678    http/response.hpp
-//   7696    serve/operations.hpp
-//   7737    serve/gateway_state.hpp
-//   7792    serve/answer.hpp
-//   7843    serve/judgement.hpp
-//   7895    serve/runner.hpp
-//   7929    serve/connection_loop.hpp
-//   7957    serve/chat_judge.hpp
-//   7970    serve/content_type.hpp
-//   7981    serve/model_check.hpp
-//   7996    serve/reply_answer.hpp
-//   8012    serve/tester_code.hpp
-//   8062    serve/delivery_report.hpp
-//   8084    serve/judge.hpp
-//   8097    serve/profile_headers.hpp
-//   8110    gateway/option_values.hpp
-//   8159    gateway/catalogue_entries.hpp
-//   8332    gateway/sweep_run.hpp
-//   8354    document/script_reader.hpp
-//   8499    document/script_files.hpp
-//   8520    document/script_sections.hpp
-//   8626    document/script_values.hpp
-//   8750    core/calendar.cpp
-//   8860    core/clock.cpp
-//   9368    core/json_pointer.cpp
-//   9425    core/json_reader.cpp
-//   9745    core/process.cpp
-//   9769    core/random.cpp
-//   9824    core/reporter.cpp
-//   9843    core/source_location.cpp
-//   9857    core/text.cpp
-//  10187    core/wait.cpp
-//  10197    core/warning.cpp
-//  10211    model/acceptance.cpp
-//  10257    model/chat_fields.cpp
-//  10399    model/chat_messages.cpp
-//  10587    model/chat_reader.cpp
-//  10925    model/chat_request.cpp
-//  11035    model/checks.cpp
-//  11068    model/connection_fault.cpp
-//  11160    model/failure.cpp
-//  11340    model/fault.cpp
-//  11474    model/finding.cpp
-//  11499    model/hold.cpp
-//  11519    model/http_reply.cpp
-//  11570    model/pace.cpp
-//  11769    model/profile.cpp
-//  11890    model/range.cpp
-//  11918    model/received_request.cpp
-//  11990    model/reply.cpp
-//  12393    model/reply_checks.cpp
-//  12598    model/sse_dialect.cpp
-//  12735    keys/api_key.cpp
-//  12785    keys/key_store.cpp
-//  13050    keys/keys.cpp
-//  13096    keys/secrets.cpp
-//  13300    answer/bodies.cpp
-//  13407    answer/completion.cpp
-//  13643    answer/completion_events.cpp
-//  13854    answer/completion_json.cpp
-//  14071    answer/default_reply.cpp
-//  14216    answer/events.cpp
-//  14234    answer/occurrences.cpp
-//  14256    answer/schema_checker.cpp
-//  14812    answer/schema_instance.cpp
-//  15331    answer/schema_pattern.cpp
-//  15882    answer/tokens.cpp
-//  16111    answer/words.cpp
-//  16172    script/chaos.cpp
-//  16313    script/chaos_rules.cpp
-//  16414    script/connection_faults.cpp
-//  16504    script/excerpts.cpp
-//  16567    script/field_matchers.cpp
-//  16910    script/forced_failures.cpp
-//  17000    script/json_comparison.cpp
-//  17086    script/matcher.cpp
-//  17324    script/matchers.cpp
-//  17671    script/scope.cpp
-//  17726    script/script.cpp
-//  18041    script/text_matchers.cpp
-//  18159    delivery/delivery.cpp
-//  18722    delivery/framing.cpp
-//  18827    delivery/gzip.cpp
-//  18894    delivery/outlet.cpp
-//  18911    delivery/pace_schedule.cpp
-//  18980    delivery/progress.cpp
-//  19032    evidence/diagnosis.cpp
-//  19250    evidence/evidence_json.cpp
-//  19574    evidence/exchange.cpp
-//  19869    evidence/journal.cpp
-//  20006    evidence/record.cpp
-//  20370    evidence/redaction.cpp
-//  20469    evidence/review.cpp
-//  20991    evidence/verification.cpp
-//  21517    http/acceptor.cpp
-//  21601    http/compatibility.cpp
-//  21711    http/connection.cpp
-//  22173    http/request_reader.cpp
-//  22482    http/response.cpp
-//  22563    http/server.cpp
-//  22839    http/sockets.cpp
-//  23199    http/workers.cpp
-//  23308    serve/answer.cpp
-//  23332    serve/chat_judge.cpp
-//  23532    serve/connection_loop.cpp
-//  23619    serve/content_type.cpp
-//  23638    serve/delivery_report.cpp
-//  23723    serve/gateway_state.cpp
-//  23766    serve/judge.cpp
-//  23934    serve/judgement.cpp
-//  23974    serve/model_check.cpp
-//  23993    serve/operations.cpp
-//  24100    serve/profile_headers.cpp
-//  24142    serve/reply_answer.cpp
-//  24271    serve/runner.cpp
-//  24465    serve/tester_code.cpp
-//  24482    gateway/catalogue.cpp
-//  24742    gateway/catalogue_delivery.cpp
-//  25241    gateway/catalogue_entries.cpp
-//  25392    gateway/catalogue_failures.cpp
-//  25650    gateway/catalogue_replies.cpp
-//  26013    gateway/chat_script.cpp
-//  26153    gateway/gateway.cpp
-//  26408    gateway/options.cpp
-//  26583    gateway/sweep.cpp
-//  27025    document/script_document.cpp
-//  27382    document/script_faults.cpp
-//  27681    document/script_files.cpp
-//  27814    document/script_gateway.cpp
-//  28060    document/script_matchers.cpp
-//  28383    document/script_objects.cpp
-//  28593    document/script_reader.cpp
-//  28849    document/script_replies.cpp
-//  29308    document/script_schema.cpp
-//  29410    document/script_sections.cpp
-//  29935    document/script_values.cpp
-//  30316  Adapters
-//  30333    adapters/catch2.hpp
-//  30438    adapters/doctest.hpp
-//  30551    adapters/gtest.hpp
+//    315    core/duration.hpp
+//    325    model/profile.hpp
+//    357    model/tokenizer.hpp
+//    367    gateway/options.hpp
+//    490    core/wait.hpp
+//    518    model/acceptance.hpp
+//    641    model/finding.hpp
+//    680    model/chat_request.hpp
+//    839    model/received_request.hpp
+//    914    model/failure.hpp
+//   1025    model/connection_fault.hpp
+//   1125    script/scope.hpp
+//   1165    evidence/near_miss.hpp
+//   1208    evidence/journal.hpp
+//   1465    model/range.hpp
+//   1499    evidence/verification.hpp
+//   1613    core/clock.hpp
+//   1723    model/fault.hpp
+//   1895    model/hold.hpp
+//   1937    model/pace.hpp
+//   2104    model/sse_dialect.hpp
+//   2209    model/writes.hpp
+//   2238    model/reply.hpp
+//   2562    script/matcher.hpp
+//   2641    gateway/chat_script.hpp
+//   2802    model/http_reply.hpp
+//   2875    model/operation.hpp
+//   2902    script/matchers.hpp
+//   3030    script/failure_scope.hpp
+//   3063    script/chaos.hpp
+//   3162    evidence/review.hpp
+//   3262    evidence/evidence_json.hpp
+//   3284    keys/api_key.hpp
+//   3367    keys/keys.hpp
+//   3419    core/error.hpp
+//   3432    gateway/sweep.hpp
+//   3579    gateway/catalogue.hpp
+//   3726    document/script_document.hpp
+//   3860    core/printed.hpp
+//   3892    core/reporter.hpp
+//   3936  Implementation
+//   3993    core/text.hpp
+//   4106    core/random.hpp
+//   4140    core/json_reader.hpp
+//   4200    core/json_pointer.hpp
+//   4219    core/calendar.hpp
+//   4256    core/access.hpp
+//   4310    core/timeline.hpp
+//   4466    core/process.hpp
+//   4493    core/warning.hpp
+//   4505    model/profile_traits.hpp
+//   4606    model/reply_data.hpp
+//   4672    model/request_error.hpp
+//   4686    model/chat_parser.hpp
+//   4705    model/checks.hpp
+//   4722    model/finding_kinds.hpp
+//   4781    model/reply_checks.hpp
+//   4818    model/chat_fields.hpp
+//   4869    model/chat_reader.hpp
+//   4959    keys/secrets.hpp
+//   5008    keys/key_store.hpp
+//   5147    answer/bodies.hpp
+//   5176    answer/events.hpp
+//   5224    answer/tokens.hpp
+//   5303    answer/completion.hpp
+//   5414    answer/completion_json.hpp
+//   5451    answer/completion_events.hpp
+//   5521    answer/words.hpp
+//   5538    answer/default_reply.hpp
+//   5556    answer/schema_pattern.hpp
+//   5649    answer/schema_instance.hpp
+//   5691    answer/occurrences.hpp
+//   5716    answer/schema_checker.hpp
+//   5845    script/matcher_node.hpp
+//   5963    script/script.hpp
+//   6191    script/chaos_plan.hpp
+//   6221    script/chaos_rules.hpp
+//   6303    script/connection_faults.hpp
+//   6357    script/forced_failures.hpp
+//   6406    script/excerpts.hpp
+//   6434    script/json_comparison.hpp
+//   6463    script/matcher_leaf.hpp
+//   6494    delivery/gzip.hpp
+//   6522    delivery/framing.hpp
+//   6573    delivery/outlet.hpp
+//   6621    delivery/pace_schedule.hpp
+//   6665    delivery/progress.hpp
+//   6763    delivery/delivery.hpp
+//   6931    delivery/waits.hpp
+//   7003    evidence/record.hpp
+//   7276    evidence/judging.hpp
+//   7297    evidence/diagnosis.hpp
+//   7376    evidence/redaction.hpp
+//   7397    evidence/verifier.hpp
+//   7463    http/sockets.hpp
+//   7570    http/connection.hpp
+//   7769    http/request_reader.hpp
+//   7807    http/connection_handler.hpp
+//   7831    http/server.hpp
+//   7872    http/acceptor.hpp
+//   7915    http/compatibility.hpp
+//   7927    http/workers.hpp
+//   7973    http/response.hpp
+//   7991    serve/asked_requests.hpp
+//   8073    serve/operations.hpp
+//   8124    serve/gateway_state.hpp
+//   8182    serve/answer.hpp
+//   8235    serve/judgement.hpp
+//   8291    serve/runner.hpp
+//   8325    serve/connection_loop.hpp
+//   8353    serve/chat_judge.hpp
+//   8366    serve/content_type.hpp
+//   8377    serve/model_check.hpp
+//   8395    serve/reply_answer.hpp
+//   8411    serve/tester_code.hpp
+//   8461    serve/delivery_report.hpp
+//   8483    serve/explanation.hpp
+//   8508    serve/judge.hpp
+//   8521    serve/profile_headers.hpp
+//   8534    gateway/option_values.hpp
+//   8583    gateway/catalogue_entries.hpp
+//   8756    gateway/sweep_run.hpp
+//   8778    document/loaded_document.hpp
+//   8804    document/script_reader.hpp
+//   8961    document/script_files.hpp
+//   8982    document/script_sections.hpp
+//   9086    document/script_values.hpp
+//   9210    core/calendar.cpp
+//   9320    core/clock.cpp
+//   9871    core/json_pointer.cpp
+//   9928    core/json_reader.cpp
+//  10250    core/process.cpp
+//  10274    core/random.cpp
+//  10329    core/reporter.cpp
+//  10348    core/source_location.cpp
+//  10362    core/text.cpp
+//  10710    core/wait.cpp
+//  10720    core/warning.cpp
+//  10734    model/acceptance.cpp
+//  10780    model/chat_fields.cpp
+//  10922    model/chat_messages.cpp
+//  11110    model/chat_reader.cpp
+//  11448    model/chat_request.cpp
+//  11558    model/checks.cpp
+//  11591    model/connection_fault.cpp
+//  11683    model/failure.cpp
+//  11863    model/fault.cpp
+//  11997    model/finding.cpp
+//  12022    model/hold.cpp
+//  12042    model/http_reply.cpp
+//  12093    model/pace.cpp
+//  12301    model/profile.cpp
+//  12422    model/range.cpp
+//  12450    model/received_request.cpp
+//  12522    model/reply.cpp
+//  12925    model/reply_checks.cpp
+//  13130    model/sse_dialect.cpp
+//  13267    keys/api_key.cpp
+//  13317    keys/key_store.cpp
+//  13698    keys/keys.cpp
+//  13744    keys/secrets.cpp
+//  13948    answer/bodies.cpp
+//  14055    answer/completion.cpp
+//  14291    answer/completion_events.cpp
+//  14502    answer/completion_json.cpp
+//  14719    answer/default_reply.cpp
+//  14864    answer/events.cpp
+//  14882    answer/occurrences.cpp
+//  14904    answer/schema_checker.cpp
+//  15460    answer/schema_instance.cpp
+//  15979    answer/schema_pattern.cpp
+//  16530    answer/tokens.cpp
+//  16759    answer/words.cpp
+//  16820    script/chaos.cpp
+//  16961    script/chaos_rules.cpp
+//  17067    script/connection_faults.cpp
+//  17162    script/excerpts.cpp
+//  17225    script/field_matchers.cpp
+//  17568    script/forced_failures.cpp
+//  17666    script/json_comparison.cpp
+//  17752    script/matcher.cpp
+//  17990    script/matchers.cpp
+//  18337    script/scope.cpp
+//  18392    script/script.cpp
+//  18750    script/text_matchers.cpp
+//  18868    delivery/delivery.cpp
+//  19450    delivery/framing.cpp
+//  19555    delivery/gzip.cpp
+//  19622    delivery/outlet.cpp
+//  19639    delivery/pace_schedule.cpp
+//  19708    delivery/progress.cpp
+//  19771    evidence/diagnosis.cpp
+//  19987    evidence/evidence_json.cpp
+//  20305    evidence/exchange.cpp
+//  20600    evidence/journal.cpp
+//  20737    evidence/record.cpp
+//  21184    evidence/redaction.cpp
+//  21290    evidence/review.cpp
+//  21815    evidence/verification.cpp
+//  22341    http/acceptor.cpp
+//  22425    http/compatibility.cpp
+//  22535    http/connection.cpp
+//  23000    http/request_reader.cpp
+//  23309    http/response.cpp
+//  23390    http/server.cpp
+//  23700    http/sockets.cpp
+//  24066    http/workers.cpp
+//  24175    serve/answer.cpp
+//  24199    serve/asked_requests.cpp
+//  24272    serve/chat_judge.cpp
+//  24501    serve/connection_loop.cpp
+//  24588    serve/content_type.cpp
+//  24607    serve/delivery_report.cpp
+//  24692    serve/explanation.cpp
+//  24767    serve/gateway_state.cpp
+//  24811    serve/judge.cpp
+//  24981    serve/judgement.cpp
+//  25037    serve/model_check.cpp
+//  25059    serve/operations.cpp
+//  25187    serve/profile_headers.cpp
+//  25229    serve/reply_answer.cpp
+//  25358    serve/runner.cpp
+//  25553    serve/tester_code.cpp
+//  25570    gateway/catalogue.cpp
+//  25830    gateway/catalogue_delivery.cpp
+//  26329    gateway/catalogue_entries.cpp
+//  26480    gateway/catalogue_failures.cpp
+//  26738    gateway/catalogue_replies.cpp
+//  27101    gateway/chat_script.cpp
+//  27241    gateway/gateway.cpp
+//  27496    gateway/options.cpp
+//  27671    gateway/sweep.cpp
+//  28113    document/script_document.cpp
+//  28450    document/script_faults.cpp
+//  28750    document/script_files.cpp
+//  28877    document/script_gateway.cpp
+//  29130    document/script_matchers.cpp
+//  29453    document/script_objects.cpp
+//  29665    document/script_reader.cpp
+//  30019    document/script_replies.cpp
+//  30472    document/script_schema.cpp
+//  30581    document/script_sections.cpp
+//  31098    document/script_values.cpp
+//  31479  Adapters
+//  31496    adapters/catch2.hpp
+//  31601    adapters/doctest.hpp
+//  31714    adapters/gtest.hpp

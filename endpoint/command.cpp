@@ -226,7 +226,9 @@ std::string Command::how_it_ended() const {
 void Command::pass_signals_on() {
   for (std::size_t i = 0; i < passed_signals.size(); ++i) {
     // Only this thread ever has them unblocked, and not here.
-    for (; arrived[i] > 0; arrived[i] = arrived[i] - 1) {
+    while (arrived[i] > 0) {
+      const std::sig_atomic_t more = arrived[i] - 1;
+      arrived[i] = more;
       ::kill(-group_, passed_signals[i]);
       ::kill(-group_, SIGCONT);  // a stopped process would not hear it
       ++passed_on_;

@@ -80,7 +80,7 @@ FailureScope failure_scope(const Gateway& gateway, const std::string& spec, cons
   throw BadValue("--fail: behind @ stands a path, key=NAME or model=ID: " + spec);
 }
 
-void force(Gateway& gateway, const std::string& spec) {
+ForcedFailure forced_failure(const Gateway& gateway, const std::string& spec) {
   const auto [what, where] = split(spec, '@');
   const auto [status_text, times_text] = split(what, ':');
   const auto status = positive(status_text);
@@ -89,13 +89,8 @@ void force(Gateway& gateway, const std::string& spec) {
   if (!status || *status < 400 || *status > 599 || !times) {
     throw BadValue("--fail: not STATUS, STATUS:TIMES or STATUS:*, with a status from 400 to 599: " + spec);
   }
-  const FailureScope scope = where ? failure_scope(gateway, spec, *where) : FailureScope();
-  const Failure failure = failure_with(static_cast<int>(*status));
-  if (always) {
-    gateway.fail_always(failure, scope);
-  } else {
-    gateway.fail_next(failure, *times, scope);
-  }
+  return {failure_with(static_cast<int>(*status)), always ? std::nullopt : times,
+          where ? failure_scope(gateway, spec, *where) : FailureScope()};
 }
 
 Options with_keys(Options options, const std::vector<std::string>& keys) {
@@ -148,6 +143,17 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--port", flags.port, "PORT", "port to listen on (" + default_port + "); 0 takes a free one")
       ->check(CLI::Range(0, 65535));
   option("--port-file", flags.port_file, "FILE", "write the port to this file once ready; removed at the end");
+  option("--control", flags.control, "PORT",
+         "serve the control API and the console page on this port; 0 takes a free one, off is the default");
+  option("--control-host", flags.control_host, "ADDRESS",
+         "where the control API listens (127.0.0.1); beyond loopback the network can reach it");
+  option("--control-allow-host", flags.control_allowed_hosts, "NAME",
+         "a name beside 127.0.0.1, localhost and [::1] by which clients may call the control API; repeatable");
+  option("--info-file", flags.info_file, "FILE",
+         "write addresses, key and token to this file as JSON once ready, for its owner alone; removed at the end");
+  option("--print", flags.print, "FORMAT", "what stdout gets: text, or json (the line of --info-file, nothing else)")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_flag("--until-eof", flags.until_eof, "serve: end when stdin is closed, as with SIGTERM");
   option("--model", flags.models, "ID[=OWNER]", "serve this model (mock-model); repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
          "accept this key; repeatable. The first that is enabled is the one printed, without any the seed makes one");
@@ -217,8 +223,10 @@ std::optional<Scenario> scenario_from(const Flags& flags) {
   }
 }
 
-void force_failures(Gateway& gateway, const Flags& flags) {
-  for (const std::string& spec : flags.failures) force(gateway, spec);
+std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& flags) {
+  std::vector<ForcedFailure> failures;
+  for (const std::string& spec : flags.failures) failures.push_back(forced_failure(gateway, spec));
+  return failures;
 }
 
 std::vector<ReportTarget> report_targets(const Flags& flags) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +35,14 @@ struct ReportTarget {
   std::string file;
 };
 
+/// What one --fail asks for. A key is named by its id.
+struct ForcedFailure {
+  Failure failure;
+  /// Nothing: until cleared.
+  std::optional<std::size_t> times;
+  FailureScope scope;
+};
+
 /// The flags of `serve` and `run` as they were given. What was not given is empty, so that a script may decide it.
 struct Flags {
   std::vector<std::string> scripts;
@@ -42,6 +51,12 @@ struct Flags {
   std::optional<std::string> host;
   std::optional<int> port;
   std::string port_file;
+  std::optional<std::string> control;
+  std::optional<std::string> control_host;
+  std::vector<std::string> control_allowed_hosts;
+  std::string info_file;
+  std::string print = "text";
+  bool until_eof = false;
   std::vector<std::string> models;
   std::vector<std::string> keys;
   std::vector<std::string> failures;
@@ -70,8 +85,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port);
 Options with_flags(Options options, const Flags& flags);
 /// Throws BadValue when there is no such scenario.
 std::optional<Scenario> scenario_from(const Flags& flags);
-/// Forces what --fail asks for. Throws BadValue.
-void force_failures(Gateway& gateway, const Flags& flags);
+/// What --fail asks for, with the keys that the gateway has now. Throws BadValue.
+std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& flags);
 
 /// A text report when none is asked for. Throws BadValue.
 std::vector<ReportTarget> report_targets(const Flags& flags);

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/text.hpp"
 #include "import_formats.hpp"
 #include "recorded_keys.hpp"
 #include "recorded_reply.hpp"
@@ -108,7 +109,7 @@ std::string comment_of(const std::string& name, const Imported& imported, const 
   std::string comment = "Imported from " + name + ": " + imported.kind + ".";
   for (std::size_t i = 0; i < notes.lines.size() && i < most_notes; ++i) comment += " Note: " + notes.lines[i] + ".";
   if (notes.lines.size() > most_notes)
-    comment += " And " + std::to_string(notes.lines.size() - most_notes) + " more notes of this kind.";
+    comment += " And " + text::counted(notes.lines.size() - most_notes, "more note") + " of this kind.";
   if (notes.keys > 0)
     comment += " Keys became asterisks in " + std::to_string(notes.keys) + (notes.keys == 1 ? " place." : " places.");
   return comment;
@@ -118,7 +119,7 @@ std::string comment_of(const std::string& name, const Imported& imported, const 
 std::string name_of(const std::string& path) {
   if (path == "-") return "standard input";
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  return is_utf8(name) ? name : "a file";
+  return text::is_valid_utf8(name) ? name : "a file";
 }
 
 /// On one line, with spaces as people write it.
@@ -170,24 +171,17 @@ void write_indented(std::string& out, const Json& value, std::size_t indent, boo
   out.append("\n").append(indent, ' ') += is_object ? '}' : ']';
 }
 
-/// Whether a terminal could take the character for a command, or a reader for something else.
-bool is_disruptive(char32_t c) {
-  return (c >= 0x7F && c <= 0x9F) || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
-}
-
-/// JSON, with such characters as escapes. Outside of strings there is none of them.
+/// JSON, with escapes in place of what could steer a terminal. Outside of strings there are line ends only.
 std::string harmless(std::string_view json) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   char32_t character = 0;
-  for (std::size_t at = 0; const std::size_t length = decode_utf8(json, at, character); at += length) {
-    if (!is_disruptive(character)) {
+  for (std::size_t at = 0; const std::size_t length = text::decode_utf8(json, at, character); at += length) {
+    if (character < 0x20 || !text::is_disruptive(character)) {
       out.append(json.substr(at, length));
       continue;
     }
     out += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) out += digits[character >> shift & 15U];
+    for (int shift = 12; shift >= 0; shift -= 4) out += text::hex_digits[character >> shift & 15U];
   }
   return out;
 }

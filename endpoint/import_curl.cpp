@@ -100,7 +100,7 @@ void cut_message(Recording& recording, Notes& notes) {
   const std::size_t close = message.find(") ");
   if (message.find('\n') != std::string::npos || close == std::string::npos) return;
   const auto code = whole_number(std::string_view(message).substr(7, close - 7));
-  if (!code || !is_utf8(message)) return;
+  if (!code || !text::is_valid_utf8(message)) return;
   body.erase(start);
   if (*code == 56 && message.find("reset") != std::string::npos)
     recording.ending = Ending::reset;
@@ -112,7 +112,7 @@ void cut_message(Recording& recording, Notes& notes) {
 /// Removes the fields that came behind a chunked body (RFC 9112, 7.1.2), which curl prints behind it, from its end.
 void cut_trailers(Recording& recording) {
   std::string& body = recording.body;
-  const std::string names = "," + lower_ascii(find_field(recording.headers, "Trailer").value_or("")) + ",";
+  const std::string names = "," + text::lower_ascii(find_field(recording.headers, "Trailer").value_or("")) + ",";
   std::size_t end = body.size();
   while (end >= 2 && body.compare(end - 2, 2, "\r\n") == 0) {
     const std::size_t line = end == 2 ? std::string::npos : body.rfind('\n', end - 3);
@@ -124,7 +124,7 @@ void cut_trailers(Recording& recording) {
       const std::string name(trim(std::string_view(names).substr(begin, comma - begin)));
       begin = comma + 1;
       if (name.empty() || found != std::string::npos) continue;
-      const std::size_t place = lower_ascii(body.substr(from, end - from)).rfind(name + ":");
+      const std::size_t place = text::lower_ascii(body.substr(from, end - from)).rfind(name + ":");
       if (place != std::string::npos) found = from + place;
     }
     if (found == std::string::npos) break;
@@ -136,7 +136,7 @@ void cut_trailers(Recording& recording) {
 /// Compares the body with its Content-Length, which says what belongs to it.
 void fit_length(Recording& recording, Notes& notes) {
   // A compressed body has the compressed length here.
-  if (lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity")) != "identity") return;
+  if (text::lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity")) != "identity") return;
   const auto announced = whole_number(find_field(recording.headers, "Content-Length").value_or(""));
   const std::size_t size = recording.body.size();
   if (!announced || size == *announced) return;

@@ -38,7 +38,7 @@ struct Address {
     const std::size_t mark = url.find("://");
     const std::size_t begin = mark == std::string::npos ? 0 : mark + 3;
     const std::size_t slash = std::min(url.find_first_of("/?#", begin), url.size());
-    host = lower_ascii(std::string_view(url).substr(begin, slash - begin));
+    host = text::lower_ascii(std::string_view(url).substr(begin, slash - begin));
     path = url.substr(slash, std::min(url.find_first_of("?#", slash), url.size()) - slash);
   }
 };
@@ -84,14 +84,14 @@ std::vector<Field> fields_of(const Json& array) {
 /// The credentials of all requests, so that an answer that repeats one is masked, whoever asked.
 void add_credentials(const Json& request, KeyMask& mask) {
   for (const Field& field : fields_of(member(request, "headers"))) {
-    const std::string name = lower_ascii(field.name);
+    const std::string name = text::lower_ascii(field.name);
     // A cookie holds many values, which may be any words; it is not in the script.
-    if (!is_sensitive_header(name) || name.find("cookie") != std::string::npos) continue;
+    if (!secrets::is_sensitive_header(name) || name.find("cookie") != std::string::npos) continue;
     const std::size_t space = field.value.find(' ');
     mask.add(space == std::string::npos ? field.value : std::string_view(field.value).substr(space + 1));
   }
   for (const Field& field : fields_of(member(request, "queryString"))) {
-    const std::string name = lower_ascii(field.name);
+    const std::string name = text::lower_ascii(field.name);
     if (name == "key" || name == "api_key" || name == "api-key" || name == "access_token" || name == "token")
       mask.add(field.value);
   }
@@ -100,7 +100,7 @@ void add_credentials(const Json& request, KeyMask& mask) {
 /// The bytes of a text that may be base64.
 std::string bytes_of(const Json& content) {
   std::string text = text_of(content, "text");
-  const std::string encoding = lower_ascii(text_of(content, "encoding"));
+  const std::string encoding = text::lower_ascii(text_of(content, "encoding"));
   if (encoding.empty()) return text;
   const auto bytes = encoding == "base64" ? from_base64(text) : std::nullopt;
   if (!bytes) throw ImportError("its content says that its encoding is \"" + encoding + "\", and it is not base64");
@@ -263,7 +263,7 @@ class HarImport {
     if (is_served_already(entry.method, path)) throw ImportError("the gateway answers this itself");
     if (entry.method != "GET" && entry.method != "POST") throw ImportError("only GET and POST become operations");
     Recording recording = recording_of(entry);
-    const std::string type = lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
+    const std::string type = text::lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
     if (type.find("json") == std::string::npos) throw ImportError("its answer is not JSON");
     const bool is_known = std::any_of(operations_.begin(), operations_.end(), [&](const Json& known) {
       return known["method"] == entry.method && known["path"] == path;

@@ -6,12 +6,13 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include "messages.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -25,8 +26,9 @@ std::runtime_error unusable(const std::string& path, const std::string& why) {
 
 }  // namespace
 
-JournalFile::JournalFile(std::string path)
+JournalFile::JournalFile(std::string path, std::function<void(std::string)> say)
     : path_(std::move(path)),
+      say_(std::move(say)),
       // To read, for the last byte. Not blocking: a pipe without a reader is refused, and not waited for.
       file_(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
   if (file_ < 0)
@@ -68,8 +70,7 @@ void JournalFile::write(const std::string& line) {
 
 void JournalFile::say_once(const std::string& reason) {
   if (std::exchange(said_, true)) return;
-  std::fprintf(stderr, "mock-gateway: --journal: cannot write %s: %s; exchanges are missing there\n", path_.c_str(),
-               reason.c_str());
+  say_(complaint("--journal: cannot write " + path_ + ": " + reason + "; exchanges are missing there"));
 }
 
 }  // namespace endpoint

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <iostream>
 #include <utility>
 
 #include "messages.hpp"
@@ -18,10 +19,15 @@ void write_line(TimePoint moment, const std::string& text) {
   const std::time_t time = seconds.count();
   std::tm utc{};
   gmtime_r(&time, &utc);
-  char stamp[32];
-  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+  char stamp[48];
+  const std::size_t length = std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch - seconds);
-  std::fprintf(stderr, "%s.%03dZ %s\n", stamp, static_cast<int>(milliseconds.count()), text.c_str());
+  std::snprintf(stamp + length, sizeof stamp - length, ".%03dZ ", static_cast<int>(milliseconds.count()));
+  std::cerr << stamp + text + "\n";  // in one piece, as lines of other threads are
+}
+
+void write_lost(TimePoint moment, std::size_t lines) {
+  write_line(moment, std::to_string(lines) + " lines were left out: stderr was not read");
 }
 
 Colour colour_of(int status) {
@@ -31,38 +37,87 @@ Colour colour_of(int status) {
 
 }  // namespace
 
-Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal)
-    : chosen_(std::move(chosen)), quiet_(quiet) {
-  if (!journal.empty()) journal_.emplace(journal);
-  writer_ = std::thread([this] { write(); });
+Worker::Worker() : thread_([this] { work(); }) {}
+
+bool Worker::offer(Job job) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (jobs_.size() >= most_jobs) return false;
+    jobs_.push_back(std::move(job));
+  }
+  changed_.notify_one();
+  return true;
 }
 
-Log::~Log() { finish(); }
+void Worker::add(Job job) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    has_room_.wait(lock, [this] { return jobs_.size() < most_jobs; });
+    jobs_.push_back(std::move(job));
+  }
+  changed_.notify_one();
+}
+
+void Worker::finish() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Worker::work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ended_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    std::deque<Job> jobs;
+    jobs.swap(jobs_);
+    lock.unlock();
+    has_room_.notify_all();
+    for (const Job& job : jobs) job();
+    lock.lock();
+  }
+}
+
+Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal)
+    : chosen_(std::move(chosen)), quiet_(quiet) {
+  if (journal.empty()) return;
+  journal_.emplace(journal, [this](std::string line) { say(std::move(line)); });
+  appending_.emplace();
+}
 
 void Log::note(const Exchange& exchange) {
   ++noted_;
-  enqueue([this, exchange] {
-    ++exchanges_;
-    if (chosen_ && chosen_->befell(exchange)) struck_ = true;
-    if (journal_) journal_->append(exchange);
-    if (!quiet_) {
-      write_line(exchange.ended().value_or(exchange.received()),
-                 coloured(colour_of(exchange.status()), exchange.summary()));
-    }
+  ++exchanges_;
+  if (chosen_ && chosen_->befell(exchange)) struck_ = true;
+  // In the file nothing is left out: while the disk is slow, who notes waits.
+  if (appending_) appending_->add([this, exchange] { journal_->append(exchange); });
+  if (quiet_) return;
+  enqueue_line([exchange] {
+    write_line(exchange.ended().value_or(exchange.received()),
+               coloured(colour_of(exchange.status()), exchange.summary()));
   });
 }
 
 void Log::note(const ConnectionHit& hit) {
   ++noted_;
-  enqueue([this, hit, now = std::chrono::system_clock::now()] {
-    struck_ = true;
-    if (!quiet_)
-      write_line(now, "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
+  struck_ = true;
+  if (quiet_) return;
+  enqueue_line([hit, now = std::chrono::system_clock::now()] {
+    write_line(now, "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
   });
 }
 
+void Log::say(std::string line) {
+  enqueue_line([line = std::move(line)] { std::cerr << line + "\n"; });
+}
+
 void Log::end() {
-  finish();
+  if (appending_) appending_->finish();  // first: it may have something to say
+  lines_.finish();
+  if (lost_ > 0) write_lost(std::chrono::system_clock::now(), lost_);
   // A refused connection is refused by the system, and nothing here hears of it.
   if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
   const std::size_t count = exchanges_;
@@ -73,41 +128,12 @@ void Log::end() {
                  (chosen_->calls() > 1 ? "; it needs a connection that is used again" : ""));
 }
 
-void Log::enqueue(Entry entry) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    // While nobody reads stderr, a load test must not fill the memory.
-    if (entries_.size() >= most_entries)
-      ++lost_;
-    else
-      entries_.push_back(std::move(entry));
-  }
-  changed_.notify_one();
-}
-
-void Log::write() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return ended_ || !entries_.empty(); });
-    if (entries_.empty()) return;
-    std::deque<Entry> entries;
-    entries.swap(entries_);
-    const std::size_t lost = std::exchange(lost_, 0);
-    lock.unlock();
-    for (const Entry& entry : entries) entry();
-    if (lost > 0)
-      write_line(std::chrono::system_clock::now(), std::to_string(lost) + " lines were left out: stderr was not read");
-    lock.lock();
-  }
-}
-
-void Log::finish() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ended_ = true;
-  }
-  changed_.notify_one();
-  if (writer_.joinable()) writer_.join();
+void Log::enqueue_line(Worker::Job line) {
+  const std::lock_guard<std::mutex> lock(losing_);
+  const auto tell = [lost = lost_, now = std::chrono::system_clock::now()] { write_lost(now, lost); };
+  if (lost_ > 0 && lines_.offer(tell)) lost_ = 0;
+  // While nobody reads stderr, a load test must not fill the memory.
+  if (lost_ > 0 || !lines_.offer(std::move(line))) ++lost_;
 }
 
 }  // namespace endpoint

@@ -16,47 +16,69 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Writes what happened to stderr, and knows whether the scenario did. A thread of its own writes: a stderr that nobody
-/// reads would delay the next request of the connection.
+/// Does jobs in their order, on a thread of its own.
+class Worker {
+ public:
+  using Job = std::function<void()>;
+
+  Worker();
+  ~Worker() { finish(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Takes the job, unless too many wait already: false.
+  bool offer(Job job);
+  /// Takes the job, once not too many wait.
+  void add(Job job);
+  /// Does what is left. No job may come afterwards.
+  void finish();
+
+ private:
+  static constexpr std::size_t most_jobs = 10'000;  // as many as the journal keeps exchanges
+
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::condition_variable has_room_;
+  std::deque<Job> jobs_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+/// Writes what happened to stderr and to the file of --journal, and knows whether the scenario did. Threads of their
+/// own write: a stderr that nobody reads would delay the next request of the connection, and what comes to the file.
 class Log {
  public:
   /// `quiet`: no line per request or connection. `journal`: a file that each exchange is appended to as JSON; empty:
   /// none. Throws std::runtime_error when it cannot be written.
   Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal);
-  ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
   /// Notes an exchange that has ended. Exchanges are masked: no key can be in the line, and no control character.
   void note(const Exchange& exchange);
   void note(const ConnectionHit& hit);
+  /// Writes a line in its turn.
+  void say(std::string line);
   /// Writes what is left, and says when the scenario never struck. Nothing may be noted afterwards.
   void end();
   /// How many exchanges and struck connections were noted: 0 when no client came.
   std::size_t noted() const { return noted_; }
 
  private:
-  using Entry = std::function<void()>;
-
-  void enqueue(Entry entry);
-  void write();
-  void finish();
-
-  static constexpr std::size_t most_entries = 10'000;  // as many exchanges as the journal keeps
+  void enqueue_line(Worker::Job line);
 
   const std::optional<Scenario> chosen_;
   const bool quiet_;
   std::atomic<std::size_t> noted_{0};
-  // The writer's, until it has finished.
+  std::atomic<std::size_t> exchanges_{0};
+  std::atomic<bool> struck_{false};
+  std::mutex losing_;
+  std::size_t lost_ = 0;  // lines
+  Worker lines_;
   std::optional<JournalFile> journal_;
-  bool struck_ = false;
-  std::size_t exchanges_ = 0;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Entry> entries_;
-  std::size_t lost_ = 0;
-  bool ended_ = false;
-  std::thread writer_;
+  std::optional<Worker> appending_;  // last: it ends before what it uses
 };
 
 }  // namespace endpoint

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "control/openapi.hpp"
 #include "flags.hpp"
 #include "import.hpp"
 #include "library.hpp"
@@ -37,11 +38,13 @@ class CommandLine {
   std::vector<std::string> scripts_;
   std::string format_ = "text";
   std::string recording_;
+  bool routes_ = false;
 
   CLI::App app_{"A local test double of an OpenAI-compatible model gateway.", "mock-gateway"};
   CLI::App* run_;
   CLI::App* validate_;
   CLI::App* schema_;
+  CLI::App* openapi_;
   CLI::App* import_;
   CLI::App* scenarios_;
 };
@@ -64,6 +67,8 @@ CommandLine::CommandLine() {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json"}));
   schema_ = app_.add_subcommand("schema", "print the JSON Schema of scripts");
+  openapi_ = app_.add_subcommand("openapi", "print the OpenAPI document of the control API");
+  openapi_->add_flag("--routes", routes_, "a line for each route that the program has")->group("");  // for its tests
   import_ =
       app_.add_subcommand("import", "print the script that repeats a recording: the output of curl -i, a HAR file");
   import_->add_option("FILE", recording_, "the recording")->required();
@@ -115,6 +120,11 @@ int CommandLine::chosen() {
   if (list_scenarios_ || scenarios_->parsed()) return list_scenarios(json_);
   if (schema_->parsed()) {
     std::cout << script_schema().dump(2) << std::endl;
+    return 0;
+  }
+  if (openapi_->parsed()) {
+    if (!routes_) std::cout << openapi_document().dump(2) << std::endl;
+    if (routes_) std::cout << route_lines();
     return 0;
   }
   return serve(flags_);

@@ -23,8 +23,16 @@ std::string without_prefix(std::string message);
 /// in ASCII.
 std::string printable(const std::string& text);
 
-/// One line on stderr, "mock-gateway: …". Line ends inside the text become spaces.
+/// A line "mock-gateway: …", without its end. Line ends inside the text become spaces.
+std::string complaint(std::string text);
+/// The same on stderr.
 void complain(std::string text);
+
+/// Takes over what std::cerr writes, so that the end of the program need not wait for a pipe that nobody reads. To be
+/// called before the first thread starts.
+void take_over_stderr();
+/// From now on nobody waits longer for stderr than a second in which nothing of it is read; the rest is left out.
+void give_stderr_up();
 
 enum class Colour { none, red, green, yellow };
 

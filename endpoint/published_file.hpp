@@ -23,7 +23,7 @@ class PublishedFile {
   PublishedFile(const PublishedFile&) = delete;
   PublishedFile& operator=(const PublishedFile&) = delete;
 
-  /// By renaming a draft, so that whoever waits for the file never reads half of it.
+  /// Writes by renaming a draft, so that whoever waits for the file never reads half of it.
   void write(const std::string& text);
 
  private:

@@ -1,8 +1,7 @@
 #include "recorded_keys.hpp"
 
-#include <algorithm>  // any_of, fill, find, max, min
+#include <algorithm>  // fill, find, max, min
 #include <cstddef>
-#include <iterator>  // begin, end
 
 namespace importing {
 namespace {
@@ -88,24 +87,8 @@ Joined join(std::string_view body, std::string_view field) {
 
 }  // namespace
 
-std::string lower_ascii(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
-
-bool is_sensitive_header(std::string_view name) {
-  const std::string lower = lower_ascii(name);
-  const std::string_view ends[] = {"authorization", "cookie", "cookie2", "api-key", "auth-token", "security-token"};
-  return std::any_of(std::begin(ends), std::end(ends), [&lower](std::string_view end) {
-    return lower.size() >= end.size() && lower.compare(lower.size() - end.size(), end.size(), end) == 0;
-  });
-}
-
 void KeyMask::add(std::string_view credential) {
-  const bool looks_like_key = credential.size() > 3 && credential.substr(0, 3) == "sk-";
-  if (!looks_like_key && credential.size() < shortest_secret) return;
+  if (!secrets::looks_like_key(credential) && credential.size() < shortest_secret) return;
   if (std::find(credentials_.begin(), credentials_.end(), credential) == credentials_.end())
     credentials_.emplace_back(credential);
 }

@@ -5,6 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text.hpp"
+#include "keys/secrets.hpp"
+
 namespace importing {
 
 /// Puts asterisks in the place of keys, one for each byte, so that every length and every place stays what was
@@ -31,10 +34,7 @@ class KeyMask {
   std::vector<std::string> credentials_;
 };
 
-/// Whether a header of this name carries a credential by its nature.
-bool is_sensitive_header(std::string_view name);
-
-/// ASCII letters in lower case; all other bytes as they are.
-std::string lower_ascii(std::string_view text);
+namespace secrets = mock_gateway::detail::secrets;
+namespace text = mock_gateway::detail::text;
 
 }  // namespace importing

@@ -19,20 +19,6 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::size_t count = std::min<std::size_t>(bytes.size() - at, 3);
-    std::size_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      group = group * 256 + (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0);
-    for (std::size_t i = 0; i < 4; ++i) text += i <= count ? digits[group >> (18 - 6 * i) & 63] : '=';
-  }
-  return text;
-}
-
 /// How deep arrays and objects are within each other, of a text that is JSON.
 std::size_t levels(std::string_view json) {
   std::size_t open = 0;
@@ -83,10 +69,10 @@ Json chunk(std::string_view event) {
       return element;
     }
   }
-  if (is_utf8(event))
+  if (text::is_valid_utf8(event))
     element["raw_bytes"] = std::string(event);
   else
-    element["raw_base64"] = base64(event);
+    element["raw_base64"] = text::base64(event);
   return element;
 }
 
@@ -126,8 +112,8 @@ bool is_left_out(std::string_view name) {
                                            "te",         "trailer",        "transfer-encoding", "upgrade",
                                            "date",       "content-length", "content-type",      "content-encoding",
                                            "alt-svc"};
-  const std::string lower = lower_ascii(name);
-  return std::find(std::begin(names), std::end(names), lower) != std::end(names) || is_sensitive_header(name);
+  const std::string lower = text::lower_ascii(name);
+  return std::find(std::begin(names), std::end(names), lower) != std::end(names) || secrets::is_sensitive_header(name);
 }
 
 bool is_header_name(std::string_view name) {
@@ -142,14 +128,15 @@ Json header_object(const std::vector<Field>& fields, Notes& notes) {
   for (const Field& field : fields) {
     // HTTP/2 has its status among the fields, as ":status".
     if (is_left_out(field.name) || !is_header_name(field.name)) continue;
-    if (!is_utf8(field.value) || field.value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+    if (!text::is_valid_utf8(field.value) ||
+        field.value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
       notes.lines.push_back("header " + field.name +
                             " is left out, since its value is not UTF-8 or has a control character");
       continue;
     }
     std::string name = field.name;
     for (const auto& member : object.items())
-      if (lower_ascii(member.key()) == lower_ascii(name)) name = member.key();
+      if (text::lower_ascii(member.key()) == text::lower_ascii(name)) name = member.key();
     Json& value = object[name];
     if (value.is_null()) {
       value = field.value;
@@ -166,10 +153,10 @@ void add_body(Json& reply, const std::string& body) {
   Json value = json_if_compact(body);
   if (!value.is_discarded())
     reply["json"] = std::move(value);
-  else if (is_utf8(body))
+  else if (text::is_valid_utf8(body))
     reply["body"] = body;
   else
-    reply["base64"] = base64(body);
+    reply["base64"] = text::base64(body);
 }
 
 /// Checks what was recorded, and masks the keys in it. What saves a body usually decompresses it and keeps the field
@@ -184,17 +171,18 @@ void prepare(Recording& recording, const KeyMask& mask, Notes& notes) {
     throw ImportError("a reply of status " + std::to_string(status) +
                       " has no body (RFC 9110, 6.4.1), but a body stands after its head; remove it");
   }
-  const std::string coding = lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity"));
+  const std::string coding = text::lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity"));
   const bool has_gzip_mark = starts_with(recording.body, "\x1F\x8B");
   const bool is_gzip = coding == "gzip" || coding == "x-gzip";
-  if (has_gzip_mark || (coding != "identity" && !is_gzip && !is_utf8(recording.body))) {
+  if (has_gzip_mark || (coding != "identity" && !is_gzip && !text::is_valid_utf8(recording.body))) {
     throw ImportError("its body is compressed (Content-Encoding: " + (has_gzip_mark ? "gzip" : coding) +
                       "), so that keys in it cannot be found and masked; record it again with curl --compressed");
   }
   notes.keys += mask.mask_body(recording.body);
   for (std::vector<Field>* const fields : {&recording.headers, &recording.early_hints})
     for (Field& field : *fields)
-      if (!is_left_out(field.name) || lower_ascii(field.name) == "content-type") notes.keys += mask.mask(field.value);
+      if (!is_left_out(field.name) || text::lower_ascii(field.name) == "content-type")
+        notes.keys += mask.mask(field.value);
 }
 
 void add_whole(Json& reply, const Recording& recording) {
@@ -213,36 +201,12 @@ void add_headers(Json& reply, const char* key, const std::vector<Field>& fields,
 }  // namespace
 
 std::optional<std::string> find_field(const std::vector<Field>& fields, std::string_view name) {
-  const std::string wanted = lower_ascii(name);
+  const std::string wanted = text::lower_ascii(name);
   const auto found = std::find_if(fields.begin(), fields.end(), [&wanted](const Field& field) {
-    return lower_ascii(field.name) == wanted && is_utf8(field.value) &&
+    return text::lower_ascii(field.name) == wanted && text::is_valid_utf8(field.value) &&
            field.value.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos;
   });
   return found == fields.end() ? std::nullopt : std::optional<std::string>(found->value);
-}
-
-std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
-  if (offset >= text.size()) return 0;
-  const auto byte = [text, offset](std::size_t i) { return static_cast<unsigned char>(text[offset + i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return code_point = first, 1;
-  const std::size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-  if (length == 0 || text.size() - offset < length) return 0;
-  code_point = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-    code_point = code_point * 64 + (byte(i) & 0x3FU);
-  }
-  const bool is_overlong = code_point < (length == 3 ? 0x800U : length == 4 ? 0x10000U : 0x80U);
-  const bool is_surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
-  return is_overlong || is_surrogate || code_point > 0x10FFFF ? 0 : length;
-}
-
-bool is_utf8(std::string_view text) {
-  char32_t code_point = 0;
-  std::size_t at = 0;
-  while (const std::size_t length = decode_utf8(text, at, code_point)) at += length;
-  return at == text.size();
 }
 
 std::optional<std::string> from_base64(std::string_view text) {
@@ -292,7 +256,7 @@ bool looks_like_stream(std::string_view body) {
 
 Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   prepare(recording, mask, notes);
-  const std::string type = lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
+  const std::string type = text::lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
   const bool is_stream = recording.status == 200 && !recording.body.empty() &&
                          (starts_with(type, "text/event-stream") || looks_like_stream(recording.body));
   Json reply = Json::object();

@@ -48,10 +48,6 @@ struct Notes {
 /// The first value of that name, in any case of its letters.
 std::optional<std::string> find_field(const std::vector<Field>& fields, std::string_view name);
 
-/// The length of the character of UTF-8 at `offset`, and its number; 0 at the end and for what is no character.
-std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
-bool is_utf8(std::string_view text);
-
 /// Nothing when it is not base64 (RFC 4648, 4). Line ends in it are left aside.
 std::optional<std::string> from_base64(std::string_view text);
 

@@ -1,12 +1,8 @@
-#include <unistd.h>
-
-#include <cstdint>
-#include <cstdio>
 #include <optional>
-#include <random>
 
 #include "command.hpp"
 #include "commands.hpp"
+#include "control_access.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
 #include "report.hpp"
@@ -14,48 +10,30 @@
 
 namespace mock_gateway {
 namespace endpoint {
-namespace {
-
-/// 128 random bits in hexadecimal digits: no other gateway has the same.
-std::string random_instance() {
-  std::random_device random;
-  std::string digits;
-  for (int i = 0; i < 4; ++i) {
-    char part[9];
-    std::snprintf(part, sizeof part, "%08x", static_cast<unsigned>(random()));
-    digits += part;
-  }
-  return digits;
-}
-
-/// What MOCK_GATEWAY_INFO names.
-std::string info_of(const Gateway& gateway) {
-  const Json info{{"instance", random_instance()},
-                  {"pid", static_cast<std::int64_t>(::getpid())},
-                  {"base_url", gateway.base_url()},
-                  {"api_key", gateway.api_key()},
-                  {"version", MOCK_GATEWAY_VERSION}};
-  return info.dump(2) + "\n";
-}
-
-}  // namespace
 
 int run(const Flags& flags, const std::vector<std::string>& command) {
+  if (flags.print == "json")
+    throw BadValue(
+        "--print json: stdout is CMD's; MOCK_GATEWAY_INFO names a file that holds the same, as --info-file does");
+  if (flags.until_eof) throw BadValue("--until-eof: stdin is CMD's; run ends when CMD does");
   const SignalsForCommand signals;
   std::optional<PublishedFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace("--port-file", flags.port_file);
+  ControlAccess control(flags);
   const std::vector<ReportTarget> targets = report_targets(flags);
   require_writable(targets);
   Serving serving(flags, 0, true);
   Gateway& gateway = serving.gateway();
-  warn_of_network(gateway);
+  warn_of_network("", gateway.host());
   if (port_file) port_file->write(std::to_string(gateway.port()) + "\n");
-  const TemporaryFile info(info_of(gateway));
+  const ControlSession session(control, serving);
+  const TemporaryFile info(control.info(gateway) + "\n");
   Command client(command, client_environment(gateway.base_url(), gateway.host(), gateway.api_key(), info.path()),
                  signals);
   raise_descriptor_limit();  // after the start: the command has the limit that the shell gave
   const int status = client.wait();
   port_file.reset();
+  control.end();
 
   Results results = serving.judge(flags, want_evidence(targets));
   results.command = client.how_it_ended();

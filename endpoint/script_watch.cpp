@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iostream>
 #include <system_error>
 #include <utility>
 
+#include "core/access.hpp"
+#include "document/loaded_document.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
@@ -54,11 +55,12 @@ std::string script_signature(const std::vector<std::string>& paths) {
 }
 
 ScriptWatch::ScriptWatch(Gateway& gateway, LoadedScript& loaded, ScriptDocument document,
-                         std::vector<std::string> paths, std::string signature)
+                         std::vector<std::string> paths, std::string signature, std::function<void(std::string)> say)
     : gateway_(gateway),
       loaded_(loaded),
       document_(std::move(document)),
       paths_(std::move(paths)),
+      say_(std::move(say)),
       served_(std::move(signature)),
       thread_([this] { watch(); }) {}
 
@@ -71,33 +73,41 @@ ScriptWatch::~ScriptWatch() {
   thread_.join();
 }
 
-std::vector<std::string> ScriptWatch::errors() const {
+ScriptState ScriptWatch::state() const {
   const std::lock_guard<std::mutex> lock(reading_);
-  return errors_;
+  return {document_.files(), errors_, problems_, document_.warnings()};
+}
+
+void ScriptWatch::mount_again(const std::vector<std::string>& sections) {
+  const std::lock_guard<std::mutex> lock(reading_);
+  detail::Access::state(loaded_)->forget(sections);
+  document_.replace(gateway_, loaded_);
 }
 
 void ScriptWatch::reload() {
   const std::lock_guard<std::mutex> lock(reading_);
   try {
     ScriptDocument document = ScriptDocument::read(paths_, loaded_);
-    for (const ScriptProblem& warning : document.warnings())
-      std::cerr << coloured(Colour::yellow, warning.to_string()) << std::endl;
+    for (const ScriptProblem& warning : document.warnings()) say_(coloured(Colour::yellow, warning.to_string()));
     document.replace(gateway_, loaded_);
     const bool restart = !document.starts_like(document_);
     document_ = std::move(document);
-    complain(broken_ ? "the scripts can be served again, and are" : "the scripts have changed and are served");
-    if (restart) complain("what \"gateway\" says takes effect at the next start");
+    say_(complaint(broken_ ? "the scripts can be served again, and are" : "the scripts have changed and are served"));
+    if (restart) say_(complaint("what \"gateway\" says takes effect at the next start"));
     broken_ = false;
+    problems_.clear();
   } catch (const ScriptError& error) {
     if (errors_.size() < most_errors) errors_.push_back(without_prefix(error.what()));
-    for (const ScriptProblem& problem : error.problems())
-      std::cerr << coloured(Colour::red, problem.to_string()) << std::endl;
-    complain("the scripts have changed and cannot be served; what was served before goes on");
+    for (const ScriptProblem& problem : error.problems()) say_(coloured(Colour::red, problem.to_string()));
+    say_(complaint("the scripts have changed and cannot be served; what was served before goes on"));
     broken_ = true;
+    problems_ = error.problems();
   } catch (const std::exception& error) {
     if (errors_.size() < most_errors) errors_.push_back(without_prefix(error.what()));
-    complain(std::string("the scripts have changed and cannot be served: ") + error.what());
+    say_(complaint(std::string("the scripts have changed and cannot be served: ") + error.what()));
     broken_ = true;
+    problems_.assign(1, ScriptProblem());
+    problems_.front().message = without_prefix(error.what());
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,21 +15,34 @@ namespace endpoint {
 /// What changes when one of the files does, or when one comes to a folder or leaves it.
 std::string script_signature(const std::vector<std::string>& paths);
 
+/// What the scripts are, and what was wrong when they changed.
+struct ScriptState {
+  std::vector<std::string> files;
+  /// What was wrong each time that changed files could not be served, the first of many.
+  std::vector<std::string> errors;
+  /// What is wrong in the files as they are now; empty when they are served.
+  std::vector<ScriptProblem> problems;
+  /// These belong to what is served, not to a file that could not be.
+  std::vector<ScriptProblem> warnings;
+};
+
 /// Puts scripts in place again whenever their files change, on a thread of its own. What cannot be served changes
-/// nothing, and is said on stderr, as is when it can be served again.
+/// nothing, and is said, as is when it can be served again.
 class ScriptWatch {
  public:
   /// All must outlive this. `paths` are what `loaded` was read from, and `signature` is theirs from before they were.
+  /// `say` is given lines for stderr, and waits for nobody who reads it.
   ScriptWatch(Gateway& gateway, LoadedScript& loaded, ScriptDocument document, std::vector<std::string> paths,
-              std::string signature);
+              std::string signature, std::function<void(std::string)> say);
   ~ScriptWatch();
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
 
   /// Reads the files now, whether they have changed or not.
   void reload();
-  /// What was wrong each time that changed files could not be served, the first of many.
-  std::vector<std::string> errors() const;
+  ScriptState state() const;
+  /// Mounts these sections of what was read last again, after they were cleared: "/stubs". See LoadedDocument::forget.
+  void mount_again(const std::vector<std::string>& sections);
 
  private:
   void watch();
@@ -37,10 +51,12 @@ class ScriptWatch {
   LoadedScript& loaded_;
   ScriptDocument document_;
   const std::vector<std::string> paths_;
+  const std::function<void(std::string)> say_;
   std::string served_;  // the signature of what is served
   bool broken_ = false;
   std::vector<std::string> errors_;
-  mutable std::mutex reading_;  // one reading at a time; keeps errors_ too
+  std::vector<ScriptProblem> problems_;
+  mutable std::mutex reading_;  // one reading at a time; keeps what it finds too
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;

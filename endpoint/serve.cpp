@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <iostream>
@@ -6,9 +7,12 @@
 #include <string_view>
 
 #include "commands.hpp"
+#include "control_access.hpp"
+#include "core/access.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
 #include "report.hpp"
+#include "serve/gateway_state.hpp"
 #include "serving.hpp"
 
 namespace mock_gateway {
@@ -23,14 +27,23 @@ std::string quoted_for_shell(const std::string& text) {
   return quoted + "'";
 }
 
-void introduce(const Gateway& gateway, const Flags& flags) {
+void introduce(const Gateway& gateway, const ControlAccess& control, const Flags& flags) {
+  warn_of_network("", gateway.host());
+  if (flags.print == "json") {
+    std::cout << control.info(gateway) << std::endl;
+    return;
+  }
   const std::string url = quoted_for_shell(gateway.base_url());
   const std::string key = gateway.api_key();
-  const std::string model = flags.models.empty() ? "mock-model" : split(flags.models.front(), '=').first;
+  const std::string& model = detail::Access::serving(gateway)->settings.models.front().id;
   const Json body{{"model", model}, {"messages", {{{"role", "user"}, {"content", "Hello"}}}}};
-  warn_of_network(gateway);
   std::cout << "base URL  " << gateway.base_url() << "\n"
-            << "API key   " << key << "\n\n"
+            << "API key   " << key << "\n";
+  // What a terminal shows is gone with it, and what a file or a CI log has is not: it never gets the token.
+  if (!control.url().empty())
+    std::cout << "console   " << (::isatty(STDOUT_FILENO) != 0 ? control.console_with_token() : control.url() + "/")
+              << "\n";
+  std::cout << "\n"
             << "export OPENAI_BASE_URL=" << url << " OPENAI_API_KEY=" << quoted_for_shell(key)
             << "\n"
             // A proxy in the environment would not reach this machine's loopback.
@@ -50,21 +63,27 @@ int serve(const Flags& flags) {
   sigaddset(&ends, SIGTERM);
   if (!flags.scripts.empty()) sigaddset(&ends, SIGHUP);  // reads the scripts again
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  take_over_stderr();
   std::signal(SIGPIPE, SIG_IGN);  // whoever read what it prints may be gone
 
   std::optional<PublishedFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace("--port-file", flags.port_file);
+  ControlAccess control(flags);
   const std::vector<ReportTarget> targets = report_targets(flags);
   require_writable(targets);
   raise_descriptor_limit();
   Serving serving(flags, default_port, flags.wants_judgement());
   if (port_file) port_file->write(std::to_string(serving.gateway().port()) + "\n");
   serving.watch_scripts(flags);
-  introduce(serving.gateway(), flags);
+  const ControlSession session(control, serving);
+  if (flags.until_eof) end_with_stdin();
+  introduce(serving.gateway(), control, flags);
 
   int signal = 0;
   while (sigwait(&ends, &signal) == 0 && signal == SIGHUP) serving.reload_scripts();
+  give_stderr_up();
   port_file.reset();  // before the port is closed, so that nobody finds there what is gone
+  control.end();
   std::optional<Results> results;
   if (flags.wants_judgement()) results = serving.judge(flags, want_evidence(targets));
   serving.stop();

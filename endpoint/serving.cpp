@@ -2,13 +2,17 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <set>
 #include <utility>
 
+#include "core/access.hpp"
+#include "document/loaded_document.hpp"
 #include "messages.hpp"
+#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -42,7 +46,8 @@ struct Sections {
   std::size_t connections = 0;
 };
 
-/// Of files that were read without a problem before. One that has vanished meanwhile counts for nothing.
+/// Counts the sections of files that were read without a problem before. A file that has vanished meanwhile counts for
+/// nothing.
 Sections sections_of(const std::vector<std::string>& files) {
   Sections sections;
   for (const std::string& path : files) {
@@ -80,17 +85,31 @@ bool is_loopback(const std::string& host) {
 }  // namespace
 
 Serving::Serving(const Flags& flags, int default_port, bool judged)
-    : signature_(script_signature(flags.scripts)),
+    : flags_(flags),
+      signature_(script_signature(flags.scripts)),
       document_(document_from(flags)),
       chosen_(scenario_from(flags)),
       log_(chosen_, flags.quiet, flags.journal) {
   gateway_.emplace(start_options(flags, default_port, judged));
-  force_failures(*gateway_, flags);
-  // Stubs of scripts come before these, which answer what no script does.
-  if (flags.reply) gateway_->chat(SourceLocation{}).named("--reply").reply(text(*flags.reply));
-  if (chosen_) chosen_->mount(*gateway_);
+  forced_ = forced_failures(*gateway_, flags);
+  force_failures_of_flags();
+  mount_stubs_of_flags();
   if (document_) script_ = document_->mount(*gateway_);
   tell_what_it_serves(flags);
+}
+
+void Serving::mount_stubs_of_flags() {
+  if (flags_.reply) gateway_->chat(SourceLocation{}).named("--reply").reply(text(*flags_.reply));
+  if (chosen_) chosen_->mount(*gateway_);
+}
+
+void Serving::force_failures_of_flags() {
+  for (const ForcedFailure& forced : forced_) {
+    if (forced.times)
+      gateway_->fail_next(forced.failure, *forced.times, forced.scope);
+    else
+      gateway_->fail_always(forced.failure, forced.scope);
+  }
 }
 
 Options Serving::start_options(const Flags& flags, int default_port, bool judged) {
@@ -127,16 +146,49 @@ void Serving::tell_what_it_serves(const Flags& flags) const {
 }
 
 void Serving::watch_scripts(const Flags& flags) {
-  if (script_ && !flags.no_reload) watch_.emplace(*gateway_, *script_, *document_, flags.scripts, signature_);
+  if (script_ && !flags.no_reload)
+    watch_.emplace(*gateway_, *script_, *document_, flags.scripts, signature_,
+                   [this](std::string line) { log_.say(std::move(line)); });
 }
 
 void Serving::reload_scripts() {
   if (watch_) watch_->reload();
 }
 
+ScriptState Serving::script_state() const {
+  if (watch_) return watch_->state();
+  return document_ ? ScriptState{document_->files(), {}, {}, document_->warnings()} : ScriptState();
+}
+
+void Serving::reset(const std::vector<std::string>& what) {
+  const std::lock_guard<std::mutex> one_at_a_time(resetting_);
+  const auto has = [&what](const char* part) { return std::find(what.begin(), what.end(), part) != what.end(); };
+  detail::GatewayState& state = *detail::Access::serving(*gateway_);
+  if (has("stubs") || has("states")) state.script->reset(has("stubs"), has("states"));
+  if (has("failures")) state.failures.clear();
+  if (has("chaos")) state.chaos->reset();
+  if (has("connections")) state.connection_faults->clear();
+  if (has("journal")) {
+    state.journal->clear();
+    state.journal->forget_problems();
+    state.occurrences.reset();
+  }
+  if (has("stubs")) mount_stubs_of_flags();
+  if (has("failures")) force_failures_of_flags();
+  std::vector<std::string> sections;
+  for (const std::string& part : what) sections.push_back("/" + part);
+  if (watch_) {
+    watch_->mount_again(sections);
+  } else if (script_) {
+    detail::Access::state(*script_)->forget(sections);
+    document_->replace(*gateway_, *script_);
+  }
+  if (has("connections")) gateway_->accept_connections();  // last, since another program may have taken the port
+}
+
 Results Serving::judge(const Flags& flags, bool evidence) {
   Results results;
-  if (watch_) results.reload_errors = watch_->errors();
+  if (watch_) results.reload_errors = watch_->state().errors;
   watch_.reset();
   results.fail_on = fail_on_from(flags);
   results.left_out = flags.without_findings;
@@ -167,9 +219,9 @@ void Serving::stop() {
   log_.end();
 }
 
-void warn_of_network(const Gateway& gateway) {
-  if (is_loopback(gateway.host())) return;
-  complain("warning: listening on " + gateway.host() + ", reachable from the network");
+void warn_of_network(const std::string& what, const std::string& host) {
+  if (is_loopback(host)) return;
+  complain("warning: " + what + (what.empty() ? "" : " is ") + "listening on " + host + ", reachable from the network");
 }
 
 void raise_descriptor_limit() {

@@ -33,7 +33,8 @@ Json json_of(const ScriptProblem& problem) {
           {"column", problem.column},
           {"pointer", problem.pointer},
           {"message", problem.message},
-          {"source", problem.source}};
+          {"source", problem.source},
+          {"source_column", problem.source_column}};
 }
 
 }  // namespace

@@ -25,4 +25,5 @@ print(" ".join(["all"] if whole or not named else named))
 fi
 # shellcheck disable=SC2086
 cmake --build --preset dev ${targets:+--target $targets}
-ctest --preset dev -j "$(nproc)" "$@"
+# Many tests wait most of their time.
+ctest --preset dev -j $((2 * $(nproc))) "$@"

@@ -22,7 +22,7 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
   out += std::to_string(value);
 }
 
-/// From the opening brace to the model.
+/// Appends what stands from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
 /// How some services tell one configuration of a model from another.
 void append_system_fingerprint(std::string& out, const Completion& completion);

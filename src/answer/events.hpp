@@ -19,7 +19,7 @@ struct StreamEvent {
   std::string data;
   /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
   bool token = false;
-  /// Of such a delta: how many tokens it holds, each counted as `whole_token`.
+  /// How many tokens such a delta holds, each counted as `whole_token`.
   std::uint64_t share = whole_token;
   /// Whether the bytes are sent as they are, without the framing of an event.
   bool raw = false;

@@ -76,10 +76,10 @@ class Tokens {
   /// Splits the arguments of a tool call. Compact JSON has hardly any white space, so that without a given tokenizer
   /// its tokens are runs of letters or of punctuation, of at most 12 bytes.
   TokenizedText split_arguments(std::string json) const;
-  /// As many as split gives, in most cases without splitting.
+  /// How many tokens split gives; in most cases it counts without splitting.
   std::size_t count(std::string_view text) const;
-  /// Of a request: the tokens of every message's text, name, tool calls, and of the tools' JSON, and 3 per message
-  /// for its frame.
+  /// The tokens of a request: those of every message's text, name and tool calls, and of the tools' JSON, and 3 per
+  /// message for its frame.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:

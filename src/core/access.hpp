@@ -8,7 +8,7 @@
 namespace mock_gateway {
 namespace detail {
 
-/// From a public handle or value to what it holds, which users do not see.
+/// Gives what a public handle or value holds, which users do not see.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {

@@ -122,11 +122,11 @@ class ManualClockState final : public ClockState {
     settle_locked(timeline);
   }
 
-  void advance(Duration step) {
+  std::vector<ManualClock::PendingWait> advance(Duration step) {
     if (step < Duration{0})
       throw GatewayError("ManualClock::advance: time does not go backwards; give a positive step");
     std::unique_lock<std::mutex> lock(mutex_);
-    run_until(lock, later(now_, step));
+    return run_until(lock, later(now_, step));
   }
 
   Duration advance_to_next_event() {
@@ -219,7 +219,10 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  void run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+  /// Returns what fired, the first of many.
+  std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+    constexpr std::size_t most_told = 1000;
+    std::vector<ManualClock::PendingWait> fired;
     // A function of the test may advance on the thread of an exchange, which comes to rest only after that. Of two that
     // do, none waits for the other.
     const bool on_running = running_on(std::this_thread::get_id()) != running_.end();
@@ -234,6 +237,7 @@ class ManualClockState final : public ClockState {
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
         Entry entry = std::move(pending_.begin()->second);
+        if (fired.size() < most_told) fired.push_back({entry.name, pending_.begin()->first.first});
         pending_.erase(pending_.begin());
         if (entry.sleeper) {
           entry.sleeper->fired = true;
@@ -256,6 +260,7 @@ class ManualClockState final : public ClockState {
     if (on_running) --advancing_;
     now_ = std::max(now_, target);
     changed_.notify_all();
+    return fired;
   }
 
   mutable std::mutex mutex_;
@@ -293,6 +298,8 @@ std::string printed_seconds(long double seconds) {
 }
 
 bool is_manual(const Clock& clock) { return Access::state(clock)->wakes(); }
+
+bool is_instant(const Clock& clock) { return Access::state(clock)->is_instant(); }
 
 ExpiredSleeps expired_sleeps(const Clock& clock) { return Access::state(clock)->expired_sleeps(); }
 
@@ -335,6 +342,7 @@ class GateState {
   void arrive(GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++arrived_;
+    wait.round_ = round_;
     changed_.notify_all();
     if (open_ || permits_ > 0) {
       wait.released_ = true;
@@ -364,8 +372,9 @@ class GateState {
     return wait.released_;
   }
 
-  void note_delivered() {
+  void note_delivered(const GateWait& wait) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (wait.round_ != round_) return;
     ++delivered_;
     changed_.notify_all();
   }
@@ -391,10 +400,26 @@ class GateState {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       open_ = true;
-      for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
-      held_.clear();
+      wakes = let_all_go();
     }
     for (const auto& wake : wakes) wake->wake();
+  }
+
+  void reset() {
+    std::vector<std::shared_ptr<Wake>> wakes;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++round_;
+      open_ = false;
+      permits_ = arrived_ = delivered_ = 0;
+      wakes = let_all_go();
+    }
+    for (const auto& wake : wakes) wake->wake();
+  }
+
+  GateCounts counts() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return {arrived_, held_.size(), open_};
   }
 
   Wait wait_until_reached(std::size_t count, Duration timeout) {
@@ -420,9 +445,17 @@ class GateState {
     return wait.wake_;
   }
 
+  std::vector<std::shared_ptr<Wake>> let_all_go() {
+    std::vector<std::shared_ptr<Wake>> wakes;
+    for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
+    held_.clear();
+    return wakes;
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   Duration guard_;
+  std::uint64_t round_ = 0;  // how often it was reset
   std::size_t arrived_ = 0;
   std::size_t delivered_ = 0;
   std::size_t permits_ = 0;
@@ -443,7 +476,7 @@ GateWait::~GateWait() { gate_->leave(*this); }
 bool GateWait::over() {
   if (delivered_ && delivered_()) {
     delivered_ = nullptr;
-    gate_->note_delivered();
+    gate_->note_delivered(*this);
   }
   return gate_->over(*this);
 }
@@ -461,8 +494,18 @@ std::optional<Duration> GateWait::look_again_in() {
 
 void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }
 
+void reset(const Gate& gate) { Access::state(gate)->reset(); }
+
+GateCounts counts(const Gate& gate) { return Access::state(gate)->counts(); }
+
 /// The state behind a handle of ManualClock.
-ManualClockState& manual(const ManualClock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
+ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
+
+std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
+
+std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step) {
+  return manual(clock).advance(step);
+}
 
 }  // namespace detail
 

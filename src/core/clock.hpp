@@ -23,6 +23,7 @@ class GateState;
 /// journal's times. A handle: copies share one clock. Transport timeouts are always real.
 class Clock {
  public:
+  /// The moment that it shows: time since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -57,12 +58,14 @@ class ManualClock : public Clock {
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
+    /// The moment at which its wait is over.
     TimePoint deadline;
   };
 
   /// 2024-01-01T00:00:00Z, so that `created` and HTTP dates can be compared literally.
   static constexpr TimePoint default_start{std::chrono::seconds{1704067200}};
 
+  /// Shows `start` until it is moved. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
   /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
@@ -92,7 +95,7 @@ class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
 
-  /// Waits in real time until `count` exchanges in all have reached the gate.
+  /// Waits in real time until `count` exchanges in all, one unless given, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
   /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have

@@ -279,9 +279,10 @@ class Reader {
   }
 
   [[noreturn]] void fail(std::size_t offset, const std::string& reason) const {
-    if (offset < text_.size() || offset == whole_.size()) throw JsonError(text::position_in(whole_, offset), reason);
+    if (offset < text_.size() || offset == whole_.size())
+      throw JsonError(offset, text::position_in(whole_, offset), reason);
     const std::size_t wrong = offset + text::incomplete_utf8_prefix(whole_.substr(offset));
-    throw JsonError(text::position_in(whole_, wrong), "a byte that is not UTF-8");
+    throw JsonError(wrong, text::position_in(whole_, wrong), "a byte that is not UTF-8");
   }
 
   [[noreturn]] void fail_expected(std::string_view expected) const {
@@ -309,11 +310,12 @@ class Reader {
 
 }  // namespace json_reading
 
-JsonError::JsonError(text::Position where, const std::string& why)
-    : std::runtime_error("invalid JSON at line " + std::to_string(where.line) + ", column " +
-                         std::to_string(where.column) + ": " + why),
-      position(where),
-      reason(why) {}
+JsonError::JsonError(std::size_t its_offset, text::Position its_position, const std::string& its_reason)
+    : std::runtime_error("invalid JSON at line " + std::to_string(its_position.line) + ", column " +
+                         std::to_string(its_position.column) + ": " + its_reason),
+      offset(its_offset),
+      position(its_position),
+      reason(its_reason) {}
 
 Json read_json(std::string_view text, const JsonReadOptions& options) {
   return json_reading::Reader(text, options).read();

@@ -17,7 +17,9 @@ namespace detail {
 /// A text that is not JSON, or nests too deep. what() is "invalid JSON at line 1, column 2: " and the reason. The
 /// reason quotes at most one character of the text, so that no secret in it gets into a log.
 struct JsonError : std::runtime_error {
-  JsonError(text::Position position, const std::string& reason);
+  JsonError(std::size_t offset, text::Position position, const std::string& reason);
+  /// The byte of the text that is wrong.
+  std::size_t offset;
   text::Position position;
   /// "expected ',' or '}', got a string".
   std::string reason;

@@ -9,12 +9,12 @@
 namespace mock_gateway {
 namespace detail {
 
-/// As checks print it: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
+/// What checks print: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
 /// least.
 std::string printed(Duration duration);
 /// "2024-01-01T00:00:00Z", with as many decimals as the moment has.
 std::string printed(TimePoint moment);
-/// For what a Duration cannot hold.
+/// The same for a time that a Duration cannot hold.
 std::string printed_seconds(long double seconds);
 
 /// The same for a duration of any unit.

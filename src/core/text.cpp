@@ -42,6 +42,7 @@ std::string decimal(std::int64_t count, std::int64_t unit) {
 }
 
 std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
   if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
   return Json(value).dump();
@@ -308,6 +309,23 @@ std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string encoded;
+  encoded.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto byte = [bytes](std::size_t place) {
+      return place < bytes.size() ? std::uint32_t{static_cast<unsigned char>(bytes[place])} : 0u;
+    };
+    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+    for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
+    // What stands for bytes beyond the end is padding.
+    for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
+      encoded[encoded.size() - (missing - bytes.size())] = '=';
+  }
+  return encoded;
 }
 
 std::optional<std::string> percent_decode(std::string_view text) {

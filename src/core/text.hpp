@@ -86,7 +86,7 @@ int hex_byte(std::string_view text, std::size_t offset);
 std::string decimal(std::int64_t count, std::int64_t unit);
 
 /// As short as it can be while it still reads back as the same number, in any locale: "0.1", "3", "1e+300",
-/// "-infinity".
+/// "-infinity"; "NaN" for what is no number.
 std::string number(double value);
 
 /// The number that 1 to 9 decimal digits write; nothing for any other text.
@@ -109,6 +109,9 @@ std::string_view trim(std::string_view text);
 /// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty when an escape is not two hexadecimal digits. The result may
 /// hold any bytes.
 std::optional<std::string> percent_decode(std::string_view text);
+
+/// RFC 4648, 4, padded.
+std::string base64(std::string_view bytes);
 
 /// "0.5 s": whole milliseconds, rounded down; a negative duration as 0.
 std::string seconds(std::chrono::nanoseconds duration);

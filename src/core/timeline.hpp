@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "clock.hpp"
 
@@ -47,7 +49,7 @@ class Timeline {
   /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
   /// since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// To be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
+  /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
   /// Whether a wait for a moment takes no time.
   bool is_instant() const;
@@ -118,8 +120,12 @@ class GateWait final : public Pending {
   std::function<bool()> delivered_;  // null once it was
   bool released_ = false;            // guarded by the gate's mutex
   bool guard_expired_ = false;
+  std::uint64_t round_ = 0;  // of the gate when this came to it; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
+
+/// Makes a gate as it was made: closed, and nobody has come to it. Whom it holds may pass.
+void reset(const Gate& gate);
 
 /// Notes that an exchange comes to a gate that does not hold it: it takes no permit, and what it has delivered is not
 /// counted.
@@ -138,6 +144,20 @@ ExpiredSleeps expired_sleeps(const Clock& clock);
 TimePoint later(TimePoint time, Duration step);
 /// Whether time moves on it only when the test moves it.
 bool is_manual(const Clock& clock);
+/// Whether no scripted wait takes any time on it.
+bool is_instant(const Clock& clock);
+/// What a manual clock can do, for a handle that does not say that it is one; for no other clock.
+std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
+/// As ManualClock::advance. Returns what fired, in order, the first thousand.
+std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step);
+
+/// Who came to a gate.
+struct GateCounts {
+  std::size_t reached = 0;
+  std::size_t waiting = 0;
+  bool open = false;
+};
+GateCounts counts(const Gate& gate);
 /// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
 Duration bounded(Duration limit);
 

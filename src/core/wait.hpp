@@ -12,9 +12,11 @@ namespace mock_gateway {
 /// failed REQUIRE(wait) says what was missing.
 class [[nodiscard]] Wait {
  public:
+  /// For the library.
   static Wait fulfilled(std::string what) { return Wait{true, std::move(what)}; }
   static Wait timed_out(std::string what) { return Wait{false, std::move(what)}; }
 
+  /// Whether what was waited for came true in time.
   explicit operator bool() const { return fulfilled_; }
   /// What was waited for, and how far it had come when the wait ended.
   const std::string& message() const { return message_; }

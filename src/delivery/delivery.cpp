@@ -93,7 +93,6 @@ Delivery::Result Delivery::whole(std::string_view head, std::string_view body, s
     if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
     send_head(head);
     strike(Trigger::Kind::after_headers, 0);
-    announce_last_bytes();
     send_body(body, 0);
     if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
     sent_.tokens = token_count;
@@ -125,6 +124,7 @@ Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bo
 
 void Delivery::send_head(std::string_view head) {
   if (progress_.trace) progress_.trace->head = head.size();
+  if (progress_.times) progress_.times->begin(head.size());
   send(head);
 }
 
@@ -225,6 +225,7 @@ void Delivery::send_between(std::string_view bytes) {
 void Delivery::end_body() {
   if (plan_.sse.open_after_done()) {
     flush();
+    await_done();
     const std::string place = sent_.done ? "after [DONE]" : "at the end";
     wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
     outlet_.end(Outlet::Ending::close);
@@ -252,6 +253,8 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
     strike(cut.fault);
     inside_event_ = false;
   }
+  // A body without events ends the answer, but not before what happens inside of it.
+  if (!framing_) announce_last_bytes();
   send_up_to(bytes.size(), 0);
 }
 
@@ -354,6 +357,14 @@ void Delivery::publish() {
   while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
   if (published_ == before) return;
   const Sent& sent = marks_[published_ - 1].sent;
+  if (progress_.times && framing_) {
+    const TimePoint now = timeline_.now();
+    for (std::size_t index = before; index < published_; ++index) {
+      const Mark& mark = marks_[index];
+      progress_.times->add(mark.sent.tokens > timed_tokens_, now, mark.bytes);
+      timed_tokens_ = mark.sent.tokens;
+    }
+  }
   progress_.events.store(sent.events, std::memory_order_relaxed);
   progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
   if (sent.done && !progress_.done) {
@@ -368,6 +379,13 @@ void Delivery::publish() {
 void Delivery::announce_last_bytes() const {
   outlet_.last_bytes_follow();
   if (before_last_bytes_) before_last_bytes_();
+}
+
+void Delivery::await_done() {
+  if (!progress_.done || outlet_.has_left()) return;
+  progress_.done_at = std::chrono::steady_clock::time_point::max();
+  if (!outlet_.drain()) throw Ended{Result::broken_off};
+  progress_.done_at = std::chrono::steady_clock::now();
 }
 
 void Delivery::strike(Trigger::Kind kind, std::size_t count) {
@@ -400,6 +418,7 @@ void Delivery::mark_reached(std::size_t fault) {
 void Delivery::happen(const Fault& fault) {
   const Effect& effect = fault.effect;
   flush();
+  if (!effect.gate()) await_done();  // a gate is reached whether the client reads or not
   switch (effect.kind()) {
     case Effect::Kind::stall: return stall(fault);
     case Effect::Kind::error_event: return send_error(effect);

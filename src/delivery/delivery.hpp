@@ -122,6 +122,8 @@ class Delivery {
   /// Tells the progress of the marks that have been handed over.
   void publish();
   void announce_last_bytes() const;
+  /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
+  void await_done();
 
   // Faults.
   void strike(Trigger::Kind kind, std::size_t count);
@@ -172,6 +174,7 @@ class Delivery {
   std::size_t written_ = 0;  // bytes handed over
   std::vector<Mark> marks_;
   std::size_t published_ = 0;  // of the marks
+  std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;

@@ -42,7 +42,7 @@ class PaceSchedule {
   Random firsts_{0};
   Random gaps_{0};
   std::uint64_t drawn_ = 0;
-  // In nanoseconds; the parts of one are rounded off in due() alone, so that 30 tokens a second take a second.
+  // Nanoseconds; the parts of one are rounded off in due() alone, so that 30 tokens a second take a second.
   double first_ = 0;
   double since_first_ = 0;
   bool foreseen_ = false;

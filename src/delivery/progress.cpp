@@ -26,6 +26,17 @@ Verb verb_of(ScriptedWait::Kind kind) {
 
 }  // namespace progress
 
+void EventTimes::add(bool token, TimePoint at, std::size_t end) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (events_.size() < most) events_.push_back({token, at - received_, end - end_});
+  end_ = end;
+}
+
+std::vector<EventTimes::Event> EventTimes::all() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return events_;
+}
+
 std::string ScriptedWait::under_way() const {
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count();

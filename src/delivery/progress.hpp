@@ -32,12 +32,41 @@ struct DeliveryTrace {
   bool whole = false;
 };
 
+/// When the events of a stream were handed to the connection, the first of many.
+class EventTimes {
+ public:
+  struct Event {
+    /// It carries content.
+    bool token;
+    /// Since the request was complete, on the gateway's clock. Events of one write have one time.
+    Duration at;
+    /// Its size on the wire, with HTTP's chunks and what stands before the event.
+    std::size_t bytes;
+  };
+
+  explicit EventTimes(TimePoint received) : received_(received) {}
+
+  /// `end`: how many bytes of the answer there are up to the end of the event.
+  void add(bool token, TimePoint at, std::size_t end);
+  /// From now on the bytes of events are counted from there: the head ends there.
+  void begin(std::size_t end) { end_ = end; }
+  std::vector<Event> all() const;
+
+ private:
+  static constexpr std::size_t most = 1024;
+
+  mutable std::mutex mutex_;
+  const TimePoint received_;
+  std::vector<Event> events_;
+  std::size_t end_ = 0;
+};
+
 /// A wait that the script of a reply wants.
 struct ScriptedWait {
   enum class Kind { stall, half_close, open_stream, hold };
 
   Kind kind;
-  /// In the reply: "after token 2".
+  /// The place in the reply: "after token 2".
   std::string place;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
@@ -53,7 +82,8 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// When, in real time.
+  /// When, in real time; where the connection is then kept open, when the client's kernel has it, and the latest moment
+  /// there is until then.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
@@ -62,6 +92,8 @@ struct DeliveryProgress {
   mutable std::mutex handover;
   /// What a traced reply left behind; null for others. It is not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
+  /// Null unless somebody wants to know them.
+  std::unique_ptr<EventTimes> times;
 
   void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.

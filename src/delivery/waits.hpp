@@ -7,7 +7,7 @@
 #include "../core/timeline.hpp"
 #include "outlet.hpp"
 
-// For what a delivery waits besides the clock and gates.
+// What a delivery waits for besides the clock and gates.
 
 namespace mock_gateway {
 namespace detail {

@@ -13,27 +13,13 @@
 #include "../gateway/gateway.hpp"
 #include "../keys/keys.hpp"
 #include "../serve/gateway_state.hpp"
+#include "loaded_document.hpp"
 #include "script_files.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
 namespace mock_gateway {
 namespace detail {
-
-/// What a document has mounted.
-struct LoadedDocument {
-  std::mutex mutex = {};  // of what a replacement changes
-  std::uint64_t owner = 0;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // of its stubs
-  Script::Stubs stubs = {};
-  std::vector<std::string> stub_json = {};  // of each stub
-  std::map<std::string, Gate> gates = {};
-  std::map<std::string, std::string> sections = {};
-  std::vector<std::string> keys = {};  // names of those that it created
-  std::vector<Operation> operations = {};
-};
 
 namespace script_documents {
 
@@ -79,9 +65,7 @@ ScriptProblem unreadable_part(const Json& value, const std::string& pointer) {
   return problem;
 }
 
-/// Reads one document into a plan.
-void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
-  ScriptReader reader(source, problems, plan.gates);
+void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan) {
   const ScriptNode root{document, ""};
   if (!document.is_object() || !document.contains("mock_gateway")) {
     const std::string foreign = script_files::foreign_format(document);
@@ -100,6 +84,12 @@ void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std
       &target);
 }
 
+/// Reads one document into a plan.
+void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  ScriptReader reader(source, problems, plan.gates);
+  read_whole(reader, document, plan);
+}
+
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
   std::vector<ScriptProblem> errors;
   for (ScriptProblem& problem : problems)
@@ -115,42 +105,20 @@ std::optional<ApiKey> key_named(const Keys& keys, const std::string& name) {
   return std::nullopt;
 }
 
-void mount_keys(const ScriptPlan& plan, const Keys& keys, LoadedDocument& loaded) {
-  std::vector<std::string> names;
-  for (const ScriptedKey& wanted : plan.keys) {
-    const std::optional<ApiKey> existing = key_named(keys, wanted.name);
-    const bool its_own = std::find(loaded.keys.begin(), loaded.keys.end(), wanted.name) != loaded.keys.end();
-    names.push_back(wanted.name);
-    if (!existing) {
-      keys.create(wanted.name, wanted.options);
-      continue;
-    }
-    if (!its_own) continue;  // it is as the options made it
-    wanted.state == KeyState::disabled ? keys.disable(existing->id) : keys.enable(existing->id);
-    keys.limit_models(existing->id, wanted.models);
-    keys.limit_operations(existing->id, wanted.operations);
-    wanted.limit ? keys.limit_rate(existing->id, wanted.limit->requests, wanted.limit->window)
-                 : keys.unlimit_rate(existing->id);
-  }
-  for (const std::string& name : loaded.keys) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    if (const std::optional<ApiKey> gone = key_named(keys, name)) keys.remove(gone->id);
-  }
-  loaded.keys = std::move(names);
-}
-
 void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
   std::vector<Operation> mounted;
   for (const ScriptedOperation& one : plan.operations) {
-    operations.mount(one.method, one.path, [reply = one.reply](const ReceivedRequest&) { return reply; });
+    const auto answer = [reply = one.reply](const ReceivedRequest&) { return reply; };
+    operations.mount(one.method, one.path, answer, loaded.owner);
     mounted.push_back(operation(one.method, one.path));
   }
   for (const Operation& earlier : loaded.operations)
-    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier);
+    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier, loaded.owner);
   loaded.operations = std::move(mounted);
 }
 
-void mount_failures(const ScriptPlan& plan, GatewayState& state, const Keys& keys, std::uint64_t owner) {
+void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
+  const Keys keys(state.keys);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
     FailureScope scope = forced.scope;
@@ -182,7 +150,6 @@ std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocu
       if (earlier[index] && !earlier[index]->removed() && loaded.stub_json[index] == stub.json)
         one.kept = std::move(earlier[index]);
     }
-    if (one.kept) continue;
     one.plan = stub.plan;
     one.plan.newest_exchange = loaded.journal->newest_id();
   }
@@ -199,10 +166,10 @@ void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) 
     return (now == plan.sections.end() ? none : now->second) !=
            (before == loaded.sections.end() ? none : before->second);
   };
-  const Keys keys(state.keys);
-  if (changed("/keys")) mount_keys(plan, keys, loaded);
+  // First, since a conflict of keys must leave all as it is.
+  if (changed("/keys")) state.keys->replace(plan.keys, loaded.owner);
   if (changed("/operations")) mount_operations(plan, state.operations, loaded);
-  if (changed("/failures")) mount_failures(plan, state, keys, loaded.owner);
+  if (changed("/failures")) mount_failures(plan, state, loaded.owner);
   if (changed("/chaos")) {
     state.chaos->clear_of(loaded.owner);
     for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
@@ -224,6 +191,15 @@ GatewayState& require_serving(const Gateway& gateway) {
 }
 
 }  // namespace script_documents
+
+void LoadedDocument::forget(const std::vector<std::string>& cleared) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const std::string& section : cleared) {
+    sections.erase(section);
+    if (section == "/stubs") place = 0;
+  }
+}
+
 }  // namespace detail
 
 std::string ScriptProblem::to_string() const {
@@ -237,7 +213,7 @@ std::string ScriptProblem::to_string() const {
   // A long line, as of a file without line ends, is shown around the place.
   constexpr std::size_t width = 120;
   std::size_t offset = 0;
-  for (std::size_t characters = 1; characters < column && offset < source.size(); ++characters)
+  for (std::size_t at = source_column; at < column && offset < source.size(); ++at)
     offset += std::max<std::size_t>(detail::text::next_code_point(source, offset), 1);
   std::size_t begin = offset > width / 2 ? offset - width / 2 : 0;
   while (begin < offset && (static_cast<unsigned char>(source[begin]) & 0xc0U) == 0x80U) ++begin;
@@ -267,8 +243,9 @@ Stub LoadedScript::stub(const std::string& name) const {
   const std::lock_guard<std::mutex> lock(state_->mutex);
   std::vector<std::string> names;
   for (const auto& stub : state_->stubs) {
+    if (stub->plan().name.empty()) continue;
     if (stub->plan().name == name) return Stub(stub, state_->script, state_->journal);
-    if (!stub->plan().name.empty()) names.push_back(stub->plan().name);
+    names.push_back(stub->plan().name);
   }
   detail::script_documents::fail_without("stub", name, names);
 }
@@ -310,11 +287,13 @@ ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths,
 ScriptDocument ScriptDocument::from_json(const Json& document) {
   auto plan = std::make_shared<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
-  const ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
-  if (unreadable.message.empty())
+  ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
+  if (unreadable.message.empty()) {
     detail::script_documents::add({}, document, *plan, problems);
-  else
-    problems.push_back(unreadable);
+  } else {
+    detail::script_reading::hide_keys(unreadable.pointer);
+    problems.push_back(std::move(unreadable));
+  }
   return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
 }
 
@@ -345,8 +324,10 @@ void ScriptDocument::replace(Gateway& gateway, LoadedScript& loaded) const {
 
 bool ScriptDocument::has_options() const { return !plan_->gateways.empty(); }
 bool ScriptDocument::starts_like(const ScriptDocument& other) const { return plan_->gateways == other.plan_->gateways; }
-const std::vector<ScriptProblem>& ScriptDocument::warnings() const { return plan_->warnings; }
-const std::vector<std::string>& ScriptDocument::files() const { return plan_->files; }
+const std::vector<ScriptProblem>& ScriptDocument::warnings() const& { return plan_->warnings; }
+std::vector<ScriptProblem> ScriptDocument::warnings() && { return plan_->warnings; }
+const std::vector<std::string>& ScriptDocument::files() const& { return plan_->files; }
+std::vector<std::string> ScriptDocument::files() && { return plan_->files; }
 
 namespace detail {
 namespace script_documents {

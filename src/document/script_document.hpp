@@ -19,33 +19,39 @@ class Gate;
 
 /// What is wrong with a script document, and where.
 struct ScriptProblem {
-  /// An error, or a warning: the document can be served, but hardly does what its author means.
+  /// An error keeps the document from being served. With a warning it can be served, but hardly does what its author
+  /// means.
   Severity severity = Severity::error;
-  /// Empty for a document that came as Json.
+  /// The file as it was named; empty for a document that came as Json.
   std::string file;
-  /// Both count from 1; 0 for a document that came as Json.
+  /// Line and column count from 1; both are 0 for a document that came as Json.
   std::size_t line = 0;
   std::size_t column = 0;
   /// JSON pointer (RFC 6901) of the value.
   std::string pointer;
+  /// What is wrong, and what would be right.
   std::string message;
-  /// The line of the file, without its end.
+  /// The line of the file, without its end; of a longer one, the 500 bytes on each side of the place. Keys and the
+  /// values of "secret" and "api_key" are asterisks.
   std::string source;
+  /// The column that `source` begins with; greater than 1 where a long line is cut.
+  std::size_t source_column = 1;
 
   /// "demo.json:3:5: /stubs/0/repply: unknown key …", the line of the file, and a caret under the place.
   std::string to_string() const;
 };
 
-/// Script documents that cannot be served. what() has all problems.
+/// Says why script documents cannot be served. what() has all problems.
 class ScriptError : public GatewayError {
  public:
-  /// Of more than twenty problems the first twenty are kept, and what() says that there are more.
+  /// Keeps the first twenty problems; what() says when there are more.
   explicit ScriptError(std::vector<ScriptProblem> problems);
   // Defined in the .cpp: a file that copies one need not compile it.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
   ~ScriptError() override;
 
+  /// The first twenty.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
 
  private:
@@ -63,7 +69,7 @@ struct ScriptPlan;
 /// What a script document has mounted on a gateway. A handle for any thread: may outlive both.
 class LoadedScript {
  public:
-  /// In the order of the document.
+  /// The stubs in the order of the document.
   std::vector<Stub> stubs() const;
   /// The stub of that name, the first of several. Throws GatewayError, which lists the names, when there is none.
   Stub stub(const std::string& name) const;
@@ -94,28 +100,32 @@ class ScriptDocument {
   static ScriptDocument read(const std::vector<std::string>& paths);
   /// The same, to be put in the place of `loaded`: gates of the same name are the same gates.
   static ScriptDocument read(const std::vector<std::string>& paths, const LoadedScript& loaded);
-  /// The same as read() from a value. Throws ScriptError.
+  /// Reads and checks a document that is a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
   /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys").
   Options options(Options base = Options()) const;
   /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
   /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
-  /// before stubs that were mounted earlier.
+  /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
+  /// belongs to a key that has another name or secret.
   LoadedScript mount(Gateway& gateway) const;
   /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
   /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
-  /// place in its sequence. Of failures, chaos, connection faults and operations those change whose section has
-  /// changed. What did not come from `loaded` stays.
+  /// place in its sequence. Of keys, failures, chaos, connection faults and operations those change whose section has
+  /// changed. A key with a new secret is refused with its old one. What did not come from `loaded` stays. Throws as
+  /// mount() does, and changes nothing then.
   void replace(Gateway& gateway, LoadedScript& loaded) const;
   /// Whether it says how the gateway starts ("gateway").
   bool has_options() const;
   /// Whether both say the same of how the gateway starts.
   bool starts_like(const ScriptDocument& other) const;
   /// What can be served and is hardly meant, such as a stub that an earlier one hides.
-  const std::vector<ScriptProblem>& warnings() const;
+  const std::vector<ScriptProblem>& warnings() const&;
+  std::vector<ScriptProblem> warnings() &&;
   /// The files that were read, in order; empty for a value.
-  const std::vector<std::string>& files() const;
+  const std::vector<std::string>& files() const&;
+  std::vector<std::string> files() &&;
 
  private:
   friend struct detail::Access;

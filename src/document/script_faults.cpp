@@ -29,16 +29,21 @@ void set_json_body(ScriptReader&, const ScriptNode& node, void* target) {
   failure_of(target) = failure_of(target).json_body(node.value);
 }
 
-inline constexpr ScriptRow failure_setters[] = {
-    {"retry_after", &duration, "", &set_time<&Failure::retry_after>},
-    {"retry_after_text", &text, "", &set_text<&Failure::retry_after>},
-    {"retry_after_date", &duration, "", &set_time<&Failure::retry_after_date>},
-    {"retry_after_ms", &duration, "", &set_time<&Failure::retry_after_ms>},
-    {"should_retry", &boolean, "", &SetBy<&Failure::should_retry>::apply},
-    {"type", &text, "", &set_text<&Failure::type>},
-    {"param", &text, "", &set_text<&Failure::param>},
-    {"error_json", &any, "", &set_json_body},
+inline constexpr ScriptRow setter_rows[] = {
+    {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>},
+    {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>},
+    {"retry_after_date", &duration, "with failure: Retry-After as a date", &set_time<&Failure::retry_after_date>},
+    {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>},
+    {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply},
+    {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>},
+    {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>},
+    {"error_body", &text, "with failure: a body in place of the error", nullptr},
+    {"error_json", &any, "with failure: JSON in place of the error", &set_json_body},
+    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
+inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, std::size(setter_rows)};
+
+const ScriptTable& failure_setters() { return setter_table; }
 
 inline constexpr ScriptRow failure_rows[] = {
     {"status", &whole, "from 200 to 599", nullptr, true, R"("minimum":200,"maximum":599)"},
@@ -176,11 +181,7 @@ ScriptType connection_fault() {
 
 }  // namespace script_types
 
-bool is_failure_key(const std::string& key) {
-  for (const ScriptRow& row : script_types::failure_setters)
-    if (key == row.name) return true;
-  return key == "failure" || key == "error_body" || key == "content_type";
-}
+bool is_failure_key(const std::string& key) { return key == "failure" || script_types::setter_table.find(key); }
 
 void require_no_failure_key(const ScriptNode& node, bool content_type) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
@@ -192,8 +193,8 @@ void require_no_failure_key(const ScriptNode& node, bool content_type) {
 Failure read_failure(ScriptReader& reader, const ScriptNode& node) {
   Failure failure = script_types::bare_failure(reader, node.at("failure"));
   script_reading::require_not_both(node, "retry_after", "retry_after_text");
-  for (const ScriptRow& row : script_types::failure_setters)
-    if (node.find(row.name)) reader.guarded(node.at(row.name), row.apply, &failure);
+  for (const ScriptRow& row : script_types::setter_rows)
+    if (row.apply && node.find(row.name)) reader.guarded(node.at(row.name), row.apply, &failure);
   script_reading::require_not_both(node, "error_body", "error_json");
   if (node.find("error_body")) {
     const std::string& body = script_values::text_of(node.at("error_body"));

@@ -86,15 +86,9 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
   } catch (const JsonError& error) {
     ScriptProblem problem;
     problem.file = source.file;
-    problem.line = error.position.line;
-    problem.column = error.position.column;
+    source.show(problem, error.offset);
     problem.message = "no JSON: " + error.reason;
     if (looks_like_yaml(source.text)) problem.message += "; script files are JSON with comments, not YAML";
-    std::string_view rest = source.text;
-    for (std::size_t line = 1; line < problem.line && rest.find('\n') != std::string_view::npos; ++line)
-      rest.remove_prefix(rest.find('\n') + 1);
-    problem.source = std::string(rest.substr(0, std::min(rest.find_first_of("\r\n"), rest.size())));
-    script_reading::hide_keys(problem.source);
     problems.push_back(std::move(problem));
     return false;
   }

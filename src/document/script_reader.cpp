@@ -129,12 +129,14 @@ std::string plain_message(const std::exception& exception) {
   return names;
 }
 
+/// What keys and names of members consist of.
+inline constexpr std::string_view word_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 void hide_keys(std::string& text) {
-  constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   for (std::size_t at = text.find("sk-"); at != std::string::npos; at = text.find("sk-", at + 1)) {
-    if (at > 0 && characters.find(text[at - 1]) != std::string_view::npos) continue;
+    if (at > 0 && word_characters.find(text[at - 1]) != std::string_view::npos) continue;
     const std::size_t begin = at + 3;
-    const std::size_t end = std::min(text.find_first_not_of(characters, begin), text.size());
+    const std::size_t end = std::min(text.find_first_not_of(word_characters, begin), text.size());
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), '*');
   }
 }
@@ -147,10 +149,82 @@ const char* lasting(const std::string& text) {
   return texts.insert(text).first->c_str();
 }
 
-std::string line_at(std::string_view text, std::size_t offset) {
-  const std::size_t begin = offset == 0 ? 0 : text.find_last_of("\r\n", offset - 1) + 1;
-  const std::size_t end = std::min(text.find_first_of("\r\n", offset), text.size());
-  return std::string(text.substr(begin, end - begin));
+/// Whether a member of that name holds a secret; the name may be misspelt.
+bool names_secret(std::string_view name) {
+  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  if (name.size() > longest) return false;
+  const std::string lower = text::lower_ascii(name);
+  return text::edit_distance(lower, "secret") <= 2 || text::edit_distance(lower, "api_key") <= 2;
+}
+
+/// The first byte from `at` on that is no white space and in no comment; the end when there is none.
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  for (;;) {
+    at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    const std::string_view opening = text.substr(at, 2);
+    if (opening == "//")
+      at = std::min(text.find('\n', at), text.size());
+    else if (opening == "/*")
+      at = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
+    else
+      return at;
+  }
+}
+
+/// Which bytes are of secrets: of the value behind the name of one. The text may be no JSON, with quotation marks that
+/// are others or missing.
+std::vector<bool> secret_bytes(std::string_view text) {
+  std::vector<bool> secret(text.size());
+  const auto is_quote = [text](std::size_t at) { return at < text.size() && (text[at] == '"' || text[at] == '\''); };
+  for (std::size_t at = 0; (at = text.find_first_of(word_characters, at)) != std::string_view::npos;) {
+    const std::size_t name = at;
+    at = std::min(text.find_first_not_of(word_characters, at), text.size());
+    if (!names_secret(text.substr(name, at - name))) continue;
+    std::size_t value = skip_space(text, is_quote(at) ? at + 1 : at);
+    const bool separated = value < text.size() && (text[value] == ':' || text[value] == '=');
+    if (separated) value = skip_space(text, value + 1);
+    if (!is_quote(value) && !separated) continue;
+    std::size_t end = std::min(text.find_first_of(",}] \t\r\n", value), text.size());
+    if (is_quote(value)) {
+      const char quote = text[value++];
+      for (end = value; end < text.size() && text[end] != quote && text[end] != '\n';) end += text[end] == '\\' ? 2 : 1;
+      end = std::min(end, text.size());
+    }
+    for (at = value; at < end; ++at) secret[at] = true;
+  }
+  return secret;
+}
+
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
+
+/// A part of a text with an asterisk in place of each character of a secret.
+std::string without_secrets(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::size_t reach = 1000;  // a secret, or its name, may begin so far before
+  const std::size_t from = begin - std::min(begin, reach);
+  std::string shown(text.substr(from, end - from));
+  hide_keys(shown);
+  const std::vector<bool> secret = secret_bytes(shown);
+  std::string part;
+  for (std::size_t at = begin - from; at < shown.size(); ++at) {
+    if (!secret[at])
+      part += shown[at];
+    else if (!continues_character(shown[at]))
+      part += '*';
+  }
+  return part;
+}
+
+/// The line that a place is in, without its end, as far as it is near the place.
+std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size_t offset) {
+  constexpr std::size_t reach = 500;
+  std::size_t begin = offset - std::min(offset, reach);
+  const std::size_t line_end = text.substr(begin, offset - begin).find_last_of("\r\n");
+  if (line_end != std::string_view::npos) begin += line_end + 1;
+  while (begin < offset && continues_character(text[begin])) ++begin;
+  std::size_t end =
+      offset + std::min(text.substr(offset, reach).find_first_of("\r\n"), text.substr(offset, reach).size());
+  while (end < text.size() && end > offset && continues_character(text[end])) --end;
+  return {begin, end};
 }
 
 }  // namespace script_reading
@@ -181,13 +255,31 @@ ScriptProblem ScriptSource::problem(Severity severity, const ScriptMistake& mist
   script_reading::hide_keys(problem.message);
   const auto place = places.find(mistake.pointer);
   if (place == places.end()) return problem;
-  const std::size_t offset = mistake.key ? place->second.key : place->second.begin;
-  const text::Position position = text::position_in(text, offset);
-  problem.line = position.line;
-  problem.column = position.column;
-  problem.source = script_reading::line_at(text, offset);
-  script_reading::hide_keys(problem.source);
+  show(problem, mistake.key ? place->second.key : place->second.begin);
   return problem;
+}
+
+void ScriptSource::show(ScriptProblem& problem, std::size_t offset) const {
+  const text::Position place = position(offset);
+  const auto [begin, end] = script_reading::line_around(text, offset);
+  problem.line = place.line;
+  problem.column = place.column;
+  problem.source = script_reading::without_secrets(text, begin, end);
+  problem.source_column = place.column - text::code_points(std::string_view(text).substr(begin, offset - begin));
+}
+
+text::Position ScriptSource::position(std::size_t offset) const {
+  if (offset < last_offset) {
+    last_offset = 0;
+    last_position = {1, 1};
+  }
+  const text::Position step = text::position_in(std::string_view(text).substr(last_offset), offset - last_offset);
+  last_offset = offset;
+  if (step.line == 1)
+    last_position.column += step.column - 1;
+  else
+    last_position = {last_position.line + step.line - 1, step.column};
+  return last_position;
 }
 
 void ScriptReader::note(const ScriptMistake& mistake) {
@@ -204,14 +296,19 @@ void ScriptReader::warn(const std::string& pointer, const std::string& message) 
   problems_.push_back(source_.problem(Severity::warning, {pointer, message}));
 }
 
+const ScriptRow* ScriptTable::find(const std::string& key) const {
+  for (const ScriptRow* row = rows; row != rows + count; ++row)
+    if (key == row->name) return row;
+  return beside ? beside().find(key) : nullptr;
+}
+
 Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
 
 SourceLocation ScriptReader::where(const std::string& pointer) const {
   SourceLocation where;
   where.file = script_reading::lasting(source_.file.empty() ? "the script" : source_.file);
   const auto place = source_.places.find(pointer);
-  if (place != source_.places.end())
-    where.line = static_cast<int>(text::position_in(source_.text, place->second.begin).line);
+  if (place != source_.places.end()) where.line = static_cast<int>(source_.position(place->second.begin).line);
   return where;
 }
 
@@ -230,15 +327,16 @@ void ScriptReader::read_object(const ScriptNode& node, const ScriptTable& table,
   if (!node.value.is_object()) script_reading::fail_expected(node, "an object");
   const ScriptRow* const end = table.rows + table.count;
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-    const std::string& name = key;
-    const ScriptRow* const row =
-        std::find_if(table.rows, end, [&name](const ScriptRow& one) { return name == one.name; });
+    const ScriptRow* const row = table.find(key);
     const ScriptNode child = node.member(key, value);
-    if (row != end) {
-      read_member(child, *row, target, apply);
+    if (row) {
+      const bool is_own = row >= table.rows && row < end;
+      read_member(child, *row, target, apply && is_own);
     } else if (!script_reading::is_remark(key)) {
       std::vector<std::string> known;
-      for (const ScriptRow* one = table.rows; one != end; ++one) known.emplace_back(one->name);
+      for (const ScriptTable* one = &table; one; one = one->beside ? &one->beside() : nullptr)
+        for (const ScriptRow* known_row = one->rows; known_row != one->rows + one->count; ++known_row)
+          known.emplace_back(known_row->name);
       note({child.pointer, "unknown key \"" + text::printable(key, 60) + "\"" + script_reading::suggestion(key, known),
             true});
     }

@@ -11,6 +11,7 @@
 #include "../core/json.hpp"
 #include "../core/json_reader.hpp"
 #include "../core/source_location.hpp"
+#include "../core/text.hpp"
 #include "script_document.hpp"
 
 // Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
@@ -47,7 +48,7 @@ struct ScriptTable;
 
 /// A kind of value. Rows name it by a function, so that a table may have rows of its own kind.
 struct ScriptType {
-  /// In a reader's words: "duration", "list of stubs".
+  /// What a reader calls it: "duration", "list of stubs".
   const char* name;
   /// JSON Schema as JSON text. "$rows" stands for the object that the table describes. Null: just that.
   const char* schema;
@@ -76,6 +77,11 @@ struct ScriptTable {
   /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
   /// the same.
   const char* rules = "";
+  /// Keys of another table that may stand among these; another reader applies them. Null: none.
+  const ScriptTable& (*beside)() = nullptr;
+
+  /// The row of a key, whichever of the two tables has it; null when none does.
+  const ScriptRow* find(const std::string& key) const;
 };
 
 /// A text that documents are in, and where each value of it stands.
@@ -86,6 +92,13 @@ struct ScriptSource {
 
   /// Where a value stands, or its key.
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
+  /// Gives a problem its line and column, and what stands around them, without secrets.
+  void show(ScriptProblem& problem, std::size_t offset) const;
+  /// The line and column of a byte. Asking for one place after the other takes one walk through the text.
+  text::Position position(std::size_t offset) const;
+
+  mutable std::size_t last_offset = 0;            // that was asked for
+  mutable text::Position last_position = {1, 1};  // its
 };
 
 /// What is known while a document is read.
@@ -148,7 +161,7 @@ const char* single_key(const ScriptNode& node, const std::vector<const char*>& k
 /// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
 /// many characters as before, so that columns stay.
 void hide_keys(std::string& text);
-/// Without the library's name in front, and with names for calls: a key is not called.
+/// The message without the library's name in front, and with names in place of calls: a key is not called.
 std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading

@@ -132,7 +132,7 @@ void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
 }
 
 inline constexpr ScriptRow hold_rows[] = {
-    {"gate", &text, "the gate's name", nullptr, true},
+    {"gate", &text, "the gate's name", nullptr, true, R"("minLength":1)"},
     {"before_token", &positive, "before the token of that number", nullptr},
     {"before_event", &positive, "before the event of that number", nullptr},
 };
@@ -160,7 +160,8 @@ void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
 
 // What a reply is. Its own reader looks at these keys.
 
-inline constexpr const char* whole_kinds[] = {"choices", "failure", "raw_reply", "chunks", "scenario", "default"};
+inline constexpr const char* whole_kinds[] = {"choices",  "failure", "raw_reply", "chunks",
+                                              "scenario", "default", "ask"};
 inline constexpr const char* content_kinds[] = {"text", "json_text", "refusal", "thinking", "tool_call", "tool_calls"};
 
 bool is_whole_kind(const std::string& key) {
@@ -215,6 +216,7 @@ inline constexpr ScriptRow reply_rows[] = {
     {"chunks", &chunks_type, "a stream as it stands, an event each", nullptr},
     {"scenario", &scenario_type, "what a scenario of the catalogue answers", nullptr},
     {"default", &yes, "what a gateway without stubs answers", nullptr},
+    {"ask", &yes, "what the test answers through the control API while the request waits", nullptr},
 
     {"interleaved", &yes, "streams tool calls in turn", &SetBy<&Reply::interleaved>::apply},
     {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
@@ -241,25 +243,13 @@ inline constexpr ScriptRow reply_rows[] = {
     {"slice_writes", &positive, "at most so many bytes in a write", &SetBy<&Reply::slice_writes>::apply},
     {"one_write", &yes, "one write for all", &SetBy<&Reply::one_write>::apply},
     {"split_write", &positive, "two writes, the first of so many bytes", &SetBy<&Reply::split_write>::apply},
-
-    // The setters of a failure.
-    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
-    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
-    {"type", &text, "with failure: `error.type`", nullptr},
-    {"param", &text, "with failure: `error.param`", nullptr},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
-    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
     R"("oneOf":[{"anyOf":[{"required":["text"]},{"required":["json_text"]},{"required":["refusal"]},)"
     R"({"required":["thinking"]},{"required":["tool_call"]},{"required":["tool_calls"]}]},)"
     R"({"required":["choices"]},{"required":["failure"]},{"required":["raw_reply"]},{"required":["chunks"]},)"
-    R"({"required":["scenario"]},{"required":["default"]}],"dependentRequired":{"retry_after":["failure"],)"
+    R"({"required":["scenario"]},{"required":["default"]},{"required":["ask"]}],"dependentRequired":{"retry_after":["failure"],)"
     R"("retry_after_text":["failure"],"retry_after_date":["failure"],"retry_after_ms":["failure"],)"
     R"("should_retry":["failure"],"type":["failure"],"param":["failure"],"error_body":["failure"],)"
     R"("error_json":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
@@ -269,7 +259,9 @@ inline constexpr ScriptTable reply_table{
     R"("dependentSchemas":{"failure":{"$ref":"#/$defs/written_reply"},)"
     R"("raw_reply":{"$ref":"#/$defs/written_reply"},"chunks":{"$ref":"#/$defs/written_reply"},)"
     R"("scenario":{"propertyNames":{"pattern":"^(scenario|comment|[$]schema|x-.*)$"}},)"
-    R"("default":{"propertyNames":{"pattern":"^(default|comment|[$]schema|x-.*)$"}}})"};
+    R"("default":{"propertyNames":{"pattern":"^(default|comment|[$]schema|x-.*)$"}},)"
+    R"("ask":{"propertyNames":{"pattern":"^(ask|comment|[$]schema|x-.*)$"}}})",
+    &failure_setters};
 
 ScriptType reply() { return {"text, or object", R"({"anyOf":[{"type":"string"},"$rows"]})", &reply_table}; }
 
@@ -342,9 +334,7 @@ bool is_choice_key(const std::string& key) {
 void add_choice(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.value.is_object()) {
     for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
-      const bool is_setter = std::any_of(reply_table.rows, reply_table.rows + reply_table.count,
-                                         [name = &key](const ScriptRow& row) { return *name == row.name; });
-      if (is_setter && !is_choice_key(key) && !is_whole_kind(key))
+      if (reply_table.find(key) && !is_choice_key(key) && !is_whole_kind(key))
         script_reading::fail(node.member(key, value), "\"" + key + "\" stands beside \"choices\", for all of them");
     }
   }
@@ -427,7 +417,7 @@ void require_written(const ScriptNode& node, std::string_view kind) {
   }
 }
 
-/// A scenario and the default reply are whole: nothing stands beside them.
+/// A scenario, the default reply and what the test is asked for are whole: nothing stands beside them.
 void require_alone(const ScriptNode& node, std::string_view kind) {
   for (const auto& [key, value] : node.value.get_ref<const Json::object_t&>()) {
     if (key != kind && !script_reading::is_remark(key))
@@ -449,11 +439,15 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
     if (reader.noted() > noted) throw ScriptMistake();
     script_types::fail_without_kind(node);
   }
-  if (kind == "scenario" || kind == "default") script_types::require_alone(node, kind);
+  if (kind == "scenario" || kind == "default" || kind == "ask") script_types::require_alone(node, kind);
   if (kind == "scenario") return script_types::scenario_step(node.at("scenario"));
   if (kind == "default") {
     script_values::require_yes(node.at("default"));
     return ReplyStep();
+  }
+  if (kind == "ask") {
+    script_values::require_yes(node.at("ask"));
+    return ReplyStep::asked();
   }
   if (kind != "failure") require_no_failure_key(node, true);
   if (kind == "failure" || kind == "raw_reply" || kind == "chunks") script_types::require_written(node, kind);

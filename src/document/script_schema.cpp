@@ -69,14 +69,21 @@ Json schema_of(const ScriptRow& row) {
   return schema;
 }
 
-Json object_of(const ScriptTable& table) {
-  Json properties = Json::object();
-  Json required = Json::array();
+/// Adds the rows that are not there.
+void add_rows(const ScriptTable& table, Json& properties, Json& required) {
   for (std::size_t index = 0; index < table.count; ++index) {
     const ScriptRow& row = table.rows[index];
+    if (properties.contains(row.name)) continue;
     properties[row.name] = schema_of(row);
     if (row.required) required.push_back(row.name);
   }
+}
+
+Json object_of(const ScriptTable& table) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  add_rows(table, properties, required);
+  if (table.beside) add_rows(table.beside(), properties, required);
   for (const char* remark : {"comment", "$schema"})
     if (!properties.contains(remark)) properties[remark] = true;
   Json schema;

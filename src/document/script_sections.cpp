@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "../core/error.hpp"
 #include "../serve/operations.hpp"
@@ -144,7 +149,12 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   if (node.find("times") && node.find("then"))
     script_reading::fail(node, "\"times\" steps aside, and \"then\" refuses what comes then; choose one");
   if (reader.noted() > noted) return;
-  require_consistent(stub);
+  try {
+    require_consistent(stub);
+  } catch (const GatewayError& error) {
+    // What else it refuses was looked for above, by the names of the keys.
+    script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
+  }
   plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
 }
 
@@ -158,15 +168,6 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"content_type", &text, "its Content-Type", nullptr},
     {"headers", &headers, "response headers", nullptr},
     {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
-    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
-    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
-    {"type", &text, "with failure: `error.type`", nullptr},
-    {"param", &text, "with failure: `error.param`", nullptr},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
 };
 inline constexpr ScriptTable http_reply_table{
     "operation reply", http_reply_rows, std::size(http_reply_rows),
@@ -175,7 +176,8 @@ inline constexpr ScriptTable http_reply_table{
     R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,"retry_after":false,)"
     R"("retry_after_text":false,"retry_after_date":false,"retry_after_ms":false,"should_retry":false,"type":false,)"
     R"("param":false,"error_body":false,"error_json":false},"not":{"anyOf":[{"required":["json","body"]},)"
-    R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])"};
+    R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])",
+    &failure_setters};
 
 ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
 
@@ -229,21 +231,12 @@ inline constexpr ScriptRow forced_failure_rows[] = {
     {"always", &yes, "every request", nullptr},
     {"for", &scope, "which requests; unless set, all", nullptr},
     {"headers", &headers, "response headers", nullptr},
-    {"retry_after", &duration, "Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "retry-after-ms", nullptr},
-    {"should_retry", &boolean, "x-should-retry", nullptr},
-    {"type", &text, "`error.type`", nullptr},
-    {"param", &text, "`error.param`", nullptr},
-    {"error_body", &text, "a body in place of the error", nullptr},
-    {"error_json", &any, "JSON in place of the error", nullptr},
-    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable forced_failure_table{
     "failures", forced_failure_rows, std::size(forced_failure_rows),
     R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["times","always"]},)"
-    R"({"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
+    R"({"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})",
+    &failure_setters};
 
 ScriptType failures_section() {
   return {"list of failures", R"({"type":"array","items":"$rows"})", &forced_failure_table};
@@ -301,15 +294,15 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"pace", &pace, "slows the reply", nullptr},
     {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
     {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
-    {"before_headers", &yes, "trigger", nullptr},
-    {"after_headers", &yes, "trigger", nullptr},
-    {"after_events", &positive, "trigger", nullptr},
-    {"after_tokens", &positive, "trigger", nullptr},
-    {"after_bytes", &positive, "trigger", nullptr},
-    {"inside_event", &inside_event_type, "trigger", nullptr},
-    {"inside_character", &positive, "trigger", nullptr},
-    {"before_done", &yes, "trigger", nullptr},
-    {"at_end", &yes, "trigger", nullptr},
+    {"before_headers", &yes, "trigger: before the status line", nullptr},
+    {"after_headers", &yes, "trigger: the head is sent, the body not begun", nullptr},
+    {"after_events", &positive, "trigger: after the event of that number", nullptr},
+    {"after_tokens", &positive, "trigger: after the token of that number", nullptr},
+    {"after_bytes", &positive, "trigger: after so many bytes of the body", nullptr},
+    {"inside_event", &inside_event_type, "trigger: after so many bytes of an event: [event, bytes]", nullptr},
+    {"inside_character", &positive, "trigger: inside the first character of several bytes of that event", nullptr},
+    {"before_done", &yes, "trigger: after every event but [DONE]", nullptr},
+    {"at_end", &yes, "trigger: after the last event, before the body is terminated", nullptr},
     {"at_any_event", &positive, "trigger, drawn from the first so many events", nullptr},
     {"at_any_token", &positive, "trigger, drawn from the first so many tokens", nullptr},
     {"at_any_byte", &positive, "trigger, drawn from the first so many bytes", nullptr},
@@ -319,16 +312,6 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
-    {"retry_after", &duration, "with failure: Retry-After in seconds", nullptr},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", nullptr},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", nullptr},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", nullptr},
-    {"should_retry", &boolean, "with failure: x-should-retry", nullptr},
-    {"type", &text, "with failure: `error.type`", nullptr},
-    {"param", &text, "with failure: `error.param`", nullptr},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", nullptr},
-    {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable chaos_table{
     "chaos", chaos_rows, std::size(chaos_rows),
@@ -344,7 +327,8 @@ inline constexpr ScriptTable chaos_table{
     R"("at_any_token":["effect"],"at_any_byte":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
     R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
     R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
-    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})"};
+    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})",
+    &failure_setters};
 
 ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
 
@@ -469,22 +453,35 @@ inline constexpr ScriptTable document_table{"document", document_rows, std::size
 
 ScriptType document() { return {"document", nullptr, &document_table}; }
 
-/// Warns of each stub that an earlier one of this document always hides.
+/// Warns of each stub that an earlier one always hides: one whose matchers it has too.
 void warn_of_hidden(ScriptReader& reader, const ScriptPlan& plan, std::size_t first, const std::string& pointer) {
-  for (std::size_t later = first; later < plan.stubs.size(); ++later) {
+  std::vector<std::set<std::string>> texts;  // of each stub's matchers
+  std::map<std::string, std::vector<std::size_t>>
+      may_hide;  // stubs by the first of their texts, "" where there is none
+  for (std::size_t later = 0; later < plan.stubs.size(); ++later) {
     const StubPlan& hidden = plan.stubs[later].plan;
-    for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      const StubPlan& hiding = plan.stubs[earlier].plan;
-      const bool always = !hiding.at_most && hiding.in_states.empty() && hiding.priority >= hidden.priority;
-      const auto is_asked_too = [&hidden](const Matcher& matcher) {
-        return std::any_of(hidden.matchers.begin(), hidden.matchers.end(),
-                           [&matcher](const Matcher& other) { return other.to_string() == matcher.to_string(); });
-      };
-      if (!always || !std::all_of(hiding.matchers.begin(), hiding.matchers.end(), is_asked_too)) continue;
-      reader.warn(pointer + "/" + std::to_string(later - first),
-                  "this stub never answers: the one at " + hiding.where.to_string() + " matches all that it matches");
-      break;
-    }
+    std::set<std::string> its_texts;
+    for (const Matcher& matcher : hidden.matchers) its_texts.insert(matcher.to_string());
+    std::size_t hiding = later;
+    const auto look_at = [&](const std::string& its_text) {
+      const auto stubs = may_hide.find(its_text);
+      if (stubs == may_hide.end()) return;
+      for (const std::size_t earlier : stubs->second) {
+        if (earlier >= hiding) return;
+        if (plan.stubs[earlier].plan.priority >= hidden.priority &&
+            std::includes(its_texts.begin(), its_texts.end(), texts[earlier].begin(), texts[earlier].end()))
+          hiding = earlier;
+      }
+    };
+    look_at("");
+    for (const std::string& its_text : its_texts) look_at(its_text);
+    if (hiding < later && later >= first)
+      reader.warn(pointer + "/" + std::to_string(later - first), "this stub never answers: the one at " +
+                                                                     plan.stubs[hiding].plan.where.to_string() +
+                                                                     " matches all that it matches");
+    if (!hidden.at_most && hidden.in_states.empty())
+      may_hide[its_texts.empty() ? std::string() : *its_texts.begin()].push_back(later);
+    texts.push_back(std::move(its_texts));
   }
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../gateway/options.hpp"
-#include "../keys/api_key.hpp"
+#include "../keys/key_store.hpp"
 #include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
 #include "../model/http_reply.hpp"
@@ -23,17 +23,6 @@
 
 namespace mock_gateway {
 namespace detail {
-
-/// A key that a document asks for.
-struct ScriptedKey {
-  std::string name;
-  std::string secret = {};  // empty: one is made up
-  KeyOptions options = {};
-  KeyState state = KeyState::enabled;
-  std::vector<std::string> models = {};
-  std::vector<Operation> operations = {};
-  std::optional<RateLimit> limit = {};
-};
 
 /// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
 struct ScriptedStub {
@@ -89,6 +78,8 @@ ScriptType written_reply();
 ScriptType replies();
 ScriptType failure();
 ScriptType fault();
+/// The keys that stand beside "failure", wherever it is.
+const ScriptTable& failure_setters();
 ScriptType inside_event_type();
 ScriptType effect();
 ScriptType connection_fault();
@@ -113,7 +104,7 @@ bool is_failure_key(const std::string& key);
 void require_no_failure_key(const ScriptNode& node, bool content_type);
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node);
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
-/// Of an object with one trigger among other keys.
+/// Reads the trigger of an object that has one among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
 std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
@@ -121,6 +112,13 @@ HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
 /// A whole document: adds what it says to the plan.
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
+
+namespace script_documents {
+
+/// The same, with every mistake noted; of another format only which one it seems to be.
+void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
+
+}  // namespace script_documents
 
 }  // namespace detail
 }  // namespace mock_gateway

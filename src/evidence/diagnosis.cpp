@@ -56,9 +56,7 @@ Comparison compare(const StubState& stub, const ChatCall& call, const FunctionRe
   return comparison;
 }
 
-StubReference reference_to(const StubState& stub) {
-  return {stub.id(), stub.plan().name, stub.title(), stub.plan().where};
-}
+StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
 
 NearMiss near_miss(const StubState& stub, const Comparison& comparison) {
   NearMiss near;

@@ -22,6 +22,14 @@ namespace mock_gateway {
 namespace detail {
 namespace evidence_json {
 
+/// An empty object with room for all members that any of these has, and those that the control API adds. One that has
+/// to grow copies what it holds, with all that is in it.
+Json roomy_object() {
+  Json object = Json::object();
+  object.get_ref<Json::object_t&>().reserve(24);
+  return object;
+}
+
 void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
 
 /// A text that dump() can write.
@@ -56,24 +64,6 @@ Json milliseconds_until(const std::optional<TimePoint>& end, TimePoint begin) {
   return end ? milliseconds(*end - begin) : Json();
 }
 
-/// RFC 4648, 4, padded.
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string encoded;
-  encoded.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [bytes](std::size_t place) {
-      return place < bytes.size() ? std::uint32_t{static_cast<unsigned char>(bytes[place])} : 0u;
-    };
-    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
-    for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
-    // What stands for bytes beyond the end is padding.
-    for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
-      encoded[encoded.size() - (missing - bytes.size())] = '=';
-  }
-  return encoded;
-}
-
 /// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
 Json of_bytes(std::string_view bytes) {
   if (bytes.empty()) return {};
@@ -81,7 +71,7 @@ Json of_bytes(std::string_view bytes) {
   if (text::is_valid_utf8(bytes))
     put(object, "text", std::string(bytes));
   else
-    put(object, "base64", base64(bytes));
+    put(object, "base64", text::base64(bytes));
   return object;
 }
 
@@ -131,7 +121,7 @@ Json of_near_miss(const NearMiss& near) {
     put_if_any(object, "actual", condition.actual);
     conditions.push_back(std::move(object));
   }
-  Json object;
+  Json object = roomy_object();
   put(object, "exchange", near.exchange);
   put(object, "stub", of_stub(near.stub));
   put(object, "matched", near.matched);
@@ -158,7 +148,7 @@ Json of_verified(const VerifiedStub& verified) {
 }
 
 Json of_departure(const Departure& departure) {
-  Json object;
+  Json object = roomy_object();
   put(object, "how", to_string(departure.how));
   put(object, "at", moment(departure.at));
   put(object, "events", departure.events);
@@ -209,7 +199,7 @@ Json request_of(const Exchange& exchange) {
     field.push_back(text::as_utf8(header.value));
     headers.push_back(std::move(field));
   }
-  Json object;
+  Json object = roomy_object();
   put_text(object, "method", request.method);
   put_text(object, "target", request.target);
   put_text(object, "path", request.path());
@@ -261,7 +251,7 @@ Json as_json(const Exchange& exchange) {
   const detail::ExchangeRecord& record = detail::Access::record(exchange);
   // First: what is asked for afterwards does not change any more, once the exchange has ended.
   const evidence::Progress now(record);
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "id", exchange.id());
   evidence::put(object, "connection", evidence::connection_of(exchange));
   evidence::put(object, "received", evidence::moment(exchange.received()));
@@ -286,7 +276,7 @@ Json as_json(const Exchange& exchange) {
 
 Json as_json(const Problem& problem) {
   namespace evidence = detail::evidence_json;
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "kind", to_string(problem.kind));
   evidence::put_text(object, "message", problem.text);
   evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
@@ -302,7 +292,7 @@ Json as_json(const Verification& verification) {
   for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
   Json stubs = Json::array();
   for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "ok", problems.empty());
   evidence::put(object, "problems", std::move(problems));
   evidence::put(object, "stubs", std::move(stubs));
@@ -323,11 +313,15 @@ Json as_json(const Finding& finding) {
   return object;
 }
 
+Json as_json(const StubReference& stub) { return detail::evidence_json::of_stub(stub); }
+
+Json as_json(const NearMiss& near_miss) { return detail::evidence_json::of_near_miss(near_miss); }
+
 Json as_json(const Review& review) {
   namespace evidence = detail::evidence_json;
   Json findings = Json::array();
   for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
-  Json object;
+  Json object = evidence::roomy_object();
   evidence::put(object, "ok", findings.empty());
   evidence::put(object, "findings", std::move(findings));
   evidence::put(object, "judged", review.judged());

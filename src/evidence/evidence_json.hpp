@@ -11,13 +11,16 @@
 
 namespace mock_gateway {
 
-/// The request and what became of it, as it is now: of an exchange under way, `ended` is null. The answer's bytes are
-/// not recorded, and not in it.
+/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. The bytes of the
+/// answer are not recorded, and not in it.
 Json as_json(const Exchange& exchange);
-/// With its problems, which then count as looked at.
+/// The verification with its problems, which then count as looked at.
 Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);
 Json as_json(const Review& review);
 Json as_json(const Finding& finding);
+/// Null for a reference to no stub, whose id is 0.
+Json as_json(const StubReference& stub);
+Json as_json(const NearMiss& near_miss);
 
 }  // namespace mock_gateway

@@ -24,19 +24,20 @@ struct Decision {
   enum class Kind {
     /// A stub answered; `detail` names it.
     stub,
-    /// The default reply answered: no stub was mounted that could concern the request.
+    /// The default reply answered: no stub was mounted that could concern the request, or Options::unmatched lets it.
     default_reply,
     /// Stubs were mounted and none answered; `detail` is the diagnosis.
     unmatched,
-    /// A forced failure.
+    /// A forced failure answered; `detail` is status and error code.
     forced_failure,
-    /// A failure of Gateway::chaos; `detail` is status and error code. What else chaos did is in Exchange::chaos.
+    /// A failure of Gateway::chaos answered; `detail` is status and error code. What else chaos did is in
+    /// Exchange::chaos.
     chaos,
-    /// A failure of the documented rules: key, limit, path, body, model; `detail` is status and error code.
+    /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
     rejected,
-    /// The models list, or one model.
+    /// The models list answered, or one model, whose id is then `detail`.
     models,
-    /// A handler mounted with Gateway::on.
+    /// A handler mounted with Gateway::on answered; `detail` is its method and path.
     handler,
     /// A function of the test threw; `detail` is what it said.
     callback_failed,
@@ -44,10 +45,11 @@ struct Decision {
     /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
     /// reason.
     answer_failed,
-    /// What came was not HTTP, or not a whole request.
+    /// What came was not HTTP, or not a whole request; `detail` is status and error code.
     malformed,
   };
   Kind kind = Kind::malformed;
+  /// What the comment of the kind says; empty where it says nothing.
   std::string detail;
 
   friend bool operator==(const Decision& a, Decision::Kind b) { return a.kind == b; }
@@ -61,7 +63,7 @@ std::ostream& operator<<(std::ostream& out, const Decision& decision);
 /// How an exchange ended.
 struct Outcome {
   enum class Kind {
-    /// Still under way when the wait ended.
+    /// It was still under way when the wait ended.
     pending,
     /// The whole answer was handed to the client's connection.
     completed,
@@ -77,7 +79,7 @@ struct Outcome {
     guard_expired,
   };
   Kind kind = Kind::pending;
-  /// Events sent whole; 0 for an answer that was not streamed.
+  /// How many events were sent whole; 0 for an answer that was not streamed.
   std::size_t events = 0;
 
   friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
@@ -102,7 +104,7 @@ struct Departure {
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// Of these bytes, those that the client's kernel has acknowledged; all where the system cannot tell.
+  /// How many of these bytes the client's kernel has acknowledged; all where the system cannot tell.
   std::size_t delivered = 0;
   /// When, on the gateway's clock.
   TimePoint at{};
@@ -117,6 +119,7 @@ std::ostream& operator<<(std::ostream& out, const Departure& departure);
 
 /// A connection that a fault of Gateway::next_connection or every_connection struck.
 struct ConnectionHit {
+  /// Counts the gateway's connections from 1, as Exchange::connection_id does.
   std::uint64_t connection_id = 0;
   ConnectionFault fault;
 };
@@ -143,15 +146,21 @@ class Exchange {
   /// Whether its connection had served a request before.
   bool reused_connection() const;
 
-  // These give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
+  // Pairs give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
+
+  /// The method as sent: "POST".
   const std::string& method() const&;
   std::string method() &&;
+  /// The target before and after its "?", undecoded.
   std::string path() const;
   std::string query() const;
+  /// The header fields in the order and spelling in which they were sent, keys masked.
   const wire::Headers& headers() const&;
   wire::Headers headers() &&;
+  /// The body without its transfer coding, keys masked.
   const std::string& body() const&;
   std::string body() &&;
+  /// All of these, and the key that was presented.
   const ReceivedRequest& request() const&;
   ReceivedRequest request() &&;
   /// Every byte of the request as it arrived, keys masked.
@@ -162,23 +171,26 @@ class Exchange {
   const std::string& key_id() const&;
   std::string key_id() &&;
 
+  /// Who answered.
   const Decision& decision() const&;
   Decision decision() &&;
+  /// The status of the answer, whether or not a fault let it arrive.
   int status() const;
-  /// Of a request that no stub answered, the closest stubs, the best first, three at most.
+  /// The stubs that came closest to a request which none answered, the best first, three at most; else empty.
   std::vector<NearMiss> near_misses() const;
   /// What the client had better change in this request.
   const std::vector<Finding>& findings() const&;
   std::vector<Finding> findings() &&;
 
-  /// Waits, in real time, for the exchange to end.
+  /// How it ended. Waits for that in real time, at most `timeout`; then it is `pending`.
   Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
   /// Waits, in real time, until the client closed its side, reset, or could not be written to.
   Wait wait_for_client_to_leave(Duration timeout) const;
+  /// Whether the client has closed its side (FIN), or reset.
   bool client_closed_its_side() const;
-  /// How the client left; nothing while it is there, and when it left after the last bytes of the answer.
+  /// How the client left; empty while it is there, and when it left after the last bytes of the answer.
   std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that struck this request.
+  /// The fault of Gateway::next_connection or every_connection that struck this request; empty: none.
   const std::optional<ConnectionFault>& connection_fault() const&;
   std::optional<ConnectionFault> connection_fault() &&;
   /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
@@ -190,15 +202,15 @@ class Exchange {
   std::vector<std::string> faults() const;
   /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
   bool guard_expired() const;
-  /// Events, content deltas and bytes of the answer handed to the connection so far.
+  /// How many events, content deltas and bytes of the answer were handed to the connection so far.
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
 
-  /// When the request was complete, when the answer began and when it ended, on the gateway's clock. A pace is counted
-  /// from received(). On Linux a request is complete when its last byte reached the system, or when the exchange before
-  /// it on its connection ended, however much later the gateway came to read it; elsewhere, and on a manual clock, when
-  /// the gateway had read it.
+  /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
+  /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the
+  /// exchange before it on its connection ended, however much later the gateway came to read it; elsewhere, and on a
+  /// manual clock, when the gateway had read it.
   TimePoint received() const;
   std::optional<TimePoint> first_byte() const;
   std::optional<TimePoint> ended() const;
@@ -229,11 +241,11 @@ class Journal {
   std::size_t count() const;
   /// How many of them were evicted to keep the bounds (Options::journal_limits).
   std::size_t evicted() const;
-  /// Those that are kept, oldest first.
+  /// The exchanges that are kept, oldest first.
   std::vector<Exchange> all() const;
-  /// The newest. Throws GatewayError when there is none.
+  /// The newest exchange. Throws GatewayError when there is none.
   Exchange last() const;
-  /// By its id. Throws GatewayError when there never was one, or it was evicted.
+  /// The exchange with this id. Throws GatewayError when there never was one, or it was evicted.
   Exchange at(std::uint64_t id) const;
   /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
   /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.

@@ -27,20 +27,23 @@ struct NearMiss {
   struct Condition {
     /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
     std::size_t depth = 0;
-    /// Whether it holds; nothing when that depends on a function of the test, which is not asked again.
+    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
     std::optional<bool> holds{};
+    /// What the condition says: `user text contains "weather"`.
     std::string expected{};
     /// What was there instead; empty when there is nothing to say.
     std::string actual{};
   };
   /// The exchange that the request began.
   std::uint64_t exchange = 0;
+  /// The stub that did not answer it.
   StubReference stub{};
   /// How many conditions the stub has, and how many of them hold; those within another do not count.
   std::size_t matched = 0;
   std::size_t total = 0;
   /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
   std::string passed_over{};
+  /// The stub's conditions, in order; those within another follow it.
   std::vector<Condition> conditions{};
 };
 

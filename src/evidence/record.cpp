@@ -1,6 +1,6 @@
 #include "record.hpp"
 
-#include <algorithm>  // any_of, count_if, find, find_if, min, none_of
+#include <algorithm>  // any_of, count_if, find, find_if, lower_bound, min, none_of, sort
 #include <chrono>
 #include <set>
 #include <utility>
@@ -170,11 +170,26 @@ JournalState::JournalState(std::size_t max_entries, std::size_t max_bytes)
   }
 }
 
+std::uint64_t JournalState::reserve_id() {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  reserved_.insert(++newest_);
+  return newest_;
+}
+
+void JournalState::settle_reserved(ExchangeRecord& record) {
+  if (reserved_.erase(record.id) == 0) return;
+  for (const auto& [scope, newest] : forgotten_)
+    record.forgotten = record.forgotten || (record.id <= newest && scope.covers(record.request));
+  if (reserved_.empty()) forgotten_.clear();
+}
+
 void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
-    record->id = ++added_;
+    record->number = ++added_;
+    if (record->id == 0) record->id = ++newest_;
+    settle_reserved(*record);
     record->signal = signal_;
     record->recorded = std::chrono::steady_clock::now();
     record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -184,7 +199,9 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
-    records_.push_back(std::move(record));
+    auto after = records_.end();  // of one whose id was reserved, those that came since
+    while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
+    records_.insert(after, std::move(record));
     while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
       bytes_ -= records_.front()->weight();
       out.push_back(std::move(records_.front()));
@@ -201,7 +218,7 @@ void JournalState::report(const ExchangeRecord& record, RecordedProblem problem)
 }
 
 void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
-  if (record.epoch != epoch_) return;  // of an earlier test
+  if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
   Count& count = problem_counts_[record.request.key_id];
   if (count.kept == max_problems_of_a_key) {
     ++count.dropped;
@@ -239,7 +256,7 @@ void JournalState::forget_problems() {
 
 std::uint64_t JournalState::newest_id() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return added_;
+  return newest_;
 }
 
 void JournalState::began() {
@@ -267,6 +284,7 @@ std::vector<ConnectionHit> JournalState::hits() const {
 }
 
 void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
+  std::shared_ptr<ExchangeRecord> out;  // freed after the lock
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;
@@ -274,6 +292,15 @@ void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint 
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
     if (!std::exchange(record.forsaken, false)) --signal_->under_way;
+    if (record.forgotten) {
+      const auto found =
+          std::find_if(records_.begin(), records_.end(), [&record](const auto& kept) { return kept.get() == &record; });
+      if (found != records_.end()) {
+        bytes_ -= record.weight();
+        out = std::move(*found);
+        records_.erase(found);
+      }
+    }
   }
   signal_->changed.notify_all();
 }
@@ -301,9 +328,65 @@ void JournalState::clear() {
     hits_.clear();
     bytes_ = 0;
     cleared_ = added_;
+    cleared_id_ = newest_;
     evicted_ = 0;
   }
   signal_->changed.notify_all();
+}
+
+void JournalState::forget(const RequestScope& scope) {
+  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
+  std::vector<RecordedProblem> problems;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  for (const auto& record : records_) {
+    const bool is_covered = scope.covers(record->request);
+    record->forgotten = record->forgotten || is_covered;
+    if (is_covered && record->outcome != Outcome::Kind::pending)
+      bytes_ -= record->weight();
+    else
+      kept.push_back(record);
+  }
+  records_.swap(kept);
+  for (const RecordedProblem& problem : problems_) {
+    if (!scope.covers(problem.request)) problems.push_back(problem);
+  }
+  problems_.swap(problems);
+  problem_counts_.erase(scope.key());
+  if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
+}
+
+JournalState::News JournalState::news(std::uint64_t number) const {
+  News news;
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    news.number = added_;
+    news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
+    // Most of them are the last ones. Those that were evicted already are missing.
+    std::uint64_t missing = added_ - std::min(number, added_);
+    for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
+      if ((*record)->number <= number) continue;
+      news.added.push_back(*record);
+      --missing;
+    }
+  }
+  std::sort(news.added.begin(), news.added.end(),
+            [](const auto& left, const auto& right) { return left->number < right->number; });
+  return news;
+}
+
+std::vector<std::shared_ptr<ExchangeRecord>> JournalState::take_ended(
+    std::vector<std::shared_ptr<ExchangeRecord>>& pending) const {
+  std::vector<std::shared_ptr<ExchangeRecord>> ended;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  std::size_t left = 0;
+  for (auto& record : pending) {
+    if (record->outcome == Outcome::Kind::pending)
+      pending[left++].swap(record);
+    else
+      ended.push_back(std::move(record));
+  }
+  pending.resize(left);
+  return ended;
 }
 
 std::shared_ptr<ExchangeRecord> JournalState::last() const {
@@ -317,17 +400,17 @@ std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   const std::string name = "exchange " + std::to_string(id);
   if (id == 0) throw GatewayError("exchanges count from 1");
-  if (id > added_) {
+  const auto found = std::lower_bound(records_.begin(), records_.end(), id,
+                                      [](const auto& record, std::uint64_t wanted) { return record->id < wanted; });
+  if (found != records_.end() && (*found)->id == id) return *found;
+  if (id > newest_) {
     throw GatewayError("there is no " + name + " yet; " +
-                       (added_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(added_)));
+                       (newest_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(newest_)));
   }
-  if (id <= cleared_) throw GatewayError(name + " was forgotten when the journal was cleared");
-  // Ids are consecutive, and records leave from the front only.
-  const std::uint64_t oldest = records_.front()->id;
-  if (id < oldest) {
+  if (id <= cleared_id_) throw GatewayError(name + " was forgotten when the journal was cleared");
+  if (evicted_ > 0 && found == records_.begin())
     throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
-  }
-  return records_[static_cast<std::size_t>(id - oldest)];
+  throw GatewayError(name + " is not recorded: it waits to be answered, or was forgotten with its test's key");
 }
 
 bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {

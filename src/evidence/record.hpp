@@ -11,12 +11,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/access.hpp"
 #include "../delivery/progress.hpp"
 #include "../model/chat_parser.hpp"
+#include "../script/scope.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"
 #include "near_miss.hpp"
@@ -91,6 +94,7 @@ struct ExchangeRecord {
   };
 
   std::uint64_t id = 0;
+  std::uint64_t number = 0;  // counts publications, whose order is not always that of ids
   std::uint64_t connection_id = 0;
   std::size_t position = 0;
   ReceivedRequest request;
@@ -131,12 +135,13 @@ struct ExchangeRecord {
   Outcome::Kind outcome = Outcome::Kind::pending;
   std::optional<Departure> departure;
   bool guard_expired = false;
+  bool forgotten = false;             // with its test: it leaves the journal when it ends
   bool forsaken = false;              // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
   std::string unusual_finish;         // neither stop nor tool_calls, and sent; empty: none
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
-  // In real time, whatever the gateway's clock shows.
+  // These are in real time, whatever the gateway's clock shows.
   using RealTime = std::chrono::steady_clock::time_point;
   RealTime connected{};              // its connection was accepted
   RealTime recorded{};               // it was published, before any of its answer left
@@ -163,7 +168,7 @@ struct ExchangeRecord {
   /// What became of the reply's script, when its delivery is over.
   void mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason);
   std::vector<ScriptedFault> scripted_faults() const;
-  /// Without those that came to nothing.
+  /// How many rules of chaos struck, without those that came to nothing.
   std::size_t chaos_strikes() const;
 
  private:
@@ -176,8 +181,10 @@ class JournalState {
   /// Throws GatewayError when a bound is 0.
   JournalState(std::size_t max_entries, std::size_t max_bytes);
 
-  /// Publishes a record, giving it and its findings its id, and evicts the oldest beyond the bounds; the newest always
-  /// stays.
+  /// The id of an exchange that is to be published later.
+  std::uint64_t reserve_id();
+  /// Publishes a record, giving it and its findings its id unless one was reserved for it, and evicts the oldest beyond
+  /// the bounds; the newest always stays.
   void add(std::shared_ptr<ExchangeRecord> record);
   /// Keeps a problem of a published exchange; of too many with one key, the first.
   void report(const ExchangeRecord& record, RecordedProblem problem);
@@ -185,11 +192,11 @@ class JournalState {
   std::vector<RecordedProblem> problems() const;
   /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
   std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
-  /// Also those of exchanges that are under way.
+  /// Forgets all problems, those of exchanges under way too.
   void forget_problems();
   /// Counts forget_problems; a record carries what it was when its request was complete.
   std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id; 0 when there was none.
+  /// The newest exchange's id, a reserved one included; 0 when there was none.
   std::uint64_t newest_id() const;
   /// A request has begun to arrive; balanced by end() or dropped().
   void began();
@@ -206,9 +213,25 @@ class JournalState {
   std::size_t evicted() const;
   /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
   void clear();
+  /// Drops the scope's records, and its problems, as if they had never been; what is under way goes when it ends. Ids
+  /// and counts go on.
+  void forget(const RequestScope& scope);
+  /// What came since somebody looked last.
+  struct News {
+    /// Records that are kept, in order of publication.
+    std::vector<std::shared_ptr<ExchangeRecord>> added;
+    /// How many were published in all: what to ask with next time.
+    std::uint64_t number = 0;
+    /// No record is kept whose id is less.
+    std::uint64_t oldest = 0;
+  };
+  /// Records published after the first `number`. Takes time for these only.
+  News news(std::uint64_t number) const;
+  /// Takes those out that have ended.
+  std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
   /// Throws GatewayError when there is none.
   std::shared_ptr<ExchangeRecord> last() const;
-  /// Throws GatewayError, saying whether it was evicted, cleared or never there.
+  /// Throws GatewayError, saying whether it was evicted, cleared, forgotten or never there.
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
@@ -217,7 +240,7 @@ class JournalState {
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
   /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
   std::size_t open(const RequestScope& scope) const;
-  // For such conditions: the mutex is held already.
+  // Such conditions call these, with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
@@ -233,9 +256,12 @@ class JournalState {
   std::size_t max_bytes_;
   static constexpr std::size_t max_problems_of_a_key = 100;
 
-  void keep(const ExchangeRecord& record, RecordedProblem problem);  // expects the mutex to be held
+  // These expect the mutex to be held.
+  void keep(const ExchangeRecord& record, RecordedProblem problem);
+  /// Finds out whether the record of a reserved id was forgotten before it was published.
+  void settle_reserved(ExchangeRecord& record);
 
-  std::deque<std::shared_ptr<ExchangeRecord>> records_;
+  std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
   std::deque<ConnectionHit> hits_;
   std::vector<RecordedProblem> problems_;
   struct Count {
@@ -245,6 +271,10 @@ class JournalState {
   std::map<std::string, Count> problem_counts_;  // by key id
   std::atomic<std::uint64_t> epoch_{0};          // changed under the lock
   std::size_t bytes_ = 0;
+  std::uint64_t newest_ = 0;                                       // id
+  std::set<std::uint64_t> reserved_;                               // ids that are not published yet
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // up to which id; while ids are reserved
+  std::uint64_t cleared_id_ = 0;                                   // the newest when it was cleared
   std::uint64_t added_ = 0;
   std::uint64_t cleared_ = 0;
   std::size_t evicted_ = 0;
@@ -256,7 +286,7 @@ namespace journal {
 std::chrono::steady_clock::time_point deadline(Duration timeout);
 /// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
 std::string scripted_wait(const ExchangeRecord& record);
-/// As its operator<< prints it.
+/// What operator<< prints.
 std::string text_of(const Decision& decision);
 std::string text_of(const Outcome& outcome);
 

@@ -50,10 +50,10 @@ struct Seen {
   /// The client could send the request from this moment on.
   RealTime possible;
   RealTime over;
-  /// Of a client that numbers its tries: 0 for the first.
+  /// The number of the try, from a client that numbers its tries; 0 for the first.
   std::optional<std::int64_t> number;
-  /// A fault of chaos struck its answer.
-  bool broken_by_chaos = false;
+  /// A fault of chaos struck its answer, or Content-Length was not its own.
+  bool broken = false;
 };
 using Group = std::vector<const Seen*>;
 
@@ -142,9 +142,12 @@ std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
     // On a connection of its own the client may have been writing as soon as it was open.
     seen.possible = now.position == 1 && now.connected != RealTime{} ? now.connected : now.recorded;
     seen.over = now.over;
-    seen.broken_by_chaos =
+    seen.broken =
         std::any_of(now.chaos.begin(), now.chaos.end(),
-                    [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; });
+                    [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; }) ||
+        std::any_of(now.faults.begin(), now.faults.end(), [](const ExchangeRecord::ScriptedFault& scripted) {
+          return scripted.reached && scripted.fault.effect.kind() == Effect::Kind::wrong_content_length;
+        });
     all.push_back(std::move(seen));
   }
   return all;
@@ -220,7 +223,7 @@ bool may_be_retry(const Seen& first, const Seen& second) {
   const ExchangeRecord& answer = *first.record;
   // What was not whole the client may not have read.
   if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered ||
-      first.broken_by_chaos) {
+      first.broken) {
     return false;
   }
   const bool numbers_fit =

@@ -67,7 +67,7 @@ class [[nodiscard]] Review {
 
   /// Whether there is no finding.
   explicit operator bool() const { return findings_.empty(); }
-  /// In order of the exchanges that they are about.
+  /// The findings in the order of the exchanges that they are about.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
   /// How many exchanges were judged.

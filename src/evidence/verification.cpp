@@ -147,7 +147,7 @@ std::string refused(const StubState& stub, const Calls& calls) {
 
 /// Without an explanation when `calls` is null.
 Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.plan().where, reference_to(stub)};
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
   found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
                std::to_string(calls_made) + '\n';
   if (static_cast<double>(calls_made) > expected.most()) {
@@ -236,7 +236,7 @@ std::string message(const std::vector<Problem>& problems, const std::vector<std:
     text += (i == 0 ? "" : "\n\n") + problems[i].text;
   if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
   for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
-  if (notes.size() > most_shown) text += "\nand " + std::to_string(notes.size() - most_shown) + " more notes";
+  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
   return text;
 }
 
@@ -454,7 +454,7 @@ void Verifier::add_problems(const RequestScope& scope, Problems& problems) const
     if (!scope.covers(problem.request)) continue;
     const std::string first = headline(problem);
     Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
-                  problem.stub ? problem.stub->plan().where : SourceLocation{},
+                  problem.stub ? problem.stub->where() : SourceLocation{},
                   problem.stub ? reference_to(*problem.stub) : StubReference{}};
     if (problem.near_misses) found.near_misses = *problem.near_misses;
     for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
@@ -463,7 +463,7 @@ void Verifier::add_problems(const RequestScope& scope, Problems& problems) const
   const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
   if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
     problems.emplace_back(
-        Problem{Problem::Kind::unmatched, "and " + std::to_string(dropped) + " more problems of exchanges, not kept"},
+        Problem{Problem::Kind::unmatched, "and " + text::counted(dropped, "more problem") + " of exchanges, not kept"},
         "dropped " + std::to_string(dropped));
   }
 }
@@ -520,7 +520,7 @@ Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) 
   const StubState* previous = nullptr;
   const secrets::Known looks_like;  // a key
   for (const auto& stub : stubs) {
-    Problem found{Problem::Kind::out_of_order, {}, {}, stub->plan().where, reference_to(*stub)};
+    Problem found{Problem::Kind::out_of_order, {}, {}, stub->where(), reference_to(*stub)};
     if (stub->recorded() == 0) {
       found.text = "out of order  " + stub->title() + " was not called";
     } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {

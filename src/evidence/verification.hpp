@@ -14,7 +14,7 @@
 
 namespace mock_gateway {
 
-/// What verify() reports.
+/// Something that verify() reports as wrong.
 struct Problem {
   enum class Kind {
     /// No stub answered a request.
@@ -46,8 +46,8 @@ struct Problem {
   SourceLocation where{};
   /// The stub that it is about; its id is 0 when it is about none.
   StubReference stub{};
-  /// Of a request that no stub answered, the closest stubs, three at most. Of a stub that was not called as often as it
-  /// expects, the closest request.
+  /// The stubs that came closest to a request which none answered, three at most; or the request that came closest to a
+  /// stub which was called too seldom.
   std::vector<NearMiss> near_misses{};
 };
 
@@ -59,7 +59,7 @@ struct VerifiedStub {
   StubReference stub;
   /// How often it was called.
   std::size_t calls = 0;
-  /// How often it expects to be called: 0 for one with never(), nothing where it does not say.
+  /// How often it expects to be called: 0 for one with never(), empty where it does not say.
   std::optional<Range> expected{};
   /// Whether it says what requests should be.
   bool has_should = false;
@@ -84,7 +84,9 @@ class [[nodiscard]] Verification {
   Verification& operator=(Verification&& other) noexcept;
   ~Verification();
 
+  /// Whether there is no problem.
   explicit operator bool() const;
+  /// The problems in the order in which message() has them.
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
   /// What is no mistake by itself, a line each: what chaos did; what happened in the first ten exchanges that a

@@ -41,7 +41,7 @@ class Verifier {
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// Of what nobody has looked at yet; empty when there is nothing.
+  /// The message about what nobody has looked at yet; empty when there is nothing.
   std::string unreported() const;
   void reset();
 
@@ -59,7 +59,7 @@ class Verifier {
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
   /// Those that ask something of the client, judged by the problems.
   std::vector<VerifiedStub> verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const;
-  /// Without a key, which a stub's name or a matcher may hold.
+  /// The text without keys, which a stub's name or a matcher may hold.
   std::string masked(std::string text) const;
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;

@@ -208,7 +208,7 @@ Verdict Scenario::judge(const ClientOutcome& outcome) const {
     const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
     const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
     message += ", expected " + to_string(data_->row.expected) + "\n  it said     " + got + "\n  the reply   " + whole;
-    // Of long texts only the beginning is shown.
+    // Only the beginning of a long text is shown above.
     if (got == whole && outcome.text != data_->text)
       message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
     message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;

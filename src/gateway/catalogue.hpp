@@ -56,6 +56,7 @@ class [[nodiscard]] Verdict {
   };
 
   Kind kind() const { return kind_; }
+  /// Whether a good client may have that outcome.
   explicit operator bool() const { return acceptable_; }
   /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
   const std::string& message() const { return message_; }
@@ -108,6 +109,7 @@ class Scenario {
   const std::string& reference() const;
   /// What a good client does, in a line.
   const std::string& good_client() const;
+  /// What a good client may do.
   Expected expected() const;
   /// All text of the reply: what the caller gets when nothing is lost. Empty when the reply has none.
   const std::string& text() const;
@@ -129,8 +131,8 @@ class Scenario {
   void mount(Gateway& gateway) const;
 
   /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
-  /// of its faults. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has
-  /// them.
+  /// of its faults; to be asked once the exchange has ended. False for scenarios of connections, which strike without
+  /// an exchange: Journal::connection_hits has them.
   bool befell(const Exchange& exchange) const;
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.

@@ -17,7 +17,7 @@ Stub::Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Scr
 std::size_t Stub::calls() const { return state_->recorded(); }
 std::size_t Stub::peak_concurrency() const { return state_->peak_concurrency(); }
 std::string Stub::title() const { return state_->title(); }
-SourceLocation Stub::where() const { return state_->plan().where; }
+SourceLocation Stub::where() const { return state_->where(); }
 void Stub::remove() const { script_->remove(state_); }
 
 Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {

@@ -42,7 +42,7 @@ class Stub {
   Wait wait_for_calls(std::size_t count, Duration timeout) const;
   /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
   Exchange last_call() const;
-  /// Those that it answered and the journal still holds, oldest first.
+  /// The exchanges that it answered and the journal still holds, oldest first.
   std::vector<Exchange> exchanges() const;
   /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
   std::size_t peak_concurrency() const;
@@ -51,7 +51,8 @@ class Stub {
   /// The line of `gateway.chat()` that began it.
   SourceLocation where() const;
 
-  /// Answers no request that begins after this returned; what it expects still counts. Nothing happens the second time.
+  /// Ends the stub: it answers no request that begins after this returned. What it expects still counts. Nothing
+  /// happens the second time.
   void remove() const;
   /// A handle that removes the stub when it is destroyed.
   [[nodiscard]] ScopedStub scoped() const;
@@ -124,7 +125,7 @@ class [[nodiscard]] StubBuilder {
     }
     return std::move(*this);
   }
-  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError.
+  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
   StubBuilder times(std::size_t count) &&;
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
@@ -136,7 +137,7 @@ class [[nodiscard]] StubBuilder {
   /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
   /// time, one finds the new state.
   StubBuilder then_state(std::string machine, std::string state) &&;
-  /// The name that reports show.
+  /// The name that reports show. Unless set, its line stands for it.
   StubBuilder named(std::string name) &&;
 
   /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
@@ -152,7 +153,8 @@ class [[nodiscard]] StubBuilder {
     if constexpr (known) (add(std::forward<Replies>(replies)), ...);
     return mount();
   }
-  /// In place of reply(): a request that matches is refused with 422 `never_expected`, and verify() reports it.
+  /// Mounts a stub that must not be called, in place of reply(): a request that matches is refused with 422
+  /// `never_expected`, and verify() reports it.
   Stub never() &&;
 
  private:

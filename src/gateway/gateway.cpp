@@ -76,7 +76,7 @@ class Gateway::Impl {
               connection_faults, chaos) {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
-    for (const detail::InitialKey& key : options.keys) console.create(key.description, key.options);
+    for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,

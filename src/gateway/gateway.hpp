@@ -32,7 +32,8 @@ struct GatewayState;
 /// with the gateway although such a process lives.
 class Gateway {
  public:
-  /// Throws GatewayError when it cannot listen, saying why: the port is taken, the host is not ours.
+  /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for options that are wrong, and when
+  /// it cannot listen, saying why: the port is taken, the host is not ours. Reports name `where`.
   explicit Gateway(SourceLocation where = SourceLocation::current());
   explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current());
   /// Stops, and then reports the problems of verify() that nobody has looked at: as a failed check of the running test
@@ -40,23 +41,25 @@ class Gateway {
   /// exception is on its way it only prints them. Options::verify_on_destruction(false) turns this off.
   ~Gateway();
   Gateway(Gateway&&) noexcept;
-  /// What this gateway was before ends as by its destructor.
+  /// Ends what this gateway was before, as the destructor does.
   Gateway& operator=(Gateway&&) noexcept;
 
-  /// "http://127.0.0.1:54321/v1": what an SDK takes as its base address.
+  /// What an SDK takes as its base address: "http://127.0.0.1:54321/v1".
   std::string base_url() const;
-  /// "http://127.0.0.1:54321".
+  /// The same without "/v1": "http://127.0.0.1:54321".
   std::string root_url() const;
   /// The host that it listens on, as Options::host says; the addresses above have 127.0.0.1 for 0.0.0.0.
   std::string host() const;
+  /// The port that it listens on, from 1 to 65535.
   int port() const;
-  /// The default key's secret: valid from the start, and the only one that can be asked for again.
+  /// The secret of the default key, "key_1". It is valid from the start, and the only secret that can be asked for
+  /// again.
   std::string api_key() const;
 
-  /// The console's API Keys page.
+  /// The keys, as the console's page API Keys manages them.
   Keys keys() const;
 
-  /// Begins a stub for POST /v1/chat/completions.
+  /// Begins a stub for POST /v1/chat/completions, which is live when reply() or never() returns.
   StubBuilder chat(SourceLocation where = SourceLocation::current());
 
   /// Breaks a reply at every place, in every way: the callable, which asks with the client under test and returns when
@@ -81,13 +84,14 @@ class Gateway {
   Sweep sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
               SourceLocation where = SourceLocation::current());
 
-  /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued.
-  /// The scope is everything, an operation, for_key(id) or for_model(id). `times` at least 1, or GatewayError.
+  /// Answers the next `times` requests in the scope with a failure, in the order in which failures were queued. The
+  /// scope is everything, an operation, for_key(id) or for_model(id). `times` is at least 1, or GatewayError.
   void fail_next(const Failure& failure, std::size_t times = 1);
   void fail_next(const Failure& failure, std::size_t times, const FailureScope& scope);
   /// Answers every request in the scope with a failure until clear_failures.
   void fail_always(const Failure& failure);
   void fail_always(const Failure& failure, const FailureScope& scope);
+  /// Ends all forced failures, queued ones too; with a scope, those that were forced for it.
   void clear_failures();
   void clear_failures(const FailureScope& scope);
 
@@ -102,7 +106,7 @@ class Gateway {
   /// Strikes the next `times` connections with a fault, in the order in which faults were queued: the first of the
   /// queue waits until a connection comes to its moment, which is being accepted, the next request once it has served
   /// one, or any request (ConnectionFault::Moment); open connections count. verify() reports a fault to whose moment no
-  /// connection came. Journal::connection_hits has those that were struck. `times` at least 1, or GatewayError.
+  /// connection came. Journal::connection_hits has those that were struck. `times` is at least 1, or GatewayError.
   void next_connection(const ConnectionFault& fault, std::size_t times = 1,
                        SourceLocation where = SourceLocation::current());
   /// Strikes every connection that comes to the fault's moment, until clear_connection_faults or reset, in place of an
@@ -135,6 +139,7 @@ class Gateway {
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
   LoadedScript load(const T& document);
 
+  /// Every exchange so far, within Options::journal_limits.
   Journal journal() const;
 
   /// Whether everything went as scripted: requests that no stub answered, expectations that are not met, requests that
@@ -150,6 +155,7 @@ class Gateway {
 
   /// The state of a state machine: "started" until a stub's then_state, or set_state, moved it.
   std::string state(const std::string& machine) const;
+  /// Moves a state machine, whatever state it is in.
   void set_state(const std::string& machine, std::string state);
 
   /// Forgets stubs, states of state machines, forced failures, chaos, faults of connections (the port is opened), the

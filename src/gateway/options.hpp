@@ -37,57 +37,64 @@ class Options {
  public:
   Options();
 
-  /// Address or name to listen on. Loopback unless changed: cpp-httplib is not meant for a hostile network.
+  /// The address or name to listen on, not empty. 127.0.0.1 unless set: cpp-httplib is not meant for a hostile network.
   [[nodiscard]] Options host(std::string host) const;
-  /// 0, the default: a free port.
+  /// The port to listen on, from 0 to 65535. 0, which it is unless set, takes a free one, so that tests run side by
+  /// side. A port is never shared.
   [[nodiscard]] Options port(int port) const;
 
-  /// Serves this model too. Without any: `mock-model`. Id and owner are UTF-8.
+  /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
+  /// given once, or GatewayError.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
-  /// The secret of the default key, which api_key() gives; unless set, one that follows from the seed and starts
-  /// with `sk-`. What may be set is said at KeyOptions::secret.
+  /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
+  /// `sk-`. KeyOptions::secret says what it may be.
   [[nodiscard]] Options api_key(std::string secret) const;
-  /// A further key that exists from the start; its secret is the caller's.
+  /// Adds a further key, which exists from the start; repeatable. Its secret, unless set, can be asked for nowhere.
   [[nodiscard]] Options key(std::string description, KeyOptions key) const;
-  /// A limit that all keys share: `requests` per `window` on the gateway's clock.
+  /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
+  /// There is none unless set.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
 
-  /// Decides everything generated: ids, secrets, default replies. The same seed repeats the same run.
+  /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
+  /// run. 1 unless set.
   [[nodiscard]] Options seed(std::uint64_t seed) const;
+  /// The clock by which everything scripted is done: RealClock, which it is unless set, InstantClock or ManualClock.
   [[nodiscard]] Options clock(Clock clock) const;
   /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
   [[nodiscard]] Options profile(Profile profile) const;
   /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
   /// else a default Acceptance.
   [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Counts and cuts text: `usage`, `max_tokens`, and one streamed delta per token unless the pace cuts otherwise.
-  /// Unless set, words.
+  /// Cuts text into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Unless set, a token is
+  /// a word.
   [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
   /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
   /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
   /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
   /// which fits one reply.
   [[nodiscard]] Options pace(Pace pace) const;
-  /// Largest `n` accepted; 128 unless set.
+  /// The largest `n` accepted, at least 1; beyond it 400. 128 unless set.
   [[nodiscard]] Options max_n(std::int64_t n) const;
 
-  /// Largest request body in bytes; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB longer with its
-  /// sizes, extensions and trailer, beyond which it is 413 too. So what the gateway and its journal hold of one
-  /// request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
+  /// The largest request body in bytes, at least 1; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB
+  /// longer with its sizes, extensions and trailer; beyond that it gets 413 too. So what the gateway and its journal
+  /// hold of one request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
   [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// Largest request line and header section in bytes, at least 1024; beyond it 431. 64 KiB unless set.
+  /// The largest request line and header section together in bytes, at least 1024; beyond it 431. 64 KiB unless set.
   [[nodiscard]] Options max_head(std::size_t bytes) const;
-  /// How many exchanges the journal keeps, and how many bytes of requests. 10,000 and 64 MiB unless set.
+  /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
+  /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
 
-  /// Real time without a byte of an unfinished request, after which it is answered 408 and closed. 30 s unless set.
+  /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
+  /// Positive, as all timeouts, or GatewayError. 30 s unless set.
   [[nodiscard]] Options read_timeout(Duration timeout) const;
   /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
-  /// is answered 408 and closed. 30 s unless set.
+  /// is answered 408 and its connection closed. 30 s unless set.
   [[nodiscard]] Options head_timeout(Duration timeout) const;
   /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
-  /// it that have been received; then it is answered 408 and closed. A body that slow_body() strikes may take any time.
-  /// 60 s unless set.
+  /// it that have been received; then it is answered 408 and its connection closed. A body that slow_body() strikes may
+  /// take any time. 60 s unless set.
   [[nodiscard]] Options body_timeout(Duration timeout) const;
   /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
   [[nodiscard]] Options write_timeout(Duration timeout) const;
@@ -97,10 +104,11 @@ class Options {
   /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
   /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
   /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
-  /// longer than the timeouts of clients, so that those end it first. std::nullopt: no guard.
+  /// longer than the timeouts of clients, so that those end it first. Positive, or GatewayError; std::nullopt: no
+  /// guard.
   [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
 
-  /// What becomes of requests that no stub answers. Unless set, they fail the verification.
+  /// What becomes of requests that no stub answers. Unmatched::fails_verification unless set.
   [[nodiscard]] Options unmatched(Unmatched policy) const;
   /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
   /// adapter is in use, else on stderr, and then it aborts the program. True unless set.

@@ -228,7 +228,7 @@ class SweepRun {
   void run_unbroken();
   /// Runs the callable against a reply and returns what it answered.
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
-  /// Of an unbroken run that made no request.
+  /// Throws the GatewayError of an unbroken run that made no request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
   void pair_up(const DeliveryTrace& trace);
   bool is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const;

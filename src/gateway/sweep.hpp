@@ -89,7 +89,7 @@ class SweepStep {
   /// The requests that the step's reply answered and the journal holds, oldest first: a client that tries again makes
   /// several. They have ended, unless the client left one open for a second.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
-  /// Whether one of exchanges() came to the place.
+  /// Whether one of exchanges() came to the place where the reply breaks or is split.
   bool reached() const { return reached_; }
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,

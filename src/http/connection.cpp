@@ -200,7 +200,10 @@ Connection::Arrival Connection::read_head(std::string& head) {
   std::size_t line = 0;  // bytes of it so far, its end included
   for (std::size_t size = 0;;) {
     for (; position_ + size < buffer_.size(); ++size) {
-      if (size == limits_.max_head) return Arrival::too_large;
+      if (size == limits_.max_head) {
+        head = buffer_.substr(position_, size);
+        return Arrival::too_large;
+      }
       const char byte = buffer_[position_ + size];
       if ((byte == '\n') != (last == '\r') || !connection::may_stand_in_a_head(byte)) {
         head = buffer_.substr(position_, size + 1);

@@ -32,6 +32,8 @@ struct ConnectionLimits {
   std::size_t max_body;
   /// Whether body_timeout is longer by a second for each 10 KiB of the body that have been received.
   bool body_grows = true;
+  /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
+  bool uses_kept_descriptors = false;
 };
 
 /// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
@@ -102,8 +104,10 @@ class Connection final : public Outlet {
   void read_at_once() { slow_.reset(); }
   /// Whether bytes have been received that nobody has read.
   bool has_unread() const { return position_ < buffer_.size(); }
-  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it.
-  /// Not before the end of the last exchange.
+  /// Whether the client has closed its side, and sent nothing else that is to be answered.
+  bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
+  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it. It
+  /// is never before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
   /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.

@@ -24,9 +24,9 @@ struct IncomingRequest {
   std::string raw_body;  // only of a chunked body: with its framing
   bool http_1_1 = true;
   bool keep_alive = true;
-  /// Not HTTP, or never completed: answered before anything else is looked at.
+  /// What came is not HTTP, or never was complete: it is answered before anything else is looked at.
   std::optional<Failure> malformed;
-  /// The gateway cannot serve the connection: answered before anything else is looked at. The body was not read.
+  /// The gateway cannot serve the connection: it is answered before anything else is looked at. The body was not read.
   std::optional<Failure> turned_away;
   /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
   std::optional<Failure> body_too_large;

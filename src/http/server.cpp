@@ -56,7 +56,7 @@ class CheckedHead final : public httplib::Stream {
   time_t duration() const { return 0; }
   void set_read_timeout(time_t, time_t) {}
 
-  /// Of the status line that was written; 0 when none was.
+  /// The status of the line that was written; 0 when none was.
   int status() const {
     int status = 0;
     constexpr std::size_t version = std::string_view("HTTP/1.1 ").size();
@@ -70,6 +70,24 @@ class CheckedHead final : public httplib::Stream {
   std::size_t position_ = 0;
   std::string written_;
 };
+
+namespace servers {
+
+/// How many descriptors are kept.
+std::atomic<std::size_t>& kept_descriptors() {
+  static std::atomic<std::size_t> count{0};
+  return count;
+}
+
+/// Whether this descriptor is one of those that are kept: the system gives the lowest number that is free.
+bool is_kept(int descriptor) {
+  const std::size_t kept = kept_descriptors();
+  if (kept == 0) return false;
+  const std::optional<std::size_t> limit = sockets::descriptor_limit();
+  return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
+}
+
+}  // namespace servers
 
 class Server::Impl final : public httplib::Server {
  public:
@@ -105,14 +123,16 @@ class Server::Impl final : public httplib::Server {
 
   void refuse() {
     require_not_turning_away();
-    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
+    const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (!acceptor_) return;
     acceptor_.reset();
     reserved_ = sockets::reserve(host_, port_);
   }
 
   void accept_again() {
-    const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
+    // The port is open as long as its accepting thread is at a connection: whoever closes it waits for that thread.
+    if (is_turning_away()) return;
+    const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
     if (reserved_ < 0 || !sockets::listen_on_reserved(reserved_))
       throw GatewayError("cannot listen on " + host_ + ":" + std::to_string(port_) +
@@ -125,7 +145,12 @@ class Server::Impl final : public httplib::Server {
     if (is_own_thread())
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
     const std::lock_guard<std::mutex> one_at_a_time(stop_mutex_);
-    if (std::exchange(stopped_, true)) return;
+    std::unique_ptr<Acceptor> accepting;
+    {
+      const std::lock_guard<std::mutex> lock(listening_mutex_);
+      if (std::exchange(stopped_, true)) return;
+      accepting = std::move(acceptor_);
+    }
     // First, so that no thread whose connection ends lies down to wait for the next.
     workers_.retire();
     std::vector<std::shared_ptr<StopLine>> lines;
@@ -135,21 +160,24 @@ class Server::Impl final : public httplib::Server {
       for (const Connection* connection : connections_) lines.push_back(connection->stop_line());
     }
     for (const auto& line : lines) line->stop();
-    acceptor_.reset();
+    accepting.reset();
     workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
+    const std::lock_guard<std::mutex> lock(listening_mutex_);
     if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
   }
 
-  bool is_own_thread() const { return workers_.is_current() || turning_away_ == std::this_thread::get_id(); }
+  bool is_own_thread() const { return workers_.is_current() || is_turning_away(); }
 
  private:
   static constexpr int accepted = 204;
+
+  bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
     // With room for bursts; cpp-httplib's own is 5 in some versions.
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
-    acceptor_.emplace(
+    acceptor_ = std::make_unique<Acceptor>(
         listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
         [](const std::string& why) {
           warn({"no connection can be accepted any more: ", why});
@@ -165,13 +193,13 @@ class Server::Impl final : public httplib::Server {
   }
 
   void require_not_turning_away() const {
-    if (turning_away_ == std::this_thread::get_id())
+    if (is_turning_away())
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
   /// Has an accepted connection served on a thread, or turned away.
   void take(int socket, bool last_descriptor) noexcept {
-    if (last_descriptor) {
+    if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
       turn_away(socket, "this process has no descriptor left for another connection: its limit is " +
                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
@@ -258,16 +286,20 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
+  // Held as long as a stop lasts, so that a second one returns no earlier. A stop waits for functions of the test: they
+  // may open and close the port meanwhile, which therefore takes another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
   std::set<Connection*> connections_;
   bool stopping_ = false;
-  bool stopped_ = false;  // and what follows: guarded by stop_mutex_
-  int reserved_ = -1;     // keeps the port while it is closed
+  std::mutex listening_mutex_;
+  bool stopped_ = false;  // guarded by listening_mutex_
+  int reserved_ = -1;     // likewise; keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
-  std::optional<Acceptor> acceptor_;  // nothing while the gateway refuses connections, and after its stop
+  // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.
+  std::unique_ptr<Acceptor> acceptor_;
 };
 
 Server::Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
@@ -282,6 +314,8 @@ std::unique_ptr<Server::Impl> Server::make_impl(ConnectionHandler& handler, cons
 }
 
 Server::~Server() { stop(); }
+
+void Server::keep_descriptors(std::size_t count) { servers::kept_descriptors() = count; }
 
 int Server::port() const { return impl_->port(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,6 +22,10 @@ class Server {
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  /// Keeps so many descriptors of this process from connections whose limits do not allow them, from now on; but at
+  /// most a quarter of all. A server that must be reached whatever happens to the others has them.
+  static void keep_descriptors(std::size_t count);
 
   int port() const;
   /// Closes the listening socket until accept_again; connections go on.

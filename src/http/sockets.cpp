@@ -145,6 +145,12 @@ bool was_reset(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET;
 }
 
+bool was_closed(int socket) {
+  char byte = 0;
+  const ssize_t received = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 std::size_t unacknowledged(int socket) {
 #ifdef SIOCOUTQ
   int bytes = 0;

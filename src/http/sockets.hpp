@@ -35,9 +35,11 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
 
 /// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);
+/// Whether the peer has closed its side, or reset, and nothing that it sent before is unread.
+bool was_closed(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
-/// Of these, those that have not been sent, the peer's window being full, say; 0 where the system cannot tell.
+/// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);

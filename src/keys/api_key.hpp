@@ -25,7 +25,8 @@ enum class KeyState { enabled, disabled, deleted };
 std::string to_string(KeyState state);
 std::ostream& operator<<(std::ostream& out, KeyState state);
 
-/// What the console shows of a key. The secret is not part of it: it is shown once, by Keys::create.
+/// What the console shows of a key, at the moment of the call. The secret is not part of it: Keys::create shows it
+/// once.
 struct ApiKey {
   // Defined in the .cpp: a file that copies one need not compile it.
   ApiKey();
@@ -35,6 +36,7 @@ struct ApiKey {
   ApiKey& operator=(ApiKey&& other) noexcept;
   ~ApiKey();
 
+  /// "key_1", which is the default key, "key_2" and so on.
   std::string id;
   std::string description;
   KeyState state = KeyState::enabled;
@@ -42,11 +44,17 @@ struct ApiKey {
   std::vector<std::string> models;
   /// Operations it may use; empty: all.
   std::vector<Operation> operations;
+  /// The limit of this key alone; empty: none.
   std::optional<RateLimit> limit;
+  /// When it was created, on the gateway's clock.
   TimePoint created;
+  /// Requests that presented its secret, whatever they were answered. The journal may have evicted them.
+  std::size_t requests = 0;
+  /// When the last of them was complete, on the gateway's clock; empty before the first.
+  std::optional<TimePoint> last_used;
 };
 
-/// The one time a key's secret is shown.
+/// A key that was just made, with its secret, which is shown this once.
 struct CreatedKey {
   std::string id;
   std::string secret;
@@ -56,18 +64,19 @@ struct CreatedKey {
 /// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
-  /// A secret of the caller's choice instead of a generated one. The documented service has only keys that start with
-  /// `sk-`; this takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-`
-  /// alone, or a secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer
-  /// than 16 characters is masked in fields that carry credentials only, since it may be a word of a prompt.
+  /// The key's secret. Unless set, one is generated. The documented service has only keys that start with `sk-`; this
+  /// takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-` alone, or a
+  /// secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer than 16
+  /// characters is masked in fields that carry credentials only, since it may be a word of a prompt.
   [[nodiscard]] KeyOptions secret(std::string secret) const;
-  /// Created disabled.
+  /// Whether the key is created disabled. False unless set.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
-  /// The key may use only these models: others get 403, and the models list omits them.
+  /// The key may use only these models: others get 403, and the models list omits them. All unless set.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
-  /// The key may use only these operations: others get 403.
+  /// The key may use only these operations: others get 403. All unless set.
   [[nodiscard]] KeyOptions operations(std::vector<Operation> operations) const;
-  /// Requests per window on the gateway's clock; see RateLimit.
+  /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
+  /// Keys::create throws GatewayError. Any number unless set.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
 
  private:

@@ -1,6 +1,6 @@
 #include "key_store.hpp"
 
-#include <algorithm>  // all_of, max
+#include <algorithm>  // all_of, any_of, max
 #include <utility>
 
 #include "../core/error.hpp"
@@ -15,6 +15,8 @@ namespace key_store {
 
 /// `key "key_2" ("billing service")`.
 std::string name_of(const ApiKey& key);
+/// Says that the secret belongs to this key, and what to do.
+std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
@@ -23,6 +25,12 @@ std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
+}
+
+std::string taken(const ApiKey& holder) {
+  return "that secret belongs to " + name_of(holder) +
+         (holder.state == KeyState::deleted ? ", which is deleted and cannot come back" : "") +
+         "; choose another, or leave it out to have one generated";
 }
 
 void require_secret(const std::string& secret) {
@@ -88,24 +96,28 @@ CreatedKey KeyStore::create(std::string description, std::optional<std::string> 
 
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto owner = secret ? by_secret_.find(*secret) : by_secret_.end();
-  if (owner != by_secret_.end()) {
-    throw GatewayError(
-        "that secret belongs to " + key_store::name_of(owner->second->key) +
-        (owner->second->key.state == KeyState::deleted ? ", which is deleted and cannot come back" : "") +
-        "; choose another, or leave it out to have one generated");
-  }
-  Entry* const added = created.get();
-  const std::size_t serial = entries_.size() + 1;
-  added->key.id = "key_" + std::to_string(serial);
-  added->secret = secret ? std::move(*secret) : unused_secret(serial);
-  by_secret_.emplace(added->secret, added);
-  by_id_.emplace(added->key.id, added);
-  known_.add(added->secret);
-  // A description is shown by list(): not even its author gets a secret into it.
-  known_.mask(added->key.description);
+  if (owner != by_secret_.end()) throw GatewayError(key_store::taken(owner->second->key));
+  Entry& added = add(std::move(created), std::move(secret));
   ++changes_;
-  entries_.push_back(std::move(created));
-  return {added->key.id, added->secret, added->key.description};
+  return {added.key.id, added.secret, added.key.description};
+}
+
+KeyStore::Entry& KeyStore::add(std::unique_ptr<Entry> made, std::optional<std::string> secret) {
+  Entry& added = *made;
+  const std::size_t serial = entries_.size() + 1;
+  added.key.id = "key_" + std::to_string(serial);
+  give_secret(added, secret ? std::move(*secret) : unused_secret(serial));
+  // A description is shown by list(): not even its author gets a secret into it.
+  known_.mask(added.key.description);
+  by_id_.emplace(added.key.id, &added);
+  entries_.push_back(std::move(made));
+  return added;
+}
+
+void KeyStore::give_secret(Entry& its, std::string secret) {
+  by_secret_[secret] = &its;
+  known_.add(secret);
+  its.secret = std::move(secret);
 }
 
 std::string KeyStore::unused_secret(std::size_t serial) const {
@@ -159,6 +171,105 @@ void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
   ++changes_;
 }
 
+void KeyStore::offer(const std::string& id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entry(id).offered = true;
+}
+
+KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t script) const {
+  Entry* found = nullptr;
+  for (const auto& known : entries_) {
+    if (known->key.state == KeyState::deleted || known->key.description != wanted.name) continue;
+    if (script != 0 && known->script == script) return known.get();
+    if (!found || known->secret == wanted.secret) found = known.get();
+  }
+  return found;
+}
+
+KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
+  const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
+  const auto holder = wanted.secret.empty() ? by_secret_.end() : by_secret_.find(wanted.secret);
+  if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
+  for (const auto& known : entries_)
+    if (is_it(*known) && known->key.description == wanted.name) return known.get();
+  return nullptr;
+}
+
+std::string KeyStore::conflict(const ScriptedKey& wanted, std::uint64_t script) const {
+  if (wanted.secret.empty()) return {};
+  const auto owns = [script](const Entry& known) { return script != 0 && known.script == script; };
+  const Entry* const named = named_entry(wanted, script);
+  if (named && !owns(*named)) {
+    if (named->secret == wanted.secret) return {};
+    return key_store::name_of(named->key) +
+           " has this name and another secret; choose another name, or leave the secret out";
+  }
+  const auto holder = by_secret_.find(wanted.secret);
+  if (holder == by_secret_.end()) return {};
+  const Entry& known = *holder->second;
+  if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
+  return key_store::taken(known.key);
+}
+
+std::vector<std::string> KeyStore::conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> all;
+  for (const ScriptedKey& one : wanted) all.push_back(conflict(one, script));
+  return all;
+}
+
+void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script) {
+  const TimePoint now = clock_.now();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const ScriptedKey& one : wanted) {
+    const std::string forbidden = conflict(one, script);
+    if (!forbidden.empty())
+      throw GatewayError("the script's key \"" + text::excerpt(one.name, 60) + "\" cannot be made: " + forbidden);
+  }
+  ++changes_;
+  for (const auto& known : entries_) {
+    const auto has_its_name = [&known](const ScriptedKey& one) { return one.name == known->key.description; };
+    if (known->script != script || known->key.state == KeyState::deleted) continue;
+    known->taken_away = !std::any_of(wanted.begin(), wanted.end(), has_its_name);
+    if (known->taken_away) known->key.state = KeyState::deleted;
+  }
+  for (const ScriptedKey& one : wanted) {
+    Entry* its = named_entry(one, script);
+    if (its && its->script != script) {  // it is as the options or the test made it
+      if (its->offered && its->script == 0) its->script = script;
+      continue;
+    }
+    if (!its) its = taken_away_entry(one, script);
+    const std::optional<std::string> secret = one.secret.empty() ? std::nullopt : std::make_optional(one.secret);
+    if (!its) {
+      its = &add(std::make_unique<Entry>(), secret);
+      its->key.created = now;
+    } else if (secret) {
+      give_secret(*its, *secret);
+    }
+    its->script = script;
+    its->taken_away = false;
+    its->key.description = one.name;
+    known_.mask(its->key.description);
+    its->key.state = one.state;
+    its->key.models = one.models;
+    its->key.operations = one.operations;
+    its->key.limit = one.limit;
+    its->window = LimitWindow{};
+  }
+  // A key for which the script has no secret may have lost its own to another of the script's keys.
+  for (std::size_t index = 0; index < entries_.size(); ++index) {
+    Entry& known = *entries_[index];
+    if (known.key.state != KeyState::deleted && by_secret_.at(known.secret) != &known)
+      give_secret(known, unused_secret(index + 1));
+  }
+}
+
+bool KeyStore::knows(const std::string& secret) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return by_secret_.count(secret) > 0;
+}
+
 ApiKey KeyStore::find(const std::string& id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return entry(id).key;
@@ -182,7 +293,7 @@ std::vector<std::string> KeyStore::named(const std::string& name) const {
   return ids;
 }
 
-KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case) const {
+KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -214,7 +325,12 @@ KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_
     presented.status = CredentialStatus::unknown;
     return presented;
   }
-  presented.key = known->second->key;
+  ApiKey& key = known->second->key;
+  ++key.requests;
+  key.last_used = std::max(key.last_used.value_or(received), received);
+  presented.key = key;
+  // Its script has given it another one since.
+  if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
     case KeyState::enabled: presented.status = CredentialStatus::enabled; break;
     case KeyState::disabled: presented.status = CredentialStatus::disabled; break;

@@ -27,6 +27,17 @@ void require_secret(const std::string& secret);
 
 }  // namespace key_store
 
+/// A key that a script document asks for.
+struct ScriptedKey {
+  std::string name;
+  std::string secret = {};  // empty: one is made up
+  KeyOptions options = {};  // all of it but the name
+  KeyState state = KeyState::enabled;
+  std::vector<std::string> models = {};
+  std::vector<Operation> operations = {};
+  std::optional<RateLimit> limit = {};
+};
+
 /// One limit's count in its current window.
 struct LimitWindow {
   TimePoint began{};
@@ -66,6 +77,17 @@ class KeyStore {
   void set_operations(const std::string& id, std::vector<Operation> operations);
   void set_limit(const std::string& id, std::optional<RateLimit> limit);
   void set_limit_for_all(std::optional<RateLimit> limit);
+  /// Lets the first script that names the key own it, as if that script had created it.
+  void offer(const std::string& id);
+  /// Puts keys in the place of those that a script owns, in one step. A key of the script keeps its id while it keeps
+  /// its name or its secret. One that the script no longer has is deleted, and comes back with its name or its secret.
+  /// A key of somebody else that has the name stays as it is. Throws GatewayError, and changes nothing, when there is a
+  /// conflict.
+  void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
+  /// What forbids each of these keys to the script; empty for one that nothing forbids. Script 0 owns no key.
+  std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
+  /// Whether a key has that secret, or had it before it was deleted.
+  bool knows(const std::string& secret) const;
   /// Throws GatewayError when no key ever had that id.
   ApiKey find(const std::string& id) const;
   /// Every key that is not deleted, in order of creation.
@@ -76,9 +98,9 @@ class KeyStore {
   /// How often keys or limits were changed.
   std::uint64_t changes() const { return changes_; }
 
-  /// Judges the Authorization fields of a request. Two or more fields, another scheme, or an empty credential are
-  /// malformed.
-  Presented present(const wire::Headers& headers, bool bearer_in_any_case) const;
+  /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
+  /// presents. Two or more fields, another scheme, or an empty credential are malformed.
+  Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -98,9 +120,20 @@ class KeyStore {
     ApiKey key;
     std::string secret;
     LimitWindow window;
+    std::uint64_t script = 0;  // that owns it; 0: none
+    bool offered = false;      // the first script that names it is to own it
+    bool taken_away = false;   // deleted by its script, which may bring it back
   };
 
   // All of these expect the mutex to be held.
+  /// Adds a key with this secret; without one, it is made up.
+  Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
+  void give_secret(Entry& its, std::string secret);
+  /// The key of that name that is not deleted; of several the script's own, else the one with that secret.
+  Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
+  /// A key that the script owns and has deleted, with that secret, else with that name; null when there is none.
+  Entry* taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const;
+  std::string conflict(const ScriptedKey& wanted, std::uint64_t script) const;
   Entry& entry(const std::string& id) const;
   Entry& living_entry(const std::string& id, std::string_view participle) const;
   std::string unused_secret(std::size_t serial) const;

@@ -14,32 +14,36 @@ class KeyStore;
 
 }  // namespace detail
 
-/// The console's API Keys page. A handle: may outlive its gateway. A change applies to the first request that is sent
-/// after the call returned, from any thread; a request under way completes.
+/// The keys of a gateway, as the console's page API Keys manages them. A handle: may outlive its gateway. A change
+/// applies to the first request that is sent after the call returned, from any thread; a request under way completes. A
+/// call with an id throws GatewayError for an unknown id, and all but find() for a deleted key too.
 class Keys {
  public:
   explicit Keys(std::shared_ptr<detail::KeyStore> store);
 
-  /// A new key. Its secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be one.
+  /// Makes a new key, whose secret is in the result and nowhere else. Throws GatewayError for a secret that cannot be
+  /// one (KeyOptions::secret), and for a limit that is not positive.
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
-  /// Changes the description. Throws GatewayError for an unknown id and for a deleted key, as all calls with an id do;
-  /// find() takes that of a deleted key.
+  /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
-  /// Disables the key: 403 from now on. Nothing happens to a disabled key.
+  /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
   void enable(const std::string& id) const;
-  /// Deletes the key: 401 from now on. It cannot come back.
+  /// Deletes the key: its requests get 401 from now on. It cannot come back.
   void remove(const std::string& id) const;
-  /// Limits the key to these models; none: all.
+  /// Limits the key to these models: others get 403, and the models list omits them. An empty list: all.
   void limit_models(const std::string& id, std::vector<std::string> models) const;
-  /// Limits the key to these operations; none: all.
+  /// Limits the key to these operations: others get 403. An empty list: all.
   void limit_operations(const std::string& id, std::vector<Operation> operations) const;
   /// Limits the key to `requests` per `window`, starting afresh. Both positive, or GatewayError.
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
+  /// Ends the key's limit. Nothing happens to a key without one.
   void unlimit_rate(const std::string& id) const;
-  /// A limit that all keys share, beside their own.
+  /// Sets a limit that all keys share, beside their own, in place of Options::limit, starting afresh. Both positive, or
+  /// GatewayError.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
+  /// Ends the limit that all keys share.
   void unlimit_rate_for_all() const;
 
   /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.

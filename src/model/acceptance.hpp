@@ -4,10 +4,10 @@
 
 namespace mock_gateway {
 
-/// What the gateway takes beyond the documented request: a switch per extension, on unless its comment says otherwise.
-/// A default value takes what common SDKs send. What is off gets 400 (or 401, 404, 415 where that is the rule broken).
-/// A value; each setter returns a changed copy. Where Options::acceptance sets none, the profile decides: openai() for
-/// the openai profile, a default value for the others.
+/// What the gateway takes beyond the documented request. It has a switch for each extension, which is on unless its
+/// comment says otherwise: a default value takes what common SDKs send. A request that needs what is off gets 400 (or
+/// the 401, 404 or 415 of the rule that it breaks). A value; each setter returns a changed copy. Where
+/// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
 class Acceptance {
  public:
   /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and

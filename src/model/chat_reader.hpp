@@ -59,7 +59,7 @@ class Reader {
   /// Whether a field without effect is taken, and no finding: the profile's service documents it.
   bool is_documented_by_service(std::string_view name) const;
   void read_all();
-  /// As read_all, but what has the wrong shape is left out.
+  /// Reads as read_all does, and leaves out what has the wrong shape.
   void read_what_fits();
 
   void read_messages(const Json& value, const Path& path);

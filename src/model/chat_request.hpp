@@ -40,12 +40,13 @@ struct Message {
 
   /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
   std::string role;
-  /// As sent: a string, an array of parts, or null.
+  /// The content as sent: a string, an array of parts, or null.
   Json content;
+  /// The name of its author; empty unless sent.
   std::string name;
   /// The calls that an assistant made.
   std::vector<ToolCall> tool_calls;
-  /// The call whose result a message of role tool is.
+  /// The id of the call whose result a message of role tool is; empty for other roles.
   std::string tool_call_id;
 
   /// The content as one string: itself, or its text parts joined; empty for null.
@@ -66,13 +67,24 @@ struct Tool {
   std::string description;
   /// JSON Schema of the arguments; null when not given, and of a custom tool.
   Json parameters;
+  /// False unless sent.
   bool strict = false;
   /// Whether its type is `custom`, where that is accepted: its input is text.
   bool custom = false;
 };
 
+/// Whether the model may call tools, or must: `tool_choice`.
 struct ToolChoice {
-  enum class Mode { none, automatic, required, named };
+  enum class Mode {
+    /// It calls none.
+    none,
+    /// `auto`: it may call any.
+    automatic,
+    /// It must call one.
+    required,
+    /// It must call the one named.
+    named,
+  };
   Mode mode = Mode::none;
   /// The function or the custom tool, in mode `named`.
   std::string name;
@@ -81,6 +93,7 @@ struct ToolChoice {
 std::string to_string(ToolChoice::Mode mode);
 std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
+/// What the answer's text must be: `response_format`.
 struct ResponseFormat {
   // Defined in the .cpp: a file that copies one need not compile it.
   ResponseFormat();
@@ -94,7 +107,9 @@ struct ResponseFormat {
   Kind kind = Kind::text;
   /// The schema's name; empty for the other kinds.
   std::string name;
+  /// The JSON Schema; null for the other kinds.
   Json schema;
+  /// False unless sent.
   bool strict = false;
 };
 
@@ -117,6 +132,7 @@ struct ChatRequest {
   std::string model;
   std::vector<wire::Message> messages;
   bool stream = false;
+  /// `stream_options.include_usage`.
   bool include_usage = false;
   std::optional<double> temperature;
   std::optional<double> top_p;
@@ -125,6 +141,7 @@ struct ChatRequest {
   std::optional<double> presence_penalty;
   std::int64_t n = 1;
   std::optional<std::int64_t> seed;
+  /// One element where a string was sent; empty unless sent.
   std::vector<std::string> stop;
   std::vector<wire::Tool> tools;
   /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
@@ -136,13 +153,16 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
+  /// The whole body as sent.
   Json body;
   /// The first 100 findings of this request alone.
   std::vector<Finding> findings;
 
   /// The text of the last message of role user; empty without one.
   std::string last_user_text() const;
+  /// Whether the request offers a tool of that name.
   bool has_tool(std::string_view name) const;
+  /// That tool; null when there is none.
   const wire::Tool* tool(std::string_view name) const;
 };
 

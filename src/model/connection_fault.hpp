@@ -48,12 +48,13 @@ class ConnectionFault {
   /// "reset on accept".
   std::string to_string() const;
 
-  /// What is sent: the garbage, or the whole interim response.
+  /// What is sent: the garbage, or the whole interim response; empty for the other kinds.
   const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body are read after each gap.
+  /// How many bytes of a slow body are read after each gap; 0 for the other kinds.
   std::size_t step() const { return step_; }
+  /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure that a reply before the body sends.
+  /// The failure that a reply before the body sends; empty for the other kinds.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -75,24 +76,24 @@ class ConnectionFault {
   std::optional<Failure> failure_;
 };
 
-/// RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or reads,
-/// and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the stream. It
-/// never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+/// Sends RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or
+/// reads, and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the
+/// stream. It never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
 ConnectionFault reset_on_accept();
-/// FIN at once, not a byte sent. What the client sends is thrown away, so that it sees the FIN and no RST.
+/// Sends FIN at once, and not a byte. What the client sends is thrown away, so that it sees the FIN and no RST.
 ConnectionFault close_on_accept();
-/// These bytes at once, whatever the client sends or not, then FIN: something that is no HTTP server has the port.
-/// Not empty, or GatewayError.
+/// Sends these bytes at once, whatever the client sends, then FIN: something that is no HTTP server has the port. Not
+/// empty, or GatewayError.
 ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// The race of every keep-alive: FIN on an idle connection at the moment when the first byte of its next request
-/// arrives. The request is thrown away unread, and is no exchange.
+/// Sends FIN on an idle connection at the moment when the first byte of its next request arrives, which is the race of
+/// every keep-alive. The request is thrown away unread, and is no exchange.
 ConnectionFault close_when_reused();
-/// The same with RST: what a server's kernel answers to a request that reaches a connection already closed.
+/// Does the same with RST, as a server's kernel does when a request reaches a connection that is closed already.
 ConnectionFault reset_when_reused();
-/// `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
+/// Sends `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
 ConnectionFault unsolicited_continue();
-/// `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no head
-/// can hold.
+/// Sends `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no
+/// head can hold.
 ConnectionFault early_hints(const wire::Headers& headers);
 /// The same with `Link: </style.css>; rel=preload; as=style`.
 ConnectionFault early_hints();

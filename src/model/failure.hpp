@@ -24,7 +24,7 @@ class Failure {
   Failure& operator=(Failure&& other) noexcept;
   ~Failure();
 
-  /// The body's `error.type`.
+  /// The body's `error.type`. `error` unless set.
   [[nodiscard]] Failure type(std::string type) const;
   /// The body's `error.param`, which only the openai profile sends: the JSON path of what was wrong.
   [[nodiscard]] Failure param(std::string path) const;
@@ -36,9 +36,9 @@ class Failure {
   /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead. Throws GatewayError for a
   /// negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
-  /// Retry-After with this text as its value.
+  /// Retry-After with this text as its value, whatever it says. Throws as header() does.
   [[nodiscard]] Failure retry_after(std::string literal) const;
-  /// No Retry-After.
+  /// Sends no Retry-After.
   [[nodiscard]] Failure without_retry_after() const;
   /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
   /// header("retry-after-ms", "-1") sends one.
@@ -69,6 +69,7 @@ class Failure {
   const std::string& param() const { return param_; }
   /// Headers to send; a Retry-After date is resolved against `now`.
   wire::Headers headers(TimePoint now) const;
+  /// The body that body() or json_body() set in place of the error; empty unless set.
   const std::optional<std::string>& raw_body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// Whether code and message are the documented ones of 401 and 403, so that a profile may put its own in their place.
@@ -86,7 +87,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any failure; see Failure.
+/// Any failure. `status` is from 200 to 599, or GatewayError; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");

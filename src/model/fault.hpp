@@ -104,7 +104,7 @@ class Effect {
   };
 
   Kind kind() const { return kind_; }
-  /// The stall's duration. When it is empty, the stall lasts until the gate opens; without a gate, until the client
+  /// The duration of a stall. When it is empty, the stall lasts until the gate opens; without a gate, until the client
   /// leaves, the gateway stops or Options::stall_guard has passed.
   const std::optional<Duration>& duration() const { return duration_; }
   /// The gate that ends the stall.
@@ -113,8 +113,9 @@ class Effect {
   const std::string& bytes() const { return bytes_; }
   /// The failure whose body an error event has.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// By how many bytes a Content-Length is wrong.
+  /// By how many bytes a Content-Length is wrong; 0 for the other kinds.
   std::int64_t difference() const { return difference_; }
+  /// "reset the connection".
   std::string to_string() const;
 
  private:

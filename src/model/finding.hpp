@@ -26,6 +26,7 @@ struct Finding {
   std::string code;
   /// One or two sentences that name the place and say what to change.
   std::string message;
+  /// Each code has its own.
   Severity severity = Severity::warning;
   /// The ids of the exchanges that prove it, the one that it is about last.
   std::vector<std::uint64_t> exchanges{};

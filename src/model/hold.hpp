@@ -19,6 +19,7 @@ class HoldPoint {
   enum class Kind { event, token };
 
   Kind kind() const { return kind_; }
+  /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
   /// "before token 2".
   std::string to_string() const;
@@ -31,9 +32,9 @@ class HoldPoint {
   std::size_t number_;
 };
 
-/// Before the event of that number, which counts from 1, or GatewayError.
+/// Before the event of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_event(std::size_t number);
-/// Before the token of that number, which counts from 1, or GatewayError.
+/// Before the token of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_token(std::size_t number);
 
 /// A gate and the place at which it holds a reply; see Reply::hold.

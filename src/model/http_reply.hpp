@@ -52,11 +52,14 @@ class HttpReply {
   /// Adds a response header beside those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
+  /// The failure's, if it is one.
   int status() const;
+  /// The body and its type; those of a failure are asked of failure().
   const std::string& body() const { return body_; }
   const std::string& content_type() const { return content_type_; }
   /// The headers that were set or added here; a failure keeps its own.
   const wire::Headers& headers() const { return headers_; }
+  /// The failure that it was made of; empty for any other answer.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:

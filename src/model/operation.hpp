@@ -8,8 +8,9 @@ namespace mock_gateway {
 
 /// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
 struct Operation {
+  /// The method in capitals: "POST".
   std::string method;
-  /// Without the query; `/v1/models` stands for the list and for each model by its id.
+  /// The path without the query; `/v1/models` stands for the list and for each model by its id.
   std::string path;
 
   /// "POST /v1/chat/completions".

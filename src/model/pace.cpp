@@ -27,7 +27,7 @@ double positive(double nanoseconds, const char* what) {
 double checked_sigma(double sigma) {
   if (!(sigma >= 0 && sigma <= 5)) {
     throw GatewayError("the sigma of log_normal is the deviation of the natural logarithm, from 0 to 5, not " +
-                       std::to_string(sigma) + "; 0.5 is common");
+                       text::number(sigma) + "; 0.5 is common");
   }
   return sigma;
 }
@@ -35,7 +35,7 @@ double checked_sigma(double sigma) {
 double checked_rate(double rate, const char* what) {
   if (!(rate >= slowest && rate <= fastest)) {
     throw GatewayError(std::string(what) + " is in tokens per second, at least one in 30 days and at most 1e9, not " +
-                       std::to_string(rate) + "; for a reply without pace leave it out");
+                       text::number(rate) + "; for a reply without pace leave it out");
   }
   return rate;
 }
@@ -83,14 +83,18 @@ Rate::Rate(detail::Distribution tokens_per_second) : tokens_per_second_(std::mov
 Timing uniform(Duration least, Duration most) {
   const double from = detail::pace_nanoseconds(least, "the least time");
   const double to = detail::pace_nanoseconds(most, "the greatest time");
-  if (from > to) throw GatewayError("uniform(least, most): the first time must not be longer than the second");
+  if (from > to)
+    throw GatewayError(
+        "uniform takes the shortest time, then the longest: the first must not be longer than the second");
   return Timing(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
 Rate uniform(double least, double most) {
   const double from = detail::pace_check::checked_rate(least, "the least rate");
   const double to = detail::pace_check::checked_rate(most, "the greatest rate");
-  if (from > to) throw GatewayError("uniform(least, most): the first rate must not be greater than the second");
+  if (from > to)
+    throw GatewayError(
+        "uniform takes the lowest rate, then the highest: the first must not be greater than the second");
   return Rate(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
@@ -104,7 +108,7 @@ Rate normal(double mean, double deviation) {
   const double middle = detail::pace_check::checked_rate(mean, "the mean rate");
   if (!(deviation >= 0 && deviation <= detail::pace_check::fastest)) {
     throw GatewayError("the deviation of a rate is in tokens per second, from 0 to 1e9, not " +
-                       std::to_string(deviation));
+                       detail::text::number(deviation));
   }
   return Rate(detail::Distribution{detail::pace_check::Kind::normal, middle, deviation, 0.1 * middle, 1.9 * middle});
 }
@@ -147,6 +151,11 @@ Chunking::Chunking(std::vector<std::string> pieces) : kind_(Kind::pieces), count
       throw GatewayError("by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   }
   pieces_ = std::make_shared<const std::vector<std::string>>(std::move(pieces));
+}
+
+const std::vector<std::string>& Chunking::pieces() const {
+  static const std::vector<std::string> none;
+  return pieces_ ? *pieces_ : none;
 }
 
 Chunking by_tokens(std::size_t count) { return Chunking(Chunking::Kind::tokens, count); }

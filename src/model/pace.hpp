@@ -53,6 +53,7 @@ class Timing {
       : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
   explicit Timing(detail::Distribution nanoseconds);
 
+  /// For the library.
   const detail::Distribution& nanoseconds() const { return nanoseconds_; }
 
  private:
@@ -66,6 +67,7 @@ class Rate {
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
   explicit Rate(detail::Distribution tokens_per_second);
 
+  /// For the library.
   const detail::Distribution& tokens_per_second() const { return tokens_per_second_; }
 
  private:
@@ -104,9 +106,10 @@ class Chunking {
   explicit Chunking(std::vector<std::string> pieces);
 
   Kind kind() const { return kind_; }
-  /// How many make up a delta.
+  /// How many tokens, words, characters or bytes make up a delta; 1 for pieces.
   std::size_t count() const { return count_; }
-  const std::vector<std::string>& pieces() const { return *pieces_; }
+  /// The deltas of a Chunking of kind `pieces`. Empty for the other kinds.
+  const std::vector<std::string>& pieces() const;
 
  private:
   Kind kind_;
@@ -145,9 +148,9 @@ class Pace {
   Pace& operator=(Pace&& other) noexcept;
   ~Pace();
 
-  /// Time to the first token.
+  /// The time from the complete request to the first token.
   [[nodiscard]] Pace first_token_after(Timing delay) const;
-  /// Time from one delta to the next, however much it holds. Replaces tokens_per_second.
+  /// The time from one delta to the next, however much it holds. Replaces tokens_per_second.
   [[nodiscard]] Pace every(Timing gap) const;
   /// The speed of the reply, however it is cut: a delta of four tokens takes as long as four of one, and each half of a
   /// token half as long. An element of chunks() is one token. Replaces every.
@@ -159,6 +162,7 @@ class Pace {
   const std::optional<Timing>& gap() const { return gap_; }
   const std::optional<Rate>& rate() const { return rate_; }
   const std::optional<Chunking>& chunking() const { return chunking_; }
+  /// Whether any of the four is set.
   bool sets_anything() const { return first_token_ || gap_ || rate_ || chunking_; }
   /// This pace, with what it leaves open taken from `others`.
   [[nodiscard]] Pace or_else(const Pace& others) const;

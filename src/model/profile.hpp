@@ -15,14 +15,15 @@ namespace mock_gateway {
 enum class Profile {
   /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
   documented,
-  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…,
-  /// retry-after-ms beside Retry-After. Takes Acceptance::openai() unless another is set, and makes no finding of a
-  /// field
-  /// that OpenAI documents.
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
+  /// retry-after-ms beside Retry-After. It takes Acceptance::openai() unless another is set, and makes no finding of a
+  /// field that OpenAI documents.
   openai,
-  /// Alibaba's DashScope in its compatible mode.
+  /// The shapes of Alibaba's DashScope in its compatible mode: system_fingerprint null, logprobs in every choice,
+  /// content null while it reasons, and empty content in the finish chunk.
   dashscope,
-  /// DeepSeek's shapes: usage on the finish chunk.
+  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null where nothing was reasoned,
+  /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
   deepseek,
 };
 

@@ -28,8 +28,11 @@ class Range {
   double most_;
 };
 
+/// The numbers from `number` on.
 Range at_least(double number);
+/// The numbers up to `number`.
 Range at_most(double number);
+/// The numbers from `least` to `most`. GatewayError when `least` is above `most`.
 Range between(double least, double most);
 std::ostream& operator<<(std::ostream& out, const Range& range);
 

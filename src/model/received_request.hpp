@@ -13,6 +13,7 @@ namespace mock_gateway {
 
 namespace wire {
 
+/// A header field.
 struct Header {
   std::string name;
   std::string value;
@@ -30,14 +31,17 @@ class Headers {
   Headers& operator=(Headers&& other) noexcept;
   ~Headers();
 
+  /// Adds a field behind the others, beside those of that name.
   void add(std::string name, std::string value);
   /// Replaces every field of that name by one.
   void set(std::string name, std::string value);
+  /// Removes every field of that name.
   void remove(std::string_view name);
 
   bool has(std::string_view name) const;
-  /// The first value of that name.
+  /// The first value of that name; empty when there is none.
   std::optional<std::string> find(std::string_view name) const;
+  /// Every value of that name, in order.
   std::vector<std::string> all(std::string_view name) const;
   /// Whether a comma-separated field lists `token`, in any case: Connection, Transfer-Encoding, Expect.
   bool lists(std::string_view name, std::string_view token) const;
@@ -55,6 +59,7 @@ class Headers {
 
 /// A request as it arrived, with keys masked.
 struct ReceivedRequest {
+  /// The method as sent: "POST".
   std::string method;
   /// The path, and "?" with the query if there is one, as sent, undecoded.
   std::string target;
@@ -66,9 +71,9 @@ struct ReceivedRequest {
   /// The description of that key, when the request came.
   std::string key_description;
 
-  /// The target's part before "?", undecoded.
+  /// The part of the target before "?", undecoded.
   std::string path() const { return target.substr(0, target.find('?')); }
-  /// The target's part after "?", undecoded.
+  /// The part of the target after "?", undecoded; empty without one.
   std::string query() const {
     const std::size_t mark = target.find('?');
     return mark == std::string::npos ? std::string{} : target.substr(mark + 1);

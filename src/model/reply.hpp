@@ -50,7 +50,7 @@ class TokenLogprob {
   ~TokenLogprob();
 
   double logprob() const { return logprob_; }
-  /// The alternatives; nothing when they are made up.
+  /// The alternatives; empty when they are made up.
   const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
@@ -75,6 +75,7 @@ class TokenUsage {
 
   std::int64_t prompt_tokens() const { return prompt_; }
   std::int64_t completion_tokens() const { return completion_; }
+  /// What is set, else prompt and completion added up.
   std::int64_t total_tokens() const;
   const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
   const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
@@ -106,6 +107,7 @@ class StreamChunk {
 
   /// The data of an event, the lines of one without data, or all bytes of a raw one.
   const std::string& bytes() const { return bytes_; }
+  /// Whether raw_bytes() made it.
   bool is_raw() const { return raw_; }
   /// Whether it is an event without data.
   bool is_meta() const { return meta_; }
@@ -173,6 +175,7 @@ class Reply {
   /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
   /// sends it when the request asks for it. What is sent, and its pace, stay.
   [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
+  /// The same with all that a TokenUsage says.
   [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
   // A template, so that usage({12, 5}) is a TokenUsage.
@@ -184,12 +187,12 @@ class Reply {
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
   /// those of extra_message. `patch` must be a JSON object, or GatewayError.
   [[nodiscard]] Reply extra(const Json& patch) const;
-  /// Merges fields into the message of each choice; streamed, into its first delta, the one with the role. Otherwise as
-  /// extra().
+  /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
+  /// Otherwise it does what extra() does.
   [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
-  /// Otherwise as extra(), after which it is merged. `number` is at least 1, or GatewayError. verify() reports a chunk
-  /// that the reply did not come to; a plain reply has none.
+  /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
+  /// chunk that the reply did not come to; a plain reply has none.
   [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(); GatewayError for any other reply.
   [[nodiscard]] Reply chunk(StreamChunk chunk) const;
@@ -204,19 +207,20 @@ class Reply {
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
   [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
-  /// Time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are content
-  /// deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what Options::pace
-  /// says. GatewayError for a failure and a raw reply, which are of one piece.
+  /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
+  /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
+  /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
   [[nodiscard]] Reply every(Timing gap) const;
-  /// Time from the complete request to the first token: `first_token_after(uniform(10ms, 50ms))`.
+  /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
+  /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
   [[nodiscard]] Reply first_token_after(Timing delay) const;
   /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
   /// and a raw reply.
   [[nodiscard]] Reply tokens_per_second(Rate rate) const;
-  /// How its stream is cut into deltas: `chunked(by_characters())`; see Chunking. GatewayError for a reply that is no
-  /// completion.
+  /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
+  /// token at a time. GatewayError for a reply that is no completion.
   [[nodiscard]] Reply chunked(Chunking chunking) const;
-  /// Sets all that `pace` sets.
+  /// Sets all that `pace` sets, and leaves what it does not set as it is.
   [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
   /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
@@ -227,7 +231,8 @@ class Reply {
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.
   [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
-  /// How its events are written. GatewayError for a failure and a raw reply, which have none.
+  /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
+  /// raw reply, which have no events.
   [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
   /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
@@ -260,6 +265,7 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 /// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
 /// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
 struct NothingMore {};
+/// Ends a sequence of replies; see NothingMore.
 inline NothingMore then_nothing_more() { return {}; }
 
 /// A reply that is this text.

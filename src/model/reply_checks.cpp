@@ -58,7 +58,7 @@ double checked_logprob(double logprob) {
   if (!std::isfinite(logprob) || logprob > 0) {
     throw GatewayError(
         "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not " +
-        std::to_string(logprob));
+        text::number(logprob));
   }
   return logprob;
 }

@@ -8,8 +8,9 @@
 
 namespace mock_gateway {
 
-/// How events are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default is what OpenAI
-/// sends. Elements of chunks() that raw_bytes() made are written as they are.
+/// How the events of a stream are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default
+/// is what OpenAI sends. Reply::sse throws GatewayError for a dialect that cannot be written. Elements of chunks() that
+/// raw_bytes() made are written as they are.
 class SseDialect {
  public:
   SseDialect();
@@ -19,57 +20,61 @@ class SseDialect {
   SseDialect& operator=(SseDialect&&) noexcept;
   ~SseDialect();
 
-  /// What ends a line: "\n", "\r\n" or "\r".
+  /// What ends a line: "\n", which it is unless set, "\r\n" or "\r".
   [[nodiscard]] SseDialect line_end(std::string end) const;
   const std::string& line_end() const { return line_end_; }
-  /// Whether a space follows the colon of a field.
+  /// Whether a space follows the colon of a field. True unless set.
   [[nodiscard]] SseDialect space_after_colon(bool space) const;
   bool space_after_colon() const { return space_after_colon_; }
-  /// Whether `data: [DONE]` ends the stream.
+  /// Whether `data: [DONE]` ends the stream. True unless set.
   [[nodiscard]] SseDialect done(bool sent) const;
   bool done() const { return done_; }
-  /// The Content-Type of the reply; empty: no such header.
+  /// The Content-Type of the reply; empty: no such header. `text/event-stream; charset=utf-8` unless set.
   [[nodiscard]] SseDialect content_type(std::string type) const;
   const std::string& content_type() const { return content_type_; }
-  /// Whether the stream begins with a byte order mark (EF BB BF).
+  /// Whether the stream begins with a byte order mark (EF BB BF). False unless set.
   [[nodiscard]] SseDialect byte_order_mark(bool sent) const;
   bool byte_order_mark() const { return byte_order_mark_; }
-  /// The `event:` field of each event, on the line before its data; empty: none.
+  /// The `event:` field of each event, on the line before its data; empty, which it is unless set: none.
   [[nodiscard]] SseDialect event(std::string name) const;
   const std::string& event() const { return event_; }
-  /// Whether each event has an `id:` field, its number.
+  /// Whether each event has an `id:` field, its number. False unless set.
   [[nodiscard]] SseDialect ids(bool sent) const;
   bool ids() const { return ids_; }
-  /// The `retry:` field of the first event, in whole milliseconds. Not negative.
+  /// The `retry:` field of the first event, in whole milliseconds and not negative. None unless set.
   [[nodiscard]] SseDialect retry(std::optional<Duration> time) const;
   const std::optional<Duration>& retry() const { return retry_; }
-  /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace.
+  /// Whether JSON objects are written as three lines of data: the opening brace, the members, the closing brace. False
+  /// unless set.
   [[nodiscard]] SseDialect multi_line_data(bool split) const;
   bool multi_line_data() const { return multi_line_data_; }
-  /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty: none.
+  /// A comment before each event, with a blank line after it: "OPENROUTER PROCESSING"; empty, which it is unless set:
+  /// none.
   [[nodiscard]] SseDialect comment(std::string text) const;
   const std::string& comment() const { return comment_; }
-  /// While the reply waits (for its next token, at a gate, in a stall), a ping each time this much has passed on the
-  /// gateway's clock since the request was complete, a millisecond at least; 0: none. Of a ping and a token of one
-  /// moment the ping is first. On the instant clock there are pings only in waits whose end is known: not at a gate,
-  /// nor in a stall() without end.
+  /// Sends a ping, while the reply waits (for its next token, at a gate, in a stall), each time this much has passed on
+  /// the gateway's clock since the request was complete. A millisecond at least; 0, which it is unless set: none. A
+  /// ping comes before a token of the same moment. On the instant clock there are pings only in waits whose end is
+  /// known: not at a gate, nor in a stall() without end.
   [[nodiscard]] SseDialect ping_every(Duration interval) const;
   Duration ping_every() const { return ping_every_; }
-  /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", "data:", "id: 7\n: ping".
+  /// The lines of a ping, separated by "\n", without the blank line after them: ": ping", which it is unless set,
+  /// "data:", "id: 7\n: ping".
   [[nodiscard]] SseDialect ping(std::string lines) const;
   const std::string& ping() const { return ping_; }
-  /// Whether a blank line follows the last event. A parser drops an event without one.
+  /// Whether a blank line follows the last event. A parser drops an event without one. True unless set.
   [[nodiscard]] SseDialect final_blank_line(bool sent) const;
   bool final_blank_line() const { return final_blank_line_; }
-  /// The data of one more event, after `[DONE]`; empty: none. Needs `done` and the final blank line.
+  /// The data of one more event, after `[DONE]`; empty, which it is unless set: none. Needs `done` and the final blank
+  /// line.
   [[nodiscard]] SseDialect after_done(std::string data) const;
   const std::string& after_done() const { return after_done_; }
   /// Whether the body stays unterminated and the connection open after the last event, until the client leaves, the
-  /// gateway stops or Options::stall_guard has passed.
+  /// gateway stops or Options::stall_guard has passed. False unless set.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
   /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
-  /// decompressed when it arrives.
+  /// decompressed when it arrives. False unless set.
   [[nodiscard]] SseDialect gzip(bool compressed) const;
   bool gzip() const { return gzip_; }
 

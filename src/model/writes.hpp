@@ -6,8 +6,8 @@
 
 namespace mock_gateway {
 
-/// Into which writes the bytes of a reply are divided. TCP may join writes or split them; with TCP_NODELAY, which is
-/// on, it does not wait to.
+/// How the bytes of a reply are divided into writes to the kernel. TCP may join writes or split them; with TCP_NODELAY,
+/// which is on, it does not wait to join them.
 struct Writes {
   enum class Kind {
     /// One write for what is due at the same moment, of 64 KiB at most. A wait, a ping and a fault end it. An element
@@ -25,6 +25,7 @@ struct Writes {
   };
 
   Kind kind = Kind::due_together;
+  /// The bytes of a write of sliced, or of the first write of split; 0 for the other kinds.
   std::size_t size = 0;
 };
 

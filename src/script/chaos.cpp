@@ -114,7 +114,7 @@ Chaos Chaos::with(std::initializer_list<Matcher> matchers) const {
 Chaos Chaos::probability(double probability) const {
   // Written so that what is no number is refused too.
   if (!(probability >= 0 && probability <= 1)) {
-    throw GatewayError("a probability of chaos is a number from 0 to 1, not " + std::to_string(probability) +
+    throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");
   }
   Chaos changed = *this;

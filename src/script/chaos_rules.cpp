@@ -39,6 +39,11 @@ void ChaosRules::clear() {
   ++changes_;
 }
 
+std::shared_ptr<const ChaosRules::Rules> ChaosRules::rules() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return rules_;
+}
+
 void ChaosRules::reset() {
   clear();
   used_ = false;

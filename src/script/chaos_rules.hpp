@@ -51,6 +51,8 @@ class ChaosRules {
     mutable Occurrences occurrences{};  // of each request that it matches
   };
   using Rules = std::vector<std::shared_ptr<const Rule>>;
+  /// The rules in the order written.
+  std::shared_ptr<const Rules> rules() const;
 
   /// A rule that strikes a request.
   struct Hit {

@@ -89,5 +89,10 @@ std::vector<ConnectionFaults::Queued> ConnectionFaults::left() const {
   return {queue_.begin(), queue_.end()};
 }
 
+std::vector<ConnectionFaults::Queued> ConnectionFaults::every() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return every_;
+}
+
 }  // namespace detail
 }  // namespace mock_gateway

@@ -43,6 +43,8 @@ class ConnectionFaults {
   void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
+  /// Those that strike every connection that comes to their moment.
+  std::vector<Queued> every() const;
   /// How often faults were queued or cleared.
   std::uint64_t changes() const { return changes_; }
 

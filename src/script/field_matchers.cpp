@@ -1,4 +1,4 @@
-// Of the documented fields, and of the body as JSON.
+// Matchers of the documented fields, and of the body as JSON.
 
 #include <algorithm>  // count_if, find, min
 #include <optional>

@@ -37,7 +37,7 @@ void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> time
     throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  entries_.push_back(Entry{failure, times, std::move(scope), owner});
+  entries_.push_back(Entry{{failure, times, std::move(scope)}, owner});
   ++changes_;
 }
 
@@ -57,7 +57,7 @@ void ForcedFailures::clear() {
 void ForcedFailures::clear(const FailureScope& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto in_scope = [&scope](const Entry& entry) {
-    return entry.scope.kind() == scope.kind() && entry.scope.name() == scope.name();
+    return entry.queued.scope.kind() == scope.kind() && entry.queued.scope.name() == scope.name();
   };
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), in_scope), entries_.end());
   ++changes_;
@@ -67,10 +67,11 @@ template <class Applies>
 std::optional<Failure> ForcedFailures::take(const Applies& applies) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.scope); });
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return applies(entry.queued.scope); });
   if (found == entries_.end()) return std::nullopt;
-  Failure failure = found->failure;
-  if (found->left && --*found->left == 0) entries_.erase(found);
+  Queued& queued = found->queued;
+  Failure failure = queued.failure;
+  if (queued.left && --*queued.left == 0) entries_.erase(found);
   return failure;
 }
 
@@ -89,6 +90,13 @@ std::optional<Failure> ForcedFailures::take_for_key(const std::string& id) {
 std::optional<Failure> ForcedFailures::take_for_model(const std::string& id) {
   return take(
       [&id](const FailureScope& scope) { return scope.kind() == FailureScope::Kind::model && scope.name() == id; });
+}
+
+std::vector<ForcedFailures::Queued> ForcedFailures::queued() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Queued> queued;
+  for (const Entry& entry : entries_) queued.push_back(entry.queued);
+  return queued;
 }
 
 }  // namespace detail

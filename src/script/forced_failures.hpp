@@ -31,14 +31,20 @@ class ForcedFailures {
   std::optional<Failure> take_for_operation(const Operation& operation);
   std::optional<Failure> take_for_key(const std::string& id);
   std::optional<Failure> take_for_model(const std::string& id);
+  struct Queued {
+    Failure failure;
+    /// How many requests it still answers; nothing: until cleared.
+    std::optional<std::size_t> left;
+    FailureScope scope;
+  };
+  /// Those that wait for a request, oldest first.
+  std::vector<Queued> queued() const;
   /// How often failures were forced or cleared.
   std::uint64_t changes() const { return changes_; }
 
  private:
   struct Entry {
-    Failure failure;
-    std::optional<std::size_t> left;
-    FailureScope scope;
+    Queued queued;
     std::uint64_t owner;
   };
   template <class Applies>

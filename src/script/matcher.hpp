@@ -28,6 +28,7 @@ class TextMatcher {
   /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
   TextMatcher(std::string description, std::function<bool(std::string_view)> test);
 
+  /// Asks it of one text. Lets pass what a function of the test throws.
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;

@@ -113,7 +113,7 @@ struct MatcherNode {
   std::function<bool(const ChatCall&)> function;
 
   std::string description;
-  /// Of all, any and negation.
+  /// The matchers that all, any and negation are made of.
   std::vector<Matcher> parts;
   /// The one test whose requests a leaf lets through; empty for others.
   std::optional<RequestScope> scope;

@@ -197,7 +197,7 @@ Matcher final_tool_result(const char* what, std::string operand, bool by_call_id
 
 // ---- How it came
 
-/// Of several values of one name.
+/// What reports show of the values of one name.
 std::string shown_values(const TextMatcher& text, const std::vector<std::string>& values) {
   if (values.empty()) return "not sent";
   if (values.size() == 1) return shown(text, values.front());

@@ -13,9 +13,13 @@ namespace mock_gateway {
 
 // Matchers of texts.
 
+/// The text has this part, in the same case. A bare string means this.
 TextMatcher contains(std::string part);
+/// The text is exactly this.
 TextMatcher equals(std::string text);
+/// The text begins so.
 TextMatcher starts_with(std::string start);
+/// The text ends so.
 TextMatcher ends_with(std::string end);
 /// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
 /// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
@@ -52,18 +56,25 @@ Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
 // Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
 // `!has_field("temperature")` asks for that.
 
+/// `model` is this id.
 Matcher model_is(std::string id);
-/// Not sent is false.
+/// `stream` has this value; not sent is false.
 Matcher stream_is(bool stream);
-/// `stream_options.include_usage`; not sent is false.
+/// `stream_options.include_usage` has this value; not sent is false.
 Matcher include_usage_is(bool include_usage);
+/// `temperature` is in the range.
 Matcher temperature_is(Range range);
+/// `top_p` is in the range.
 Matcher top_p_is(Range range);
+/// `max_tokens` is in the range, or, where it is accepted, `max_completion_tokens`.
 Matcher max_tokens_is(Range range);
+/// `presence_penalty` is in the range.
 Matcher presence_penalty_is(Range range);
+/// `repetition_penalty` is in the range.
 Matcher repetition_penalty_is(Range range);
-/// Not sent is 1.
+/// `n` is in the range; not sent is 1.
 Matcher n_is(Range range);
+/// `seed` is this number.
 Matcher seed_is(std::int64_t seed);
 /// `stop` holds this sequence.
 Matcher has_stop(std::string sequence);
@@ -71,16 +82,19 @@ Matcher has_stop(std::string sequence);
 Matcher has_tool(std::string name);
 /// The number of functions that the request offers is in the range.
 Matcher tools_are(Range count);
-/// "none", "auto", "required", or the name of the function that must be called. A request without the field has "none"
-/// when it has no tools, else "auto".
+/// `tool_choice` is this: "none", "auto", "required", or the name of the function that must be called. A request
+/// without the field has "none" when it has no tools, else "auto".
 Matcher tool_choice_is(std::string choice);
+/// `parallel_tool_calls` has this value.
 Matcher parallel_tool_calls_is(bool parallel);
-/// "text" (or not sent), "json_object" or "json_schema"; anything else is a GatewayError.
+/// The type of `response_format` is this: "text" (or not sent), "json_object" or "json_schema". Throws GatewayError for
+/// any other.
 Matcher response_format_is(std::string type);
-/// The name of the schema in a `response_format` of type json_schema.
+/// The schema in a `response_format` of type json_schema has this name.
 Matcher response_schema_is(std::string name);
+/// `enable_thinking` has this value.
 Matcher enable_thinking_is(bool enabled);
-/// Not sent is false.
+/// `logprobs` has this value; not sent is false.
 Matcher logprobs_is(bool logprobs);
 
 // Matchers of the body as JSON.
@@ -100,14 +114,14 @@ Matcher body_includes(Json part);
 
 /// The request has this header, its name in any case.
 Matcher has_header(std::string name);
-/// One of its values matches.
+/// The request has this header, its name in any case, and one of its values matches.
 Matcher has_header(std::string name, TextMatcher value);
 /// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
 Matcher header_is(std::string name, std::string value);
 /// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
 /// RequestScope. Throws GatewayError for a secret.
 Matcher key_is(std::string id_or_description);
-/// A parameter of the query, percent-decoded and "+" as a space, whose value matches.
+/// The query has this parameter, and its value, percent-decoded and with "+" as a space, matches.
 Matcher has_query(std::string name, TextMatcher value = any_text());
 
 // Matchers of anything else.

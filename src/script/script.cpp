@@ -16,7 +16,7 @@ namespace scripts {
 
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
 
-/// Of every matcher that isolates and must match.
+/// Adds the scope of every matcher that isolates and must match.
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
   const MatcherNode& node = Access::node(matcher);
   if (node.scope) scopes.push_back(*node.scope);
@@ -46,8 +46,9 @@ void require_consistent(const StubPlan& plan) {
   }
   const std::size_t limit = scripts::limit_of(plan);
   if (plan.expected_calls && static_cast<double>(limit) < plan.expected_calls->least()) {
-    throw GatewayError("expect(" + plan.expected_calls->to_string() + ") can never be met: the stub answers at most " +
-                       std::to_string(limit) + (limit == 1 ? " request" : " requests"));
+    throw GatewayError("the expected number of calls, " + plan.expected_calls->to_string() +
+                       ", can never be reached: the stub answers at most " + std::to_string(limit) +
+                       (limit == 1 ? " request" : " requests"));
   }
 }
 
@@ -63,26 +64,31 @@ StubState::StubState(std::uint64_t id, StubPlan plan)
       plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
       limit_(scripts::limit_of(plan_)),
-      place_(id) {
+      where_(plan_.where) {
   for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
 }
 
+SourceLocation StubState::where() const {
+  const std::lock_guard<std::mutex> lock(where_mutex_);
+  return where_;
+}
+
 std::string StubState::title() const {
-  const std::string where = plan_.where.to_string();
+  const std::string place = where().to_string();
   if (plan_.name.empty()) {
-    if (where.empty()) return excerpts::plain(description_);
-    return "the stub at " + where + (shares_line_ ? " (" + excerpts::plain(description_) + ")" : std::string());
+    if (place.empty()) return excerpts::plain(description_);
+    return "the stub at " + place + (shares_line_ ? " (" + excerpts::plain(description_) + ")" : std::string());
   }
   const std::string name = excerpts::quoted(plan_.name);
-  return where.empty() ? name : name + " (" + where + ")";
+  return place.empty() ? name : name + " (" + place + ")";
 }
 
 bool StubState::exhausted() const { return calls_ >= limit_; }
 
 void StubState::count_recorded(std::uint64_t exchange) {
   ++recorded_;
-  if (first_exchange_ == 0) first_exchange_ = exchange;
-  last_exchange_ = exchange;
+  if (first_exchange_ == 0 || exchange < first_exchange_) first_exchange_ = exchange;
+  if (exchange > last_exchange_) last_exchange_ = exchange;
 }
 
 StubState::Use::Use(std::shared_ptr<StubState> stub) : stub_(std::move(stub)) {
@@ -126,15 +132,21 @@ std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
-  for (const BlockStub& one : block)
-    if (!one.kept) require_consistent(one.plan);
+  for (const BlockStub& one : block) require_consistent(one.plan);
   std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (place == 0) place = next_id_;
+  if (place == 0) place = ++last_place_;
   Stubs stubs;
   for (BlockStub& one : block) {
-    auto stub = one.kept ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
+    // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
+    const bool stays = one.kept && !one.kept->removed_;
+    const SourceLocation where = one.plan.where;
+    auto stub = stays ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
     stub->place_ = place;
+    if (!scripts::same_place(stub->where_, where)) {
+      const std::lock_guard<std::mutex> reading(stub->where_mutex_);
+      stub->where_ = where;
+    }
     stubs.push_back(std::move(stub));
   }
   const auto is_in = [](const Stubs& some, const std::shared_ptr<StubState>& stub) {
@@ -150,11 +162,13 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   }
   // A helper function of the tester's mounts all its stubs on one line.
   for (const auto& stub : stubs) {
+    bool shares = false;
     for (const auto& other : all) {
-      if (other == stub || !scripts::same_place(other->plan().where, stub->plan().where)) continue;
+      if (other == stub || !scripts::same_place(other->where_, stub->where_)) continue;
       other->shares_line_ = true;
-      stub->shares_line_ = true;
+      shares = true;
     }
+    stub->shares_line_ = shares;
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
     if (left->plan().priority != right->plan().priority) return left->plan().priority > right->plan().priority;
@@ -259,6 +273,16 @@ std::shared_ptr<const Script::Stubs> Script::stubs() const {
   return {mounted_, &mounted_->stubs};
 }
 
+std::shared_ptr<const Script::Stubs> Script::stubs(const ReceivedRequest& request) const {
+  std::shared_ptr<const Snapshot> mounted;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    mounted = mounted_;
+  }
+  if (mounted->isolated) mounted = covering(*mounted, request);
+  return {mounted, &mounted->stubs};
+}
+
 Script::Stubs Script::all() const {
   Stubs all;
   {
@@ -292,16 +316,32 @@ Script::States Script::states() const {
   return states_;
 }
 
-void Script::reset() {
+void Script::forget(const RequestScope& scope, const std::string& machines) {
+  Stubs kept;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& stub : removed_) {
+    const std::vector<RequestScope>& its = stub->scopes();
+    if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
+  }
+  removed_.swap(kept);  // what is dropped is freed after the lock
+  auto state = states_.lower_bound(machines);
+  while (state != states_.end() && state->first.compare(0, machines.size(), machines) == 0)
+    state = states_.erase(state);
+  ++changes_;
+}
+
+void Script::reset(bool its_stubs, bool its_states) {
   // Freed after the lock: what the tester's functions hold may take it.
   std::shared_ptr<const Snapshot> mounted = std::make_shared<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A request that is choosing right now must not answer for what is forgotten.
-  for (const auto& stub : mounted_->stubs) stub->removed_ = true;
-  mounted_.swap(mounted);
-  removed_.swap(removed);
-  states_.clear();
+  if (its_stubs) {
+    // A request that is choosing right now must not answer for what is forgotten.
+    for (const auto& stub : mounted_->stubs) stub->removed_ = true;
+    mounted_.swap(mounted);
+    removed_.swap(removed);
+  }
+  if (its_states) states_.clear();
   ++changes_;
 }
 
@@ -309,10 +349,13 @@ void Script::retire(const Stubs& others) {
   std::vector<StubPlan> plans;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto let_go = [&plans](const std::shared_ptr<StubState>& stub) {
+    StubPlan& plan = stub->plan_;
+    // A stub is among the others once for each request that it answered.
+    if (plan.matchers.empty() && plan.validators.empty() && plan.replies.empty()) return;
     StubPlan held;
-    held.matchers.swap(stub->plan_.matchers);
-    held.validators.swap(stub->plan_.validators);
-    held.replies.swap(stub->plan_.replies);
+    held.matchers.swap(plan.matchers);
+    held.validators.swap(plan.validators);
+    held.replies.swap(plan.replies);
     plans.push_back(std::move(held));
   };
   std::for_each(mounted_->stubs.begin(), mounted_->stubs.end(), let_go);

@@ -30,9 +30,17 @@ struct ReplyStep {
   ReplyStep(std::shared_ptr<const Reply> ready_reply) : reply(std::move(ready_reply)) {}               // NOLINT
   ReplyStep(std::shared_ptr<const ReplyFunction> its_function) : function(std::move(its_function)) {}  // NOLINT
 
+  /// The reply that the test gives while the request waits.
+  static ReplyStep asked() {
+    ReplyStep step;
+    step.asks = true;
+    return step;
+  }
+
   /// At least one of the two is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
+  bool asks = false;  // then both are null
 };
 
 struct MachineState {
@@ -59,13 +67,15 @@ struct StubPlan {
 
 class Script;
 
-/// A mounted stub. The plan never changes; its counts do.
+/// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
 class StubState {
  public:
   StubState(std::uint64_t id, StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
+  /// Where it stands now: the plan has where it stood first.
+  SourceLocation where() const;
   /// The tests that it belongs to, by its isolating matchers. Empty: every one.
   const std::vector<RequestScope>& scopes() const { return scopes_; }
   /// Its name, else what it matches; for reports.
@@ -112,8 +122,10 @@ class StubState {
   // Changed under the script's mutex only, so that taking a reply and moving a state machine are one step.
   std::atomic<std::size_t> calls_{0};
   std::atomic<bool> removed_{false};
-  std::uint64_t place_;                   // among stubs of one priority, the greater is asked first
+  std::uint64_t place_ = 0;               // among stubs of one priority, the greater is asked first
   std::atomic<bool> shares_line_{false};  // another stub was mounted on the line of this one
+  mutable std::mutex where_mutex_;        // for those who read without the script's mutex
+  SourceLocation where_;
   // Changed under the journal's mutex only.
   std::atomic<std::size_t> recorded_{0};
   std::atomic<std::uint64_t> first_exchange_{0};
@@ -150,9 +162,11 @@ class Script {
 
   /// Throws GatewayError for `at_most` 0.
   std::shared_ptr<StubState> mount(StubPlan plan);
-  /// An element of a block of stubs: one that is mounted and stays, or a plan of one that is new.
+  /// An element of a block of stubs.
   struct BlockStub {
+    /// One that is mounted and stays, unless it is removed before the block is mounted; null: a new one.
     std::shared_ptr<StubState> kept;
+    /// What makes a new one; also says where one that stays stands now.
     StubPlan plan;
   };
   /// Mounts stubs in one step, the first of them asked first, in place of `replaced`: those of them that are not kept
@@ -173,6 +187,8 @@ class Script {
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
+  /// The same without those of other tests than the request's.
+  std::shared_ptr<const Stubs> stubs(const ReceivedRequest& request) const;
   /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
@@ -181,7 +197,11 @@ class Script {
   States states() const;
   /// How often stubs or states were changed by the test.
   std::uint64_t changes() const { return changes_; }
-  void reset();
+  /// Forgets what is expected of removed stubs that belong to a test, and the states of state machines whose names
+  /// begin so.
+  void forget(const RequestScope& scope, const std::string& machines);
+  /// Forgets stubs and the states of state machines, or one of the two.
+  void reset(bool its_stubs = true, bool its_states = true);
   /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
   /// script.
   void retire(const Stubs& others);
@@ -217,6 +237,7 @@ class Script {
   Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;
+  std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
   std::atomic<std::uint64_t> changes_{0};
 };
 

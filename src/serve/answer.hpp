@@ -26,11 +26,13 @@ struct DeliveryPlan {
   std::shared_ptr<const Reply> reply;
   /// The rules of chaos that are applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
-  /// With chaos: how many of the reply's faults were scripted; those of chaos follow them.
+  /// How many of the reply's faults were scripted, where there is chaos; those of chaos follow them.
   std::size_t scripted_faults = 0;
   /// Interim responses in front of the answer.
   std::string interim;
   PaceSchedule pace;
+  /// When its pace begins; nothing: when the request was complete.
+  std::optional<TimePoint> start;
   bool stream = false;
   /// What the events of a streamed completion are made from.
   std::optional<Completion> completion;

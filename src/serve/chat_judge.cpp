@@ -140,23 +140,52 @@ Reply default_reply_to(const Judgement& judgement) {
   return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
 }
 
+/// Waits until the test gives the reply of the stub that was chosen.
+bool ask(Judgement& judgement, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
+  Answer& answer = judgement.answer;
+  judgement.exchange = judgement.gateway.journal->reserve_id();
+  AskedWait wait(judgement.gateway.asked, judgement.exchange, stub, judgement.request, judgement.timeline.now(),
+                 judgement.connection.waker());
+  judgement.timeline.settle();
+  const bool is_over = judgement.connection.wait(wait, Outlet::OnClientClosed::give_up);
+  if (is_over && wait.reply()) {
+    step = *wait.reply();
+    answer.delivery.start = judgement.timeline.now();
+    return false;
+  }
+  if (!is_over) {
+    // Whoever still reads has only closed its side.
+    judgement.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
+                   Decision::Kind::stub);
+    answer.decision.detail = stub->to_string();
+    return true;
+  }
+  judgement.connection.guard_expired();
+  const std::string id = std::to_string(judgement.exchange);
+  return judgement.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
+                                 ", which asks the test for it; POST /control/v1/asked/" + id +
+                                 " of the program's control API (--control) gives it");
+}
+
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
 bool take_reply(Judgement& judgement, const Script::Choice& choice) {
   Answer& answer = judgement.answer;
   const StubState& stub = *choice.stub;
   answer.decision = {Decision::Kind::stub, stub.to_string()};
   answer.use = StubState::Use(choice.stub);
-  if (choice.reply->reply) {
-    answer.delivery.reply = choice.reply->reply;
+  ReplyStep step = *choice.reply;
+  if (step.asks && ask(judgement, choice.stub, step)) return true;
+  if (step.reply) {
+    answer.delivery.reply = std::move(step.reply);
     return false;
   }
-  if (!choice.reply->function) {
+  if (!step.function) {
     answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
     return false;
   }
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
-    answer.delivery.reply = std::make_shared<const Reply>((*choice.reply->function)(*judgement.chat));
+    answer.delivery.reply = std::make_shared<const Reply>((*step.function)(*judgement.chat));
   });
   return thrown && judgement.callback_failed(function + " threw: " + *thrown);
 }
@@ -177,8 +206,8 @@ void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& 
   }
   std::optional<Script::Choice> choice;
   if (choose(judgement, call, choice)) return;
-  if (choice && !choice->stub && judgement.gateway.settings.unmatched_get_default_reply) choice.reset();
-  if (!choice) {
+  const bool unmatched_get_default_reply = judgement.gateway.settings.unmatched_get_default_reply;
+  if (!choice || (!choice->stub && unmatched_get_default_reply)) {
     take_default_reply(judgement);
     return answer_with_reply(judgement, hits);
   }

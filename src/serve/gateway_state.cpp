@@ -34,7 +34,8 @@ void GatewayState::reset() {
 }
 
 std::uint64_t GatewayState::changes() const {
-  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes();
+  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes() +
+         operations.changes();
 }
 
 const wire::Model* GatewayState::find_model(const std::string& id) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "../script/connection_faults.hpp"
 #include "../script/forced_failures.hpp"
 #include "../script/script.hpp"
+#include "asked_requests.hpp"
 #include "operations.hpp"
 
 namespace mock_gateway {
@@ -65,10 +67,13 @@ struct GatewayState {
   std::shared_ptr<JournalState> journal;
   std::shared_ptr<ConnectionFaults> connection_faults;
   std::shared_ptr<ChaosRules> chaos;
+  AskedRequests asked;
   ForcedFailures failures;
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
+  /// Whether exchanges keep the times of their events, for whoever looks at them one by one.
+  std::atomic<bool> keeps_event_times{false};
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
 

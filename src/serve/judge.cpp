@@ -72,8 +72,10 @@ bool failure_of_key(Judgement& judgement) {
 bool rate_limit(Judgement& judgement) {
   const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.timeline.now());
   if (!left) return false;
-  // Rounded up: a client that comes back after whole seconds must not be a moment too early.
-  const Failure refusal = rate_limited(std::chrono::ceil<std::chrono::seconds>(*left));
+  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
+  // longest window is no whole second that a Duration can say.
+  constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
+  const Failure refusal = rate_limited(std::min(std::chrono::ceil<std::chrono::seconds>(*left), longest));
   const bool in_milliseconds = traits_of(judgement.gateway.settings.profile).retry_after_ms;
   return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }

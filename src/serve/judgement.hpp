@@ -42,6 +42,8 @@ struct Judgement {
   std::optional<ChatRequest> chat;
   /// Tells apart what chat requests ask for, and gateways of different seeds.
   std::uint64_t fingerprint = 0;
+  /// The id that was reserved for its exchange; 0: none.
+  std::uint64_t exchange = 0;
   /// Whether there were rules of chaos that could strike it.
   bool under_chaos = false;
   /// What verify() has to report of it.
@@ -51,15 +53,17 @@ struct Judgement {
 
   // Each of these answers, and returns true, as a check does that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
-  /// By a failure of the documented rules, in place of whatever was answered so far.
+  /// Refuses by a failure of the documented rules, in place of whatever was answered so far.
   bool reject(const Failure& failure);
   /// A function of the tester's threw.
   bool callback_failed(const std::string& what);
   /// The gateway could not make an answer for another reason.
   bool answer_failed(const std::string& reason);
+  /// The test was asked for the reply, and gave none in time.
+  bool never_replied(const std::string& what);
 
  private:
-  bool internal_error(Decision::Kind decision, Problem::Kind kind, const char* message, const std::string& reason);
+  bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
 };
 
 }  // namespace detail

@@ -39,34 +39,54 @@ bool matches(std::string_view pattern, std::string_view path) {
 
 }  // namespace operations
 
-void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
+void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler,
+                       std::uint64_t owner) {
   const auto refuse = [&](const std::string& why) {
     throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
   };
   if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
-    refuse("the method is written in capitals, such as \"POST\"");
-  if (path.empty() || path.front() != '/') refuse("the path begins with \"/\"");
-  if (path.find_first_of("?# ") != std::string::npos) refuse("the path goes without query, fragment and spaces");
+    refuse("a method is written in capitals, such as \"POST\"");
+  if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
+  if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
   const bool model = model_by_id_ && !operations::model_in(path).empty();
   if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
-    refuse("the gateway serves this itself");
+    refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Operation operation{method, path};
-  auto shared = std::make_shared<const OperationHandler>(std::move(handler));
-  for (Mounted& mounted : mounted_) {
-    if (mounted.operation == operation) {
-      mounted.handler = std::move(shared);
-      return;
-    }
+  Mounted one{{method, path}, owner, owner, std::make_shared<const OperationHandler>(std::move(handler))};
+  newest_ = std::max(newest_, owner);
+  if (owner == 0) one.newest = newest_;
+  ++changes_;
+  const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
+    return other.operation == one.operation && other.owner == one.owner;
+  });
+  if (equal != mounted_.end() && equal->newest == one.newest) {
+    equal->handler = std::move(one.handler);
+    return;
   }
-  mounted_.push_back({operation, std::move(shared)});
+  if (equal != mounted_.end()) mounted_.erase(equal);
+  const auto is_older = [&one](const Mounted& other) {
+    return other.newest != one.newest ? other.newest < one.newest : one.owner == 0 && other.owner != 0;
+  };
+  mounted_.insert(std::find_if(mounted_.begin(), mounted_.end(), is_older), std::move(one));
 }
 
-void Operations::unmount(const Operation& operation) {
+void Operations::unmount(const Operation& operation, std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_it = [&operation](const Mounted& mounted) { return mounted.operation == operation; };
+  const auto is_it = [&operation, owner](const Mounted& mounted) {
+    return mounted.operation == operation && mounted.owner == owner;
+  };
   mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_it), mounted_.end());
+  ++changes_;
+}
+
+std::vector<Operation> Operations::mounted() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Operation> operations;
+  for (const Mounted& one : mounted_)
+    if (std::find(operations.begin(), operations.end(), one.operation) == operations.end())
+      operations.push_back(one.operation);
+  return operations;
 }
 
 Route Operations::find(const std::string& method, const std::string& path) const {
@@ -96,8 +116,9 @@ Route Operations::find(const std::string& method, const std::string& path) const
     if (!operations::matches(mounted.operation.path, path)) continue;
     offer(mounted.operation.method);
     // A path without a "{name}" comes before one with.
-    if (mounted.operation.method != method || (route.kind == Route::Kind::mounted && mounted.operation.path != path))
-      continue;
+    const bool is_better =
+        route.kind != Route::Kind::mounted || (mounted.operation.path == path && route.operation.path != path);
+    if (mounted.operation.method != method || !is_better) continue;
     route.kind = Route::Kind::mounted;
     route.operation = mounted.operation;
     route.handler = mounted.handler;

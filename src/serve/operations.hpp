@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,27 +25,37 @@ struct Route {
   std::string allow;                                // of Kind::wrong_method: the methods the path has
 };
 
-/// The operations of one gateway: the documented ones and those that the test mounted. Thread-safe.
+/// The operations of one gateway: the documented ones and those that the test and script documents mounted. Of equal
+/// ones, that of the newest document answers, or the one that the test mounted after it. Thread-safe.
 class Operations {
  public:
   explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
 
-  /// Throws GatewayError for what cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler);
-  /// Nothing happens when no such operation is mounted.
-  void unmount(const Operation& operation);
+  /// Takes the place of an equal one of the same owner, which is a document; 0: the test. Newer documents have greater
+  /// numbers. Throws GatewayError for what cannot be mounted.
+  void mount(const std::string& method, const std::string& path, OperationHandler handler, std::uint64_t owner = 0);
+  /// Takes that of an owner away. Nothing happens when it has none.
+  void unmount(const Operation& operation, std::uint64_t owner);
+  /// Those that were mounted, each once.
+  std::vector<Operation> mounted() const;
+  /// How often one was mounted or taken away.
+  std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
 
  private:
   struct Mounted {
     Operation operation;
+    std::uint64_t owner;
+    std::uint64_t newest;  // the newest document when it was mounted; of a document's own, that document
     std::shared_ptr<const OperationHandler> handler;
   };
 
   bool model_by_id_;
   mutable std::mutex mutex_;
-  std::vector<Mounted> mounted_;
+  std::vector<Mounted> mounted_;  // of two that match, the first one answers
+  std::uint64_t newest_ = 0;      // the newest document that has mounted one
+  std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace detail

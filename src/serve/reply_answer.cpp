@@ -102,7 +102,7 @@ void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>&
   DeliveryPlan& delivery = answer.delivery;
   reply_answer::apply(hits, delivery);
   const ReplyData& reply = Access::data(*delivery.reply);
-  delivery.interim += reply.early_hints;
+  if (judgement.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
   if (reply.failure) {
     answer.become(*reply.failure, settings.profile, judgement.timeline.now());
     delivery.pace = reply_answer::schedule(judgement, reply.pace);

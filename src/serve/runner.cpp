@@ -94,15 +94,16 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
   if (!incoming.timeline)
     incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
   Timeline& timeline = *incoming.timeline;
-  const KeyStore::Presented presented =
-      gateway_.keys->present(incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case());
-
   const auto record = std::make_shared<ExchangeRecord>();
+  record->received = timeline.at(incoming.arrived);
+  const KeyStore::Presented presented = gateway_.keys->present(
+      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record->received);
   record->epoch = epoch;
   record->position = position;
   record_request(*record, connection, incoming, presented);
   Judgement judgement(gateway_, connection, incoming, record->request, presented, timeline);
   judge(judgement);
+  record->id = judgement.exchange;
   record_answer(*record, judgement);
   Answer& answer = judgement.answer;
 
@@ -129,7 +130,6 @@ void Runner::record_request(ExchangeRecord& record, const Connection& connection
   record.request.key_description = presented.key.description;
   record.raw_head = std::move(incoming.raw_head);
   record.raw_body = std::move(incoming.raw_body);
-  record.received = incoming.timeline->at(incoming.arrived);
   record.acceptance = gateway_.settings.acceptance;
   record.limits = gateway_.settings.chat_limits;
   record.root_url = gateway_.settings.root_url;
@@ -138,6 +138,7 @@ void Runner::record_request(ExchangeRecord& record, const Connection& connection
   record.changes = gateway_.changes();
   record.connection_fault = incoming.fault;
   record.behind_stream = connection.overtaken_stream();
+  if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
 }
 
 void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
@@ -181,8 +182,8 @@ Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) cons
   const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline, record.received,
-                    record.progress);
+  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline,
+                    answer.delivery.start.value_or(record.received), record.progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
   delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });

@@ -99,6 +99,11 @@ TEST_CASE("tool calls are judged by names and by what their arguments mean") {
   CHECK(judged("tool-calls-all-index-0", called({})) == "silent data loss (no)");
   CHECK(judged("tool-calls-all-index-0", called({joined})) == "wrong answer (no)");
   CHECK(judged("tool-calls-all-index-0", called({tokyo, zurich})) == "wrong answer (no)");
+  CHECK(judged("tool-calls-all-index-0", called({zurich, zurich})) == "wrong answer (no)");
+  CHECK(judged("tool-calls-all-index-0", called({tokyo, tokyo})) == "wrong answer (no)");
+  CHECK(judged("tool-calls-all-index-0", called({zurich, tokyo, tokyo})) == "wrong answer (no)");
+  CHECK(judged("tool-call-arguments-empty", called({time, time})) == "wrong answer (no)");
+  CHECK(judged("text-before-tool-call", called({zurich, zurich}, "Let me look.")) == "wrong answer (no)");
   CHECK(judged("tool-calls-all-index-0", called({zurich, tokyo, time})) == "wrong answer (no)");
   // A client that adds each fragment to the call that began last.
   CHECK(judged("tool-calls-interleaved", called({{"call_1", "get_weather", ""},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a person with curl sees, to the byte where it is documented. Takes where the gateways are from CLIENTS_GATEWAYS;
-# prints a line per check that fails, and the counts. Given a path, leaves a JUnit report there.
+# What a person with curl sees, to the byte where it is documented. MOCK_GATEWAY_BIN is the program. Prints a line per
+# check that fails, and the counts. Given a path, leaves a JUnit report there.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -8,13 +8,29 @@ trap 'rm -rf "$work"' EXIT
 passed=0
 failed=0
 
-# place PROFILE KIND FIELD
-place() {
-  python3 -c 'import json, os, sys
-place = json.loads(os.environ["CLIENTS_GATEWAYS"])
-for name in sys.argv[1:]: place = place[name]
-print(place)' "$@"
+# The gateways run until nothing writes to this pipe any more: at the latest until this script has ended.
+mkfifo "$work/alive"
+exec {alive}<>"$work/alive"
+pids=()
+models=(--model mock-model --model mock-small --model 'team/large model=a team')
+
+# serve NAME FLAG...
+serve() {
+  local name=$1 out line flags=(--port 0 --control 0 --print json --until-eof --quiet "${models[@]}" "${@:2}")
+  exec {out}< <(exec {alive}>&- && exec "$MOCK_GATEWAY_BIN" serve "${flags[@]}" <"$work/alive")
+  pids+=("$!")
+  read -r -t 30 line <&"$out" || {
+    echo "$MOCK_GATEWAY_BIN did not say within 30 s where it serves" >&2
+    exit 1
+  }
+  echo "$line" >"$work/$name.json"
 }
+field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+# place NAME FIELD
+place() { field "$2" <"$work/$1.json"; }
+
+for profile in documented openai dashscope deepseek; do serve $profile --profile $profile; done
+serve scripted --script "$(dirname "${BASH_SOURCE[0]}")/script.jsonc"
 
 # report NAME [WHAT WAS WRONG]; a name has none of XML's characters
 report() {
@@ -50,8 +66,8 @@ check_matches() {
 ask() { curl --silent --show-error --max-time 10 --write-out '%{stderr}%{http_code}' "$@" 2>"$work/status" || true; }
 status() { cat "$work/status"; }
 
-base=$(place documented scripted base_url)
-key=$(place documented scripted api_key)
+base=$(place scripted base_url)
+key=$(place scripted api_key)
 json=(--header 'Content-Type: application/json')
 auth=(--header "Authorization: Bearer $key")
 question='{"model":"mock-model","messages":[{"role":"user","content":"What is the capital of France?"}]}'
@@ -76,10 +92,19 @@ check 'every event is a data line and a blank one' "$(grep -cvE '^(data: .+)?$' 
 check 'the last event is [DONE]' "$(tail -c 14 "$work/stream" | od -An -c | tr -d ' \n')" 'data:[DONE]\n\n'
 check_matches 'the first event names the role' "$(head -1 "$work/stream")" '"delta":\{"role":"assistant","content":""\}'
 
+control_url=$(place scripted control_url)/control/v1
+control_auth=(--header "Authorization: Bearer $(place scripted control_token)")
+# control METHOD PATH [BODY]
+control() { ask "$control_url$2" "${control_auth[@]}" "${json[@]}" --request "$1" ${3:+--data "$3"}; }
+
 # The gateway holds the rest back until curl gives up, so what is there came event by event.
-held='break {\"trigger\":\"after_tokens\",\"count\":2,\"effect\":\"stall\",\"id\":\"'$RANDOM$RANDOM$RANDOM'\"}'
+control POST /stubs '{
+  "when": {"user_says": {"equals": "hold"}},
+  "reply": {"text": "one two three four", "faults": [{"after_tokens": 2, "effect": "stall"}]}
+}' >/dev/null
+check 'a stub is mounted' "$(status)" 201
 curl --silent --no-buffer --max-time 1 "$base/chat/completions" "${auth[@]}" "${json[@]}" \
-  --data "{\"model\":\"mock-model\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"$held\"}]}" \
+  --data "{\"model\":\"mock-model\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"hold\"}]}" \
   >"$work/stream" && ended=0 || ended=$?
 check 'curl gives up on a held stream' "$ended" 28
 check 'two words of a held stream came' "$(grep -o '"content":"[^"]*"' "$work/stream" | tr '\n' ' ')" \
@@ -94,7 +119,7 @@ body=$(ask "$base/models" --header 'Authorization: Bearer no-prefix')
 check 'a key without sk- is 401' "$(status) $body" "401 $unauthorized"
 body=$(ask "$base/models" --user "user:$key")
 check 'another scheme is 401' "$(status) $body" "401 $unauthorized"
-body=$(ask "$base/models" --header "Authorization: Bearer $(place documented scripted disabled_key)")
+body=$(ask "$base/models" --header "Authorization: Bearer sk-disabled-from-the-start")
 check 'a disabled key is 403' "$(status) $body" "403 $unauthorized"
 body=$(ask "$base/nothing" --header 'Authorization: Bearer sk-unknown')
 check 'without a key an unknown path is 401 too' "$(status) $body" "401 $unauthorized"
@@ -134,35 +159,46 @@ check 'one connection serves several requests' \
     "$base/models" "$base/models/mock-small")" '1 0 '
 
 for profile in documented openai dashscope deepseek; do
-  body=$(ask "$(place $profile unscripted base_url)/chat/completions" "${json[@]}" --data "$streamed" \
-    --header "Authorization: Bearer $(place $profile unscripted api_key)")
+  body=$(ask "$(place $profile base_url)/chat/completions" "${json[@]}" --data "$streamed" \
+    --header "Authorization: Bearer $(place $profile api_key)")
   check "an unscripted stream ends with [DONE] ($profile)" "$(status) ${body##*$'\n'}" '200 data: [DONE]'
 done
 
-# A review of what curl did with a key of its own. The console is asked with the gateway's key.
-reviewed=$(place reviewed base_url)
-console=$(place reviewed root_url)/console
-console_auth=(--header "Authorization: Bearer $(place reviewed api_key)")
-new_key() { ask "$console/keys" "${console_auth[@]}" "${json[@]}" --data '{}'; }
-field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
-review() { ask "$console/review?$1" "${console_auth[@]}" | field message; }
+# A review of what curl did with a key of its own.
+new_scope() { control POST /scopes '{"name": "curl"}'; }
+# fail_once SCOPE RETRY_AFTER
+fail_once() {
+  control POST "/stubs?scope=$1" '{
+    "when": {"user_says": {"equals": "fail"}},
+    "replies": [{"failure": {"status": 429, "code": "scripted", "message": "scripted"}, "retry_after": "'"$2"'"}, "Now."]
+  }' >/dev/null
+}
+review() { control GET "/review?scope=$1" | field message; }
+failing='{"model":"mock-model","messages":[{"role":"user","content":"fail"}]}'
 
-made=$(new_key)
-own=(--header "Authorization: Bearer $(field secret <<<"$made")" "${json[@]}")
-fail_once='{\"status\":429,\"retry_after\":\"1\",\"id\":\"'$RANDOM$RANDOM$RANDOM'\"}'
-failing="{\"model\":\"mock-model\",\"messages\":[{\"role\":\"user\",\"content\":\"fail $fail_once\"}]}"
-for data in "$question" "$streamed"; do ask "$reviewed/chat/completions" "${own[@]}" --data "$data" >/dev/null; done
-ask "$reviewed/models" "${own[@]}" >/dev/null
-body=$(ask "$reviewed/chat/completions" "${own[@]}" --retry 2 --data "$failing")
-check_matches 'curl --retry gets through a 429' "$body" 'ok at attempt 2'
-check 'curl comes out of a review clean' "$(review "$(field id <<<"$made")")" \
-  "clean: 5 exchanges with key \"$(field id <<<"$made")\" judged"
+scope=$(new_scope)
+id=$(field id <<<"$scope")
+own=(--header "Authorization: Bearer $(field api_key <<<"$scope")" "${json[@]}")
+fail_once "$id" 1s
+for data in "$question" "$streamed"; do ask "$base/chat/completions" "${own[@]}" --data "$data" >/dev/null; done
+ask "$base/models" "${own[@]}" >/dev/null
+body=$(ask "$base/chat/completions" "${own[@]}" --retry 2 --data "$failing")
+check_matches 'curl --retry gets through a 429' "$body" '"content":"Now\."'
+check 'curl comes out of a review clean' "$(review "$id")" "clean: 5 exchanges with key \"$id\" judged"
 
-made=$(new_key)
-own=(--header "Authorization: Bearer $(field secret <<<"$made")" "${json[@]}")
-for _ in 1 2; do ask "$reviewed/chat/completions" "${own[@]}" --data "${failing/\"1\\/\"60\\}" >/dev/null; done
-check_matches 'a loop around curl that does not wait is told so' "$(review "$(field id <<<"$made")")" \
+scope=$(new_scope)
+id=$(field id <<<"$scope")
+own=(--header "Authorization: Bearer $(field api_key <<<"$scope")" "${json[@]}")
+fail_once "$id" 60s
+for _ in 1 2; do ask "$base/chat/completions" "${own[@]}" --data "$failing" >/dev/null; done
+check_matches 'a loop around curl that does not wait is told so' "$(review "$id")" \
   '^retry_after_ignored \(exchange [0-9]+ after [0-9]+\): returned after 0(\.[0-9]+)? s, Retry-After was 60 s\.'
+
+exec {alive}>&-
+for pid in "${pids[@]}"; do
+  wait "$pid" && ended=0 || ended=$?
+  check 'a gateway has survived it all and ends well' "$ended" 0
+done
 
 if (($# > 0)); then
   { echo '<testsuite name="curl">' && cat "$work/cases" && echo '</testsuite>'; } >"$1"

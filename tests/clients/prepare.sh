@@ -7,9 +7,8 @@ root=$(cd "$clients/../.." && pwd)
 build=$root/build/clients
 mkdir -p "$build"
 
-# Loopback must not go through a proxy, nor the SDKs be steered by what the user has in the environment.
-export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
-for name in $(compgen -e | grep -E '^OPENAI_' || true); do unset "$name"; done
+# shellcheck source=suites.sh
+source "$clients/suites.sh"
 
 for tool in node npm python3 curl; do
   command -v "$tool" >/dev/null || {
@@ -17,20 +16,6 @@ for tool in node npm python3 curl; do
     exit 2
   }
 done
-
-# install MARK FILE... -- COMMAND...: runs the command unless it succeeded before with these very files.
-install() {
-  local mark=$1 files=() sum
-  shift
-  while [[ $1 != -- ]]; do files+=("$1"); shift; done
-  shift
-  sum=$(cat "${files[@]}" | cksum)
-  if [[ ! -f $mark || $(<"$mark") != "$sum" ]]; then
-    rm -f "$mark"
-    "$@"
-    echo "$sum" >"$mark"
-  fi
-}
 
 install_node() { (cd "$clients/node" && npm ci --no-audit --no-fund --loglevel=error); }
 install_python() {

@@ -1,5 +1,5 @@
-# One program for each of the library's targets in `modes`. cpp-httplib costs seconds for each file that includes
-# everything, so the inline program's files are joined; the way "copy" compiles them apart.
+# One program for each of the library's targets in `modes`. Each file that includes everything costs the seconds of the
+# implementation, so the files of the inline program are joined.
 foreach(mode IN LISTS modes)
   add_executable(uses_${mode} ../main.cpp ../second.cpp)
   target_link_libraries(uses_${mode} PRIVATE mock_gateway::${mode})

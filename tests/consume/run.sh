@@ -1,10 +1,11 @@
 #!/bin/sh
 # Uses the library as its users do, in a scratch folder, and runs the programs that come out.
 #
-#   run.sh WAY [cmake -D arguments…]      WAY is copy, add_subdirectory, fetch_content, find_package or pkg_config
+#   run.sh WAY [cmake -D arguments…]      WAY is copy, add_subdirectory, fetch_content, find_package, pkg_config or
+#                                         program
 #
 # CXX                        the compiler
-# MOCK_GATEWAY_BUILD         find_package, pkg_config: the build folder to install from
+# MOCK_GATEWAY_BUILD         find_package, pkg_config, program: the build folder to install from
 # MOCK_GATEWAY_FLAGS         copy: the compiler's and the linker's flags for cpp-httplib and nlohmann/json
 set -eu
 
@@ -21,6 +22,9 @@ export CXX
 build_with_cmake() {
   cmake -S "$here/$way" -B "$scratch/build" "$@"
   cmake --build "$scratch/build"
+}
+
+run_programs() {
   for program in "$scratch/build"/uses_*; do "$program"; done
 }
 
@@ -30,9 +34,12 @@ case "$way" in
     cp "$checkout/mock_gateway.hpp" "$here/main.cpp" "$here/second.cpp" "$here/implementation.cpp" "$scratch/project"
     cd "$scratch/project"
     flags="-std=c++17 ${MOCK_GATEWAY_FLAGS-$(pkg-config --cflags --libs cpp-httplib)} -pthread"
+    # Each file that includes everything costs the seconds of the implementation; that two of them link, the tests of the
+    # header show.
+    printf '#include "main.cpp"\n#include "second.cpp"\n' >joined.cpp
     # The flags are words. Libraries come after the files that need them.
     # shellcheck disable=SC2086
-    "$CXX" main.cpp second.cpp -o uses_inline $flags
+    "$CXX" joined.cpp -o uses_inline $flags
     ./uses_inline
     # shellcheck disable=SC2086
     "$CXX" -DMOCK_GATEWAY_HEADER_ONLY=0 main.cpp second.cpp implementation.cpp -o uses_compiled $flags
@@ -40,6 +47,7 @@ case "$way" in
     ;;
   add_subdirectory)
     build_with_cmake -DMOCK_GATEWAY_CHECKOUT="$checkout" "$@"
+    run_programs
     ;;
   fetch_content)
     build_with_cmake -DFETCHCONTENT_SOURCE_DIR_MOCK_GATEWAY="$checkout" "$@"
@@ -47,8 +55,14 @@ case "$way" in
   find_package)
     cmake --install "$MOCK_GATEWAY_BUILD" --prefix "$scratch/installed"
     build_with_cmake -DCMAKE_PREFIX_PATH="$scratch/installed" "$@"
-    # The installed program, when the examples were built.
-    if [ -e "$scratch/installed/bin/mock-gateway" ]; then "$scratch/installed/bin/mock-gateway" --version; fi
+    run_programs
+    ;;
+  program)
+    # examples/run.sh builds the program and nothing else, so that nothing else may be installed with it.
+    cmake --install "$MOCK_GATEWAY_BUILD" --prefix "$scratch/installed" --component program
+    installed=$(cd "$scratch/installed" && find . -type f)
+    [ "$installed" = ./bin/mock-gateway ] || { echo "installed with the program: $installed" >&2; exit 1; }
+    "$scratch/installed/bin/mock-gateway" --version
     ;;
   pkg_config)
     cmake --install "$MOCK_GATEWAY_BUILD" --prefix "$scratch/installed"

@@ -248,6 +248,8 @@ TEST_CASE("cuts that cannot be made are refused, with what to do") {
   CHECK(refused([] {
           by_pieces({"\xc3", "\xbc"});
         }) == "by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
+  CHECK(by_words().pieces().empty());
+  CHECK(by_pieces({"one"}).pieces() == std::vector<std::string>{"one"});
   CHECK(refused([] { Chunking(Chunking::Kind::pieces, 1); }) == "pieces are given by by_pieces({…})");
   CHECK(refused([] { (void)raw_reply(200, "").chunked(by_words()); }) == "a raw reply leaves in one piece");
   CHECK(refused([] { (void)Reply(server_error()).chunked(by_words()); }) == "a failure leaves in one piece");

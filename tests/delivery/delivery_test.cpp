@@ -135,6 +135,20 @@ TEST_CASE("on the instant clock a slow reply is whole at once, and its record ha
   CHECK(*exchange.ended() - exchange.received() >= 3h);
 }
 
+TEST_CASE("a stall lasts as long as it says from where it begins, however late that is in the reply") {
+  for (const bool streamed : {true, false}) {
+    CAPTURE(streamed);
+    Gateway gateway{Options{}.clock(InstantClock{})};
+    const Stub stub = gateway.chat().reply(
+        text("a b c").first_token_after(2h).every(1h).fault(streamed ? after_tokens(2) : before_headers(), stall(10h)));
+    CHECK(Http(gateway).chat({{"stream", streamed}}).status == 200);
+    const Exchange exchange = stub.last_call();
+    REQUIRE(exchange.outcome() == Outcome::Kind::completed);
+    CHECK(*exchange.ended() - exchange.received() >= (streamed ? 13h : 10h));
+    CHECK(*exchange.ended() - exchange.received() <= 14h);
+  }
+}
+
 TEST_CASE("on the instant clock a stall for a time passes at once, and one without end waits") {
   Gateway gateway{Options{}.clock(InstantClock{})};
   gateway.chat().reply(text("a b").fault(after_tokens(1), stall(1h)), text("a b").fault(after_tokens(1), stall()));
@@ -337,6 +351,18 @@ TEST_CASE("a stall for a time goes on afterwards; one without end lasts until th
   second.close();
   CHECK(exchange.outcome() == Outcome::Kind::client_left);
   CHECK(exchange.outcome().events == 2);
+}
+
+TEST_CASE("a stub answers a plain request until its body's last bytes leave, however it stalls before them") {
+  Gateway gateway;
+  Gate gate;
+  const Stub stub = gateway.chat().reply(text("one two").fault(after_bytes(5), stall(gate)));
+  std::vector<std::future<std::string>> clients;
+  for (int i = 0; i < 2; ++i) clients.push_back(std::async(std::launch::async, [&] { return Http(gateway).ask("x"); }));
+  REQUIRE(gate.wait_until_reached(2, 10s));
+  CHECK(stub.peak_concurrency() == 2);
+  gate.open();
+  for (auto& client : clients) CHECK(client.get() == "one two");
 }
 
 TEST_CASE("a stalled stream delays nobody else") {

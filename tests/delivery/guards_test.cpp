@@ -377,4 +377,21 @@ TEST_CASE("an exchange whose guard is spent reaches further gates, and takes non
   CHECK_FALSE(gate.wait_until_reached(4, 0ms));
 }
 
+TEST_CASE("a test that waits for a gate hears of an exchange whose guard is spent as soon as it passes") {
+  const Gate never(20ms);
+  const Gate gate;
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().reply(words().hold(never, before_token(1)).hold(gate, before_token(2)));
+  std::promise<void> waits;
+  std::future<void> begun = waits.get_future();
+  auto reached = std::async(std::launch::async, [&] {
+    waits.set_value();
+    return static_cast<bool>(gate.wait_until_reached(1, 1min));
+  });
+  begun.get();
+  CHECK(Http(gateway).stream().joined_text() == "one two three");
+  CHECK(reached.wait_for(20s) == std::future_status::ready);
+  CHECK(reached.get());
+}
+
 }  // namespace guards_test

@@ -359,6 +359,29 @@ TEST_CASE("times follow from the seed, the request and how often it came") {
   CHECK(seeded.stream(asking("other")) != other_seed);
 }
 
+TEST_CASE("whichever part of a pace is drawn, each request and each of its comings has times of its own") {
+  const Pace drawn[] = {Pace().first_token_after(uniform(1s, 2s)), Pace().every(uniform(10ms, 20ms)),
+                        Pace().tokens_per_second(uniform(10, 100)), Pace().tokens_per_second(normal(50, 10)),
+                        Pace().first_token_after(1s).tokens_per_second(uniform(10, 100))};
+  for (const Pace& pace : drawn) {
+    const Reply reply = text("a b c d e");
+    const auto scripted = [&](const Options& options) { return Stepped(reply.pace(pace), options); };
+    Stepped on = scripted(Options{});
+    const Times once = on.stream();
+    const Times twice = on.stream();
+    const Times other = on.stream(asking("other"));
+    CHECK(once != twice);
+    CHECK(once != other);
+    CHECK(twice != other);
+    CHECK(scripted(Options{}).stream() == once);
+    CHECK(scripted(Options{}.seed(2)).stream() != once);
+    CHECK(on.plain(asking("other")) != other.back());
+    Stepped by_gateway(reply, Options{}.pace(pace));
+    CHECK(by_gateway.stream() == once);
+    CHECK(by_gateway.stream() == twice);
+  }
+}
+
 TEST_CASE("times do not follow from the order in which requests arrive") {
   Stepped one(drawn_reply);
   Stepped other(drawn_reply);
@@ -468,25 +491,25 @@ TEST_CASE("times and speeds that no reply can have are refused, with what to do"
   CHECK_THROWS_AS(a.first_token_after(Duration::max()), GatewayError);
   CHECK_THROWS_AS(a.first_token_after(Duration::min()), GatewayError);
   CHECK(refused([] { uniform(2ms, 1ms); }) ==
-        "uniform(least, most): the first time must not be longer than the second");
+        "uniform takes the shortest time, then the longest: the first must not be longer than the second");
   CHECK_THROWS_AS(uniform(-1ms, 1ms), GatewayError);
-  CHECK(refused([] { uniform(2, 1); }) == "uniform(least, most): the first rate must not be greater than the second");
+  CHECK(refused([] { uniform(2, 1); }) ==
+        "uniform takes the lowest rate, then the highest: the first must not be greater than the second");
   CHECK(refused([] { normal(0ms, 1ms); }) == "the mean of normal must be longer than 0");
   CHECK_THROWS_AS(normal(1ms, -1ms), GatewayError);
-  CHECK(refused([] { normal(50, -1); }) ==
-        "the deviation of a rate is in tokens per second, from 0 to 1e9, not -1.000000");
+  CHECK(refused([] { normal(50, -1); }) == "the deviation of a rate is in tokens per second, from 0 to 1e9, not -1");
   CHECK(refused([] { log_normal(0ms, 1); }) == "the median of log_normal must be longer than 0");
   for (const double sigma : {-0.1, 5.1, nan, infinity}) {
     CHECK_THROWS_AS(log_normal(1ms, sigma), GatewayError);
     CHECK_THROWS_AS(log_normal(50, sigma), GatewayError);
   }
   CHECK(refused([] { log_normal(1ms, 20); }) ==
-        "the sigma of log_normal is the deviation of the natural logarithm, from 0 to 5, not 20.000000; 0.5 is common");
+        "the sigma of log_normal is the deviation of the natural logarithm, from 0 to 5, not 20; 0.5 is common");
   CHECK(refused([] { recorded(std::vector<Duration>{}); }) == "recorded needs at least one element");
   CHECK_THROWS_AS(recorded({1ms, -1ms}), GatewayError);
   CHECK_THROWS_AS(recorded({50, 0}), GatewayError);
   CHECK(refused([&] { (void)a.tokens_per_second(0); }) ==
-        "a rate is in tokens per second, at least one in 30 days and at most 1e9, not 0.000000; for a reply without "
+        "a rate is in tokens per second, at least one in 30 days and at most 1e9, not 0; for a reply without "
         "pace leave it out");
   for (const double rate : {-1.0, 1e-9, 1e10, nan, infinity, -infinity}) {
     CHECK_THROWS_AS(a.tokens_per_second(rate), GatewayError);

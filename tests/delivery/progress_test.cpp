@@ -174,4 +174,33 @@ TEST_CASE("a client that never got [DONE] has left no stream open") {
   CHECK(mock_gateway::detail::Access::record(exchange).progress.done);
 }
 
+TEST_CASE("a client has left no stream open while [DONE] lay in the gateway's send queue") {
+  // More than the client's system takes for it, and less than the gateway's keeps.
+  const Reply large = chunks({raw_bytes("data: " + std::string(std::size_t{512} << 10, 'x') + "\n\n")});
+  const std::pair<const char*, Reply> replies[] = {
+      {"the stream stays open", large.sse(SseDialect().open_after_done(true))},
+      {"it stalls", large.fault(at_end(), stall())},
+      {"the gateway closes it", large.fault(at_end(), close_connection())},
+  };
+  for (const auto& [what, reply] : replies) {
+    const std::string shown = what;  // a structured binding cannot be captured
+    CAPTURE(shown);
+    Gateway gateway;
+    gateway.chat().reply(reply);
+    RawConnection client(gateway, {65536});
+    client.send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(gateway.journal().wait_for(1, 10s));
+    const Exchange exchange = gateway.journal().last();
+    const auto& progress = mock_gateway::detail::Access::record(exchange).progress;
+    REQUIRE(test_support::eventually([&] { return progress.done.load(); }));
+    const auto handed_over = std::chrono::steady_clock::now();
+    REQUIRE(test_support::eventually([&] { return std::chrono::steady_clock::now() - handed_over > 600ms; }));
+    CHECK(gateway.review().findings().empty());
+    REQUIRE(client.receive_until("data: [DONE]\n\n").found);
+    client.close();
+    CHECK(exchange.outcome() != Outcome::Kind::pending);
+    CHECK(gateway.review().message() == "clean: 1 exchange judged");
+  }
+}
+
 }  // namespace progress_test

@@ -2,6 +2,9 @@
 // document a line: {"script": text, "problems": ["line:column: pointer: message", …]}. One that the schema accepts has
 // "schema": "accepts" and a "reason"; tests/schemas/script_check.py compares the two.
 
+#include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -179,6 +182,223 @@ TEST_CASE("paths that lead nowhere are problems too") {
   CHECK(problems_of({folder + "/none.json", folder}) ==
         std::vector<std::string>{folder + "/none.json: no such file or folder",
                                  folder + ": the folder holds no .json and no .jsonc"});
+}
+
+TEST_CASE("a secret is hidden also behind a word that holds what secrets begin with") {
+  const Refusal refusal = refusal_of(
+      R"({"mock_gateway": 1, "stubs": [{"name": "task-list of sk-live-0123456789abcdef", "repply": "a", "reply": "a"}]})");
+  CHECK(refusal.problems.size() == 1);
+  CHECK(has_part(refusal.message, "task-list of sk-*********************"));
+  CHECK_FALSE(has_part(refusal.message, "live-"));
+}
+
+TEST_CASE("several secrets in one line of a script, and in one message, are all hidden") {
+  const std::string two = "sk-live-0123456789abcdef and sk-live-0123456789fedcba";
+  const std::string three = two + ", sk-live-0123456789";
+  for (const std::string& secrets : {two, three}) {
+    CAPTURE(secrets);
+    const std::string script =
+        R"({"mock_gateway": 1, "stubs": [{"name": ")" + secrets + R"(", "reply": {"failure": ")" + secrets + R"("}}]})";
+    const Refusal refusal = refusal_of(script);
+    REQUIRE(refusal.problems.size() == 1);
+    CHECK(has_part(refusal.problems[0], "sk-"));
+    CHECK_FALSE(has_part(refusal.message, "live-"));
+    CHECK_FALSE(has_part(refusal_of(script + "?").message, "live-"));  // no JSON
+  }
+}
+
+TEST_CASE("a secret that is the name of a member is hidden where the problem is told, in a file and in a value") {
+  const std::string secret = "sk-live-0123456789abcdef";
+  const std::string script = R"({"mock_gateway": 1, "SECRET": 1, "other SECRET": 2, "states": {"SECRET": 5}})";
+  std::string text = script;
+  for (std::size_t at = text.find("SECRET"); at != std::string::npos; at = text.find("SECRET"))
+    text.replace(at, 6, secret);
+  const Refusal refusal = refusal_of(text);
+  REQUIRE(refusal.problems.size() == 3);
+  CHECK_FALSE(has_part(refusal.message, "live-"));
+  for (const std::string& problem : refusal.problems) CHECK(has_part(problem, "sk-*********************"));
+  const auto problem_of = [](const Json& value) {
+    try {
+      static_cast<void>(ScriptDocument::from_json(value));
+    } catch (const ScriptError& error) {
+      return error.problems().at(0).pointer + error.what();
+    }
+    return std::string();
+  };
+  for (const Json& value : {Json(5), Json("\xff"), Json::binary({1})}) {
+    const std::string problem = problem_of({{"mock_gateway", 1}, {"states", {{secret, value}}}});
+    CHECK(has_part(problem, "/states/sk-*"));
+    CHECK_FALSE(has_part(problem, "live-"));
+  }
+}
+
+TEST_CASE("a key of any form is hidden where a problem shows the line of its secret") {
+  const std::string before = R"({"mock_gateway": 1, "keys": [{"name": "billing", )";
+  for (const char* const secret :
+       {R"("secret": "local-billing-0123")", R"("secret":"local-\"billing")", R"("secret":  "näh-billing-😀")",
+        R"("secret": /* ours */ "local-billing-0123")", R"("secert": "local-billing-0123")",
+        R"("secret": ["local-billing-0123"])", "\"secret\":\n  \"local-billing-0123\"",
+        R"("secret": "a", "secret": "local-billing-0123")"}) {
+    const std::string line = before + secret + R"(, "stat": "x"}])";
+    for (const char* const end : {"}", "", "?", "\xff"}) {
+      const Refusal refusal = refusal_of(line + end);
+      INFO(refusal.message);
+      REQUIRE_FALSE(refusal.problems.empty());
+      CHECK(has_part(refusal.message, R"("stat": "x")"));
+      CHECK_FALSE(has_part(refusal.message, "local"));
+      CHECK_FALSE(has_part(refusal.message, "billing-"));
+    }
+  }
+  const Refusal key = refusal_of(R"({"mock_gateway": 1, "gateway": {"api_key": "local-billing-0123", "prot": 1}})");
+  REQUIRE(key.problems.size() == 1);
+  CHECK(has_part(key.message, R"("api_key": "******************", "prot": 1)"));
+}
+
+TEST_CASE("a key of any form is hidden in a text that is only nearly JSON") {
+  for (const char* const keys :
+       {R"(keys: [{name: "billing", secret: "local-0123"}])", R"('keys': [{'secret': 'local-0123'}])",
+        R"("keys": [{"secret" "local-0123"}])", R"("keys": [{"secret" = "local-0123"}])",
+        R"("keys": [{"secret": local-0123}])", R"("keys": [{"secret": "local-0123}])"}) {
+    const Refusal refusal = refusal_of(std::string(R"({"mock_gateway": 1, )") + keys + "}");
+    INFO(refusal.message);
+    REQUIRE(refusal.problems.size() == 1);
+    CHECK(has_part(refusal.problems[0], "no JSON"));
+    CHECK_FALSE(has_part(refusal.message, "local"));
+  }
+  CHECK_FALSE(has_part(refusal_of("secret: local-0123\nkeys: 1\n").message, "local"));
+}
+
+TEST_CASE("asterisks in place of a secret leave the caret under its place") {
+  const std::string message =
+      refusal_of(R"({"mock_gateway":1,"keys":[{"name":"a","secret":"é\"東😀","stat":5}]})").message;
+  INFO(message);
+  const std::size_t last = message.rfind('\n');
+  const std::size_t line = message.rfind('\n', last - 1);
+  CHECK(has_part(message, R"("secret":"*****","stat")"));
+  CHECK(message.substr(line + 1).find("\"stat\"") == message.substr(last + 1).find('^'));
+}
+
+TEST_CASE("what holds no secret is shown as it is") {
+  const Refusal refusal = refusal_of(
+      R"({"mock_gateway": 1, "stubs": [{"name": "secret", "when": {"user_says": "select a secret"}, "repply": "x", "reply": "y"}]})");
+  CHECK(has_part(refusal.message, R"("user_says": "select a secret"}, "repply": "x")"));
+}
+
+TEST_CASE("of a value that is there twice it is told, and not also of what stands in it") {
+  const auto problems = [](const std::string& members) {
+    return refusal_of(R"({"mock_gateway": 1, )" + members + "}").problems;
+  };
+  const std::string again = ": the key \"stubs\" is there twice";
+  CHECK(problems(R"("stubs": [{"name": "a", "reply": "b"}], "stubs": [{"name": "c", "reply": "d"}])") ==
+        std::vector<std::string>{"1:61: /stubs" + again});
+  CHECK(problems(R"("stubs": [{"reply": "a"}], "stubs": [{"reply": "b"}], "stubs": [{"reply": "c"}])").size() == 1);
+  // What is there twice within one value is a mistake of its own.
+  CHECK(problems(R"("stubs": [{"reply": "a", "reply": "b"}, {"reply": "c", "reply": "d"}])").size() == 2);
+}
+
+TEST_CASE("the place of what cannot be read is a JSON pointer, whatever characters the keys have") {
+  const auto pointer_of = [](const std::string& key, const Json& value) -> std::string {
+    try {
+      static_cast<void>(ScriptDocument::from_json({{"mock_gateway", 1}, {"x-", {{key, value}}}}));
+    } catch (const ScriptError& error) {
+      return error.problems().at(0).pointer;
+    }
+    return "";
+  };
+  for (const Json& value : {Json("\xff"), Json::binary({1}), Json(std::numeric_limits<double>::infinity())}) {
+    CHECK(pointer_of("plain", value) == "/x-/plain");
+    CHECK(pointer_of("a/b", value) == "/x-/a~1b");
+    CHECK(pointer_of("a~b", value) == "/x-/a~0b");
+    CHECK(pointer_of("~1", Json::array({0, Json{{"/", value}}})) == "/x-/~01/1/~1");
+  }
+}
+
+TEST_CASE("the caret stands under what is wrong, however long the line is and whatever is before it") {
+  const auto code_points = [](const std::string& text) {
+    return std::count_if(text.begin(), text.end(),
+                         [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; });
+  };
+  for (const char* const letter : {"a", "é", "東", "😀"}) {
+    for (const int length : {0, 1, 10, 30, 60, 100, 500}) {
+      std::string name;
+      for (int i = 0; i < length; ++i) name += letter;
+      const std::string message =
+          refusal_of(R"({"mock_gateway": 1, "stubs": [{"name": ")" + name + R"(", "reply": 5, "expect": 1}]})").message;
+      INFO(message);
+      const std::size_t last = message.rfind('\n');
+      const std::size_t line = message.rfind('\n', last - 1);
+      const std::string shown = message.substr(line + 1, last - line - 1);
+      const std::string caret = message.substr(last + 1);
+      REQUIRE(has_part(shown, ": 5,"));
+      CHECK(caret.find_first_not_of(' ') == caret.size() - 1);
+      CHECK(code_points(shown.substr(0, shown.find(": 5,") + 2)) == static_cast<std::ptrdiff_t>(caret.size() - 1));
+    }
+  }
+}
+
+TEST_CASE("of a long line a problem keeps what is near its place") {
+  std::string stubs;
+  for (int number = 0; number < 2000; ++number)
+    stubs += R"({"when": {"user_says": "東)" + std::to_string(number) + R"("}, "reply": "x"},)";
+  const std::string line = R"({"mock_gateway": 1, "stubs": [{"reply": "x"},)" + stubs + R"({"reply": "last"}]})";
+  const ScriptFile file("\n" + line + "\n");
+  const std::vector<ScriptProblem> warnings = ScriptDocument::read({file.path()}).warnings();
+  REQUIRE(warnings.size() == 2001);
+  CHECK(warnings[0].source_column == 1);
+  for (const ScriptProblem& warning : {warnings[0], warnings[1000], warnings[2000]}) {
+    INFO(warning.to_string());
+    CHECK(warning.line == 2);
+    CHECK(warning.source.size() <= 1000);
+    CHECK(line.find(warning.source) != std::string::npos);
+    CHECK(warning.column >= warning.source_column);
+  }
+  CHECK(warnings[2000].source_column > 1);
+  CHECK(has_part(warnings[2000].source, R"({"reply": "last"}]})"));
+  CHECK(has_part(warnings[2000].to_string(), "\n  … "));
+
+  const std::string cut = line.substr(0, line.size() - 2);
+  try {
+    const ScriptFile broken(cut);
+    static_cast<void>(ScriptDocument::read({broken.path()}));
+    FAIL_CHECK("it was read");
+  } catch (const ScriptError& error) {
+    CHECK(error.problems().at(0).source == cut.substr(cut.size() - 500));
+  }
+}
+
+TEST_CASE("a secret that begins before the part of a line that is shown is hidden in it") {
+  for (const char* const name : {"secret", "x-note"}) {
+    const std::string secret = (name == std::string("x-note") ? "sk-" : "") + std::string(800, 'k');
+    const std::string problem = refusal_of(R"({"mock_gateway": 1, "keys": [{"name": "a", ")" + std::string(name) +
+                                           R"(": ")" + secret + R"(", "stat": 5}]})")
+                                    .message;
+    INFO(problem);
+    CHECK(has_part(problem, "***"));
+    CHECK_FALSE(has_part(problem, "kkk"));
+  }
+}
+
+TEST_CASE("a stub that is hidden is told at its place in its own file, and with the file of the one that hides it") {
+  const ScriptFile first(
+      R"({"mock_gateway": 1, "stubs": [{"when": {"user_says": "a"}, "reply": "a"}, {"when": {"user_says": "b"}, "reply": "b"}]})",
+      "first.json");
+  const ScriptFile second(
+      R"({"mock_gateway": 1, "stubs": [
+  {"when": {"user_says": "c"}, "reply": "c"},
+  {"when": {"user_says": "c"}, "reply": "never"},
+  {"when": {"user_says": "b"}, "reply": "never"}
+]})",
+      "second.json");
+  std::vector<std::string> warnings;
+  const ScriptDocument script = ScriptDocument::read({first.path(), second.path()});
+  for (const ScriptProblem& warning : script.warnings()) {
+    CHECK(warning.file == second.path());
+    CHECK(warning.severity == Severity::warning);
+    warnings.push_back(line_of(warning));
+  }
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[0] == "3:3: /stubs/1: this stub never answers: the one at second.json:2 matches all that it matches");
+  CHECK(warnings[1] == "4:3: /stubs/2: this stub never answers: the one at first.json:1 matches all that it matches");
 }
 
 }  // namespace bad_scripts_test

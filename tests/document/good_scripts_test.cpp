@@ -131,10 +131,14 @@ std::string replying(const std::string& reply) { return R"("stubs": [{"reply": )
 
 TEST_CASE("a tool call carries its arguments, its malformed arguments or its input") {
   Served served(replying(R"({"tool_calls": [{"name": "f", "arguments": {"city": "Paris"}, "id": "call_7"},
-    {"name": "g", "malformed_arguments": "{\"a\": "}, {"name": "h", "input": "SELECT 1"}]})"));
+    {"name": "g", "malformed_arguments": "{\"a\": ", "id": "call_8"}, {"name": "h", "input": "SELECT 1", "id": "call_9"},
+    {"name": "i", "input": ""}]})"));
   const Json calls = served.http().chat().message()["tool_calls"];
-  REQUIRE(calls.size() == 3);
+  REQUIRE(calls.size() == 4);
   CHECK(calls[0]["id"] == "call_7");
+  CHECK(calls[1]["id"] == "call_8");
+  CHECK(calls[2]["id"] == "call_9");
+  CHECK(calls[3]["id"] != "");  // one is made up
   CHECK(Json::parse(calls[0]["function"]["arguments"].get<std::string>()) == Json{{"city", "Paris"}});
   CHECK(calls[1]["function"]["arguments"] == "{\"a\": ");
   CHECK(calls[2]["custom"]["input"] == "SELECT 1");
@@ -295,6 +299,34 @@ TEST_CASE("operations, forced failures, chaos and faults of connections") {
   CHECK(http.get("/v1/models").status == 503);
   CHECK(http.chat(Json("chaos")).status == 200);
   CHECK(http.chat(Json("chaos")).status == 529);
+}
+
+TEST_CASE("a header with two values is sent twice, whatever section its failure stands in") {
+  Served served(
+      R"("operations": [{"method": "GET", "path": "/broken", "reply": {"failure": 503, "headers": {"A": ["b", "c"]}}}],
+    "failures": [{"failure": 500, "headers": {"A": ["d", "e"]}}],
+    "chaos": [{"failure": "overloaded", "headers": {"A": ["f", "g"]}}],
+    "stubs": [{"reply": "a"}])");
+  using Values = std::vector<std::string>;
+  const Response forced = served.http().chat();
+  CHECK(forced.status == 500);
+  CHECK(forced.all("A") == Values{"d", "e"});
+  const Response struck = served.http().chat();
+  CHECK(struck.status == 529);
+  CHECK(struck.all("A") == Values{"f", "g"});
+  const Response broken = served.http().get("/broken");
+  CHECK(broken.status == 503);
+  CHECK(broken.all("A") == Values{"b", "c"});
+}
+
+TEST_CASE("a request that the default reply cannot answer is refused, and no call of its stub") {
+  Served served(R"("stubs": [{"name": "any", "reply": {"default": true}}])");
+  const Json format = {{"type", "json_schema"}, {"json_schema", {{"name", "endless"}, {"schema", {{"$ref", "#"}}}}}};
+  CHECK(served.http().chat({{"response_format", format}}).error_code() == "unsupported_schema");
+  CHECK(served.script().stub("any").calls() == 0);
+  CHECK(served.gateway().journal().last().decision() == Decision::Kind::rejected);
+  CHECK(served.http().chat().status == 200);
+  CHECK(served.script().stub("any").calls() == 1);
 }
 
 TEST_CASE("the gateway's own section reaches the wire") {

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +22,7 @@ using test_support::chat_body;
 using test_support::chat_path;
 using test_support::has_part;
 using test_support::Http;
+using test_support::RawConnection;
 using test_support::Response;
 using test_support::ScriptFile;
 
@@ -67,6 +70,26 @@ TEST_CASE("a file scripts replies, and the first stub that matches answers") {
   CHECK(script.stub("weather").calls() == 1);
   CHECK(script.stub("weather").title() == "\"weather\" (demo.jsonc:5)");
   CHECK(script.stubs().size() == 3);
+}
+
+TEST_CASE("a comment ends where it says, whatever stands in it") {
+  const auto replies = [](const std::string& comment) {
+    const ScriptFile file("{\"mock_gateway\": 1, \"stubs\": [{\"reply\": \"a\"}" + comment + "]}");
+    try {
+      return ScriptDocument::read({file.path()}).warnings().empty() ? "read" : "warned";
+    } catch (const ScriptError&) {
+      return "refused";
+    }
+  };
+  for (const char* comment : {"/**/", "/***/", "/* * / */", "/*/ */", "/*/*/", "/* // */", "/*\n*/", "//\n", "///\n",
+                              "// /*\n", "//*/\r", " /**/ // */\n /***/ "}) {
+    CAPTURE(comment);
+    CHECK(replies(comment) == std::string("read"));
+  }
+  for (const char* comment : {"/", "/*", "/*/", "/* *", "/*/ ", "*/", "/**/*/", "/* /* */ */", "/ /\n", "//", "#\n"}) {
+    CAPTURE(comment);
+    CHECK(replies(comment) == std::string("refused"));
+  }
 }
 
 TEST_CASE("a document says how the gateway starts") {
@@ -129,6 +152,95 @@ TEST_CASE("a stub that an earlier one hides is a warning at its line") {
   CHECK(script.warnings()[0].pointer == "/stubs/1");
 }
 
+TEST_CASE("of a folder every script is read, in the order of their names, and what lies deeper, too") {
+  const ScriptFile file(R"({"mock_gateway": 1, "stubs": [{"name": "b", "reply": "b"}]})", "b.json");
+  const std::filesystem::path folder = std::filesystem::path(file.path()).parent_path();
+  const auto write = [&](const std::string& name, const std::string& stub) {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << R"({"mock_gateway": 1, "stubs": [{"when": {"user_says": ")" + stub +
+                                        R"("}, "name": ")" + stub + R"(", "reply": "x"}]})";
+  };
+  write("c.jsonc", "c");
+  write("a.json", "a");
+  write("a/z.json", "a/z");
+  write("d.txt", "d");
+  write("e.json.bak", "e");
+  std::vector<std::string> names;
+  const ScriptDocument script = ScriptDocument::read({folder.string()});
+  for (const std::string& path : script.files()) names.push_back(path.substr(folder.string().size() + 1));
+  CHECK(names == Texts{"a.json", "a/z.json", "b.json", "c.jsonc"});
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  names.clear();
+  const LoadedScript loaded = script.mount(gateway);
+  for (const Stub& stub : loaded.stubs()) names.push_back(stub.title().substr(0, stub.title().find(' ')));
+  CHECK(names == Texts{"\"a\"", "\"a/z\"", "\"b\"", "\"c\""});
+}
+
+TEST_CASE("stubs and gates of a script are had by their names, and a wrong name is told with those that there are") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const LoadedScript script = gateway.load(parsed(R"({"mock_gateway": 1, "stubs": [
+    {"name": "greeting", "when": {"user_says": "a"}, "reply": {"text": "one two", "hold": {"gate": "first", "before_token": 2}}},
+    {"name": "greeting", "when": {"user_says": "b"}, "reply": "second"}, {"reply": "without a name"}]})"));
+  Http(gateway).chat(Json("b"));
+  CHECK(script.stub("greeting").calls() == 0);
+  CHECK(script.stubs()[1].calls() == 1);
+  // A stub without a name has none to be asked for.
+  CHECK_THROWS_AS(static_cast<void>(script.stub("")), GatewayError);
+  CHECK(has_part(test_support::error_of([&] { static_cast<void>(script.stub("greting")); }),
+                 "the script has no stub \"greting\"; did you mean \"greeting\"?"));
+  CHECK(has_part(test_support::error_of([&] { static_cast<void>(script.gate("frst")); }),
+                 "the script has no gate \"frst\"; did you mean \"first\"?"));
+}
+
+TEST_CASE("a gate of a script that is read again is the same gate, and a new one is there, too") {
+  const auto holding = [](const std::string& gate) {
+    return R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "one two", "hold": {"gate": ")" + gate +
+           R"(", "before_token": 2}}}]})";
+  };
+  const ScriptFile file(holding("first"));
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  LoadedScript loaded = gateway.load(file.path());
+  Gate first = loaded.gate("first");
+  file.write(holding("first") + " // again");
+  ScriptDocument::read({file.path()}, loaded).replace(gateway, loaded);
+  first.open();
+  CHECK(said(Http(gateway).chat()) == "one two");
+  file.write(holding("second"));
+  ScriptDocument::read({file.path()}, loaded).replace(gateway, loaded);
+  loaded.gate("second").open();
+  CHECK(said(Http(gateway).chat()) == "one two");
+}
+
+TEST_CASE(
+    "a script that says how a gateway starts is not loaded into one that runs, and is told from one that does not") {
+  const auto starting = [](const std::string& gateway) {
+    return ScriptDocument::from_json(parsed(R"({"mock_gateway": 1)" + gateway + R"(, "stubs": [{"reply": "a"}]})"));
+  };
+  CHECK_FALSE(starting("").has_options());
+  CHECK(starting(R"(, "gateway": {})").has_options());
+  CHECK(starting(R"(, "gateway": {"seed": 1})").starts_like(starting(R"(, "gateway": {"seed": 1})")));
+  CHECK_FALSE(starting(R"(, "gateway": {"seed": 1})").starts_like(starting(R"(, "gateway": {"seed": 2})")));
+  CHECK_FALSE(starting(R"(, "gateway": {"seed": 1})").starts_like(starting("")));
+  CHECK(starting("").starts_like(starting("")));
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const std::string text = R"({"mock_gateway": 1, "gateway": {"seed": 1}, "stubs": [{"reply": "a"}]})";
+  const ScriptFile file(text);
+  const std::string expected = "\"gateway\" in a script says how a gateway starts, and this one runs";
+  CHECK(has_part(test_support::error_of([&] { gateway.load(file.path()); }), expected));
+  CHECK(has_part(test_support::error_of([&] { gateway.load(parsed(text)); }), expected));
+  CHECK_NOTHROW(starting(R"(, "gateway": {"seed": 1})").mount(gateway));
+}
+
+TEST_CASE("what accessors of a temporary document give may be kept") {
+  const ScriptFile file(R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"reply": "never"}]})");
+  std::vector<std::string> pointers;
+  for (const ScriptProblem& warning : ScriptDocument::read({file.path()}).warnings())
+    pointers.push_back(warning.pointer);
+  CHECK(pointers == Texts{"/stubs/1"});
+  const auto& files = ScriptDocument::read({file.path()}).files();
+  CHECK(files == Texts{file.path()});
+}
+
 TEST_CASE("a document that replaces another keeps the counts of stubs that did not change") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);
@@ -147,6 +259,101 @@ TEST_CASE("a document that replaces another keeps the counts of stubs that did n
   CHECK(loaded.stub("a").calls() == 2);
   CHECK(http.get("/v1/models").status == 503);
   CHECK(http.get("/v1/models").status == 200);
+}
+
+TEST_CASE("stubs that are written alike stay as many as they are when a document replaces another") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const Http http(gateway);
+  const ScriptDocument document = ScriptDocument::from_json(parsed(
+      R"({"mock_gateway": 1, "stubs": [{"when": {"user_says": "a"}, "times": 1, "reply": "once"}, {"when": {"user_says": "a"}, "times": 1, "reply": "once"}, {"reply": "other"}]})"));
+  LoadedScript loaded = document.mount(gateway);
+  CHECK(said(http.chat(Json("a"))) == "once");
+  document.replace(gateway, loaded);
+  CHECK(said(http.chat(Json("a"))) == "once");
+  CHECK(said(http.chat(Json("a"))) == "other");
+  REQUIRE(loaded.stubs().size() == 3);
+  CHECK(loaded.stubs()[0].calls() == 1);
+  CHECK(loaded.stubs()[1].calls() == 1);
+}
+
+TEST_CASE("each document that replaces another is compared with the one before, not with the first") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const Http http(gateway);
+  const std::string counted = R"({"name": "a", "when": {"user_says": "a"}, "replies": ["one", "two", "three"]})";
+  const auto script = [](const std::string& stubs) {
+    return ScriptDocument::from_json(parsed(R"({"mock_gateway": 1, "stubs": [)" + stubs + "]}"));
+  };
+  LoadedScript loaded = script(R"({"reply": "first"})").mount(gateway);
+  script(counted + R"(, {"reply": "second"})").replace(gateway, loaded);
+  CHECK(said(http.chat(Json("a"))) == "one");
+  script(counted + R"(, {"reply": "third"})").replace(gateway, loaded);
+  CHECK(said(http.chat(Json("a"))) == "two");
+  CHECK(said(http.chat(Json("b"))) == "third");
+  script(R"({"reply": "first"})").replace(gateway, loaded);
+  CHECK(said(http.chat(Json("a"))) == "first");
+}
+
+TEST_CASE("what a replacement leaves out strikes no more, and what the test itself set goes on") {
+  const std::string sections[] = {
+      R"("connections": [{"fault": "reset_on_accept", "always": true}])",
+      R"("connections": [{"fault": "reset_on_accept", "times": 100}])",
+      R"("connections": [{"fault": "close_on_accept"}, {"fault": "reset_on_accept", "always": true}])",
+      R"("failures": [{"failure": 503, "always": true}])",
+      R"("failures": [{"failure": 503, "times": 100}])",
+      R"("chaos": [{"failure": 503}])",
+      R"("chaos": [{"after_headers": true, "effect": "reset_connection"}])",
+  };
+  const std::string stubs = R"({"mock_gateway": 1, "stubs": [{"reply": "a"}])";
+  for (const std::string& section : sections) {
+    CAPTURE(section);
+    Gateway gateway(Options{}.verify_on_destruction(false));
+    const Http http(gateway);
+    LoadedScript loaded = gateway.load(parsed(stubs + ", " + section + "}"));
+    const auto answer = [&](const std::string& request) {
+      RawConnection connection(gateway);
+      connection.send(request);
+      Response response = connection.receive_response();
+      return response.status == 100 ? connection.receive_response() : response;
+    };
+    const Response struck = answer(http.format_chat());
+    CHECK((struck.status != 200 || !struck.complete));
+    gateway.every_connection(unsolicited_continue());
+    gateway.fail_always(overloaded(), list_models());
+    ScriptDocument::from_json(parsed(stubs + "}")).replace(gateway, loaded);
+    for (int run = 0; run < 3; ++run) CHECK(said(answer(http.format_chat())) == "a");
+    CHECK(http.get("/v1/models").status == 100);
+    CHECK(answer(http.format("GET", "/v1/models")).status == 529);
+  }
+}
+
+TEST_CASE("rules of chaos that a replacement took away are counted no more") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const Http http(gateway);
+  LoadedScript loaded =
+      ScriptDocument::from_json(
+          parsed(R"({"mock_gateway": 1, "stubs": [{"reply": "a"}], "chaos": [{"failure": 503}, {"failure": 500}]})"))
+          .mount(gateway);
+  CHECK(http.chat().status == 503);
+  CHECK(has_part(gateway.verify().message(), ", 2 rules, 1 of 1 request struck;"));
+  ScriptDocument::from_json(parsed(R"({"mock_gateway": 1, "stubs": [{"reply": "a"}]})")).replace(gateway, loaded);
+  CHECK(http.chat().status == 200);
+  CHECK(has_part(gateway.verify().message(), ", no rules any more, 1 of 1 request struck;"));
+}
+
+TEST_CASE("rules of chaos keep their numbers when a replacement takes others away, and no number comes twice") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const Http http(gateway);
+  const std::string stubs = R"({"mock_gateway": 1, "stubs": [{"reply": "a"}])";
+  LoadedScript loaded = gateway.load(parsed(stubs + R"(, "chaos": [{"failure": 503}, {"failure": 500}]})"));
+  const Chaos hints(early_hints(wire::Headers{{"x-a", "1"}}));
+  gateway.chaos(hints);
+  ScriptDocument::from_json(parsed(stubs + "}")).replace(gateway, loaded);
+  gateway.chaos(hints);
+  http.chat();
+  const Texts strikes = gateway.journal().last().chaos();
+  REQUIRE(strikes.size() == 2);
+  CHECK(strikes[0].substr(0, 7) == "rule 3:");
+  CHECK(strikes[1].substr(0, 7) == "rule 4:");
 }
 
 TEST_CASE("a request that comes while a script is replaced is answered by the old one or by the new one") {
@@ -179,6 +386,37 @@ TEST_CASE("a request that comes while a script is replaced is answered by the ol
   for (std::thread& client : clients) client.join();
   CHECK(answered.load() >= 2000);
   CHECK(wrong.load() == 0);
+}
+
+TEST_CASE("of equal operations the one that was mounted last answers, and the other one when that is gone") {
+  const auto on = [](const std::string& path, const std::string& said) {
+    return ScriptDocument::from_json(
+        {{"mock_gateway", 1}, {"operations", {{{"method", "GET"}, {"path", path}, {"reply", {{"body", said}}}}}}});
+  };
+  const ScriptDocument none = ScriptDocument::from_json({{"mock_gateway", 1}});
+  for (const std::string path : {"/v1/same", "/v1/{any}"}) {
+    CAPTURE(path);
+    Gateway gateway(Options{}.verify_on_destruction(false));
+    const auto answer = [&gateway] { return Http(gateway).get("/v1/same").body; };
+    gateway.on("GET", path, [](const ReceivedRequest&) { return HttpReply(200, "test"); });
+    LoadedScript first = on(path, "first").mount(gateway);
+    CHECK(answer() == "first");
+    LoadedScript second = on(path, "second").mount(gateway);
+    on(path, "changed").replace(gateway, first);
+    CHECK(answer() == "second");
+    gateway.on("GET", path, [](const ReceivedRequest&) { return HttpReply(200, "newer test"); });
+    on(path, "second again").replace(gateway, second);
+    CHECK(answer() == "newer test");
+    gateway.on("GET", "/v1/{other}", [](const ReceivedRequest&) { return HttpReply(200, "other"); });
+    CHECK(answer() == "newer test");
+  }
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  LoadedScript first = on("/v1/same", "first").mount(gateway);
+  LoadedScript second = on("/v1/same", "second").mount(gateway);
+  none.replace(gateway, second);
+  CHECK(Http(gateway).get("/v1/same").body == "first");
+  none.replace(gateway, first);
+  CHECK(Http(gateway).get("/v1/same").status == 404);
 }
 
 }  // namespace script_document_test

@@ -369,7 +369,9 @@ class OfScripts(Reports):
                     "--report", "github") as served:
             with served.send(json.dumps(OfServe.CHAT)) as connection:
                 connection.makefile("rb").read()
-            self.write(b"demo.json", stubs=[{"repyl": "Hello."}])
+            with open(path, "w", encoding="utf-8") as file:  # on one line, which each problem shows
+                json.dump({"mock_gateway": 1, "stubs": [{"repyl": "Hello."}],
+                           "keys": [{"name": "billing", "secret": "local-billing-0123", "stat": "x"}]}, file)
             said = ""
             while "what was served before goes on" not in said:
                 said = served.process.stderr.readline()
@@ -379,6 +381,10 @@ class OfScripts(Reports):
         with open(self.file, encoding="utf-8") as file:
             (error,) = json.load(file)["reload_errors"]
         self.assertIn("/stubs/0", error)
+        self.assertIn("/keys/0/stat", error)
+        with open(junit, encoding="utf-8") as file:
+            for said in (error, stderr, file.read()):
+                self.assertNotIn("local-billing", said)
         tree = xml.etree.ElementTree.parse(junit)
         self.assertIn(error, "".join(element.text for element in tree.iter("system-out")))
         self.assertIn("not loaded again: ", stderr)

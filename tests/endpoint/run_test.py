@@ -120,7 +120,9 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertEqual(environment["OPENAI_API_KEY"], "sk-mine")
         self.assertEqual(environment["OTHER"], "kept")
         self.assertEqual(mode, "0o600")
-        self.assertEqual(list(info), ["instance", "pid", "base_url", "api_key", "version"])
+        self.assertEqual(list(info), ["instance", "pid", "base_url", "api_key", "control_url", "control_token",
+                                       "version"])
+        self.assertEqual((info["control_url"], info["control_token"]), (None, None))
         self.assertEqual((info["base_url"], info["api_key"]), (environment["OPENAI_BASE_URL"], "sk-mine"))
         self.assertEqual(info["pid"], parent)
         self.assertRegex(info["instance"], r"\A[0-9a-f]{32}\Z")
@@ -228,7 +230,7 @@ class Signals(unittest.TestCase):
 
     def test_a_command_that_ignores_the_first_one_ends_by_itself(self):
         for number in signal.SIGINT, signal.SIGTERM:
-            code = (f"signal.signal({int(number)}, lambda *_: print('heard', flush=True)); print('ready', flush=True);"
+            code = (f"signal.signal({int(number)}, lambda *_: os.write(1, b'heard\\n')); print('ready', flush=True);"
                     "print(sys.stdin.readline())")
             with self.subTest(number), Running(code) as running:
                 running.process.send_signal(number)
@@ -239,7 +241,7 @@ class Signals(unittest.TestCase):
                 code, stdout, _ = running.end()
                 self.assertEqual((code, stdout), (0, "done\n\n"))
 
-    IGNORES = "signal.signal(signal.SIGTERM, lambda *_: print('heard', flush=True)); print('ready', flush=True)\n" \
+    IGNORES = "signal.signal(signal.SIGTERM, lambda *_: os.write(1, b'heard\\n')); print('ready', flush=True)\n" \
               "while True: signal.pause()"
 
     def test_the_second_one_kills_after_a_grace(self):

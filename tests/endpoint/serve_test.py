@@ -21,6 +21,7 @@ import unittest
 
 PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
 TIMEOUT = 20  # seconds: a net for what hangs, never a pace
+MORE_THAN_A_PIPE_HOLDS = 1200  # lines of stderr
 
 
 class Endpoint:
@@ -92,6 +93,15 @@ class Endpoint:
         body = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], **fields}
         return self.request("POST", "/v1/chat/completions", body, key)
 
+    def list_models(self, times):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
+        for _ in range(times):
+            connection.request("GET", "/v1/models", headers={"Authorization": "Bearer " + self.key})
+            answer = connection.getresponse()
+            assert answer.status == 200, answer.status
+            answer.read()
+        connection.close()
+
     def status(self, key=None, **fields):
         return self.chat(key, **fields)[0].status
 
@@ -129,6 +139,17 @@ class WhatItPrints(unittest.TestCase):
         with Endpoint("--reply", "Hello.") as endpoint:
             answer = self.paste(next(line for line in endpoint.printed if line.startswith("curl ")))
             self.assertEqual(answer["choices"][0]["message"]["content"], "Hello.")
+
+    def test_the_curl_line_asks_for_a_model_of_the_script(self):
+        models = ["fast", {"id": "deep", "owner": "lab"}]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "gateway.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"mock_gateway": 1, "gateway": {"models": models}, "stubs": [{"reply": "Hello."}]}, file)
+            for flags in [], ["--model", "other"]:
+                with Endpoint("--script", path, *flags) as endpoint:
+                    answer = self.paste(next(line for line in endpoint.printed if line.startswith("curl ")))
+                    self.assertEqual(answer["choices"][0]["message"]["content"], "Hello.")
 
     def test_the_curl_line_works_with_characters_that_shells_care_about(self):
         with Endpoint("--model", "it's $HOME/`x`", "--key", "sk-'$HOME\"") as endpoint:
@@ -423,19 +444,29 @@ class WhatItLogs(unittest.TestCase):
             self.assertNotIn(secret, "\n".join(log))
 
     def test_answers_wait_for_nobody_who_reads_it(self):
-        requests = 1000  # whose lines are more than a pipe holds
         with Endpoint(read_log=False) as endpoint:
-            connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=TIMEOUT)
-            for _ in range(requests):
-                connection.request("GET", "/v1/models", headers={"Authorization": "Bearer " + endpoint.key})
-                answer = connection.getresponse()
-                self.assertEqual(answer.status, 200)
-                answer.read()
-            connection.close()
+            endpoint.list_models(MORE_THAN_A_PIPE_HOLDS)
             endpoint.reader.start()
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
             endpoint.reader.join()
-            self.assertEqual(len(endpoint.log), requests)
+            self.assertEqual(len(endpoint.log), MORE_THAN_A_PIPE_HOLDS)
+
+    def test_neither_the_end_nor_a_file_waits_for_somebody_who_reads_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            journal, report = os.path.join(folder, "journal.jsonl"), os.path.join(folder, "report.json")
+            with Endpoint("--journal", journal, "--report", "json:" + report, read_log=False) as endpoint:
+                endpoint.list_models(MORE_THAN_A_PIPE_HOLDS)
+                deadline = time.monotonic() + TIMEOUT / 2
+                lines = 0
+                while lines < MORE_THAN_A_PIPE_HOLDS:
+                    self.assertLess(time.monotonic(), deadline, f"{lines} exchanges are in the journal")
+                    with open(journal, "rb") as file:
+                        lines = sum(line.endswith(b"\n") for line in file)
+                code, seconds = endpoint.end(signal.SIGTERM)
+                self.assertEqual(code, 0)
+                self.assertLess(seconds, 5)
+            with open(report, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["review"]["judged"], MORE_THAN_A_PIPE_HOLDS)
 
     def test_a_key_of_another_account_is_in_no_line(self):
         with Endpoint() as endpoint:

@@ -313,6 +313,36 @@ TEST_CASE("no secret is in what evidence says") {
   for (const char* part : {"0123456789abc", "defghijklmnop", "proj-Zq81", "cY3nEa"}) CHECK_FALSE(has_part(shown, part));
 }
 
+TEST_CASE("an exchange that a stub answered whose name holds a key is told without the key") {
+  Wire wire;
+  const std::string key = wire.gateway.api_key();
+  wire.gateway.chat().named("of " + key).reply("a");
+  wire.http.chat();
+  const Json exchange = wire.exchange();
+  CHECK(exchange["stub"]["name"] == "of sk-***");
+  CHECK(has_part(exchange["stub"]["title"].get<std::string>(), "\"of sk-***\""));
+  CHECK_FALSE(has_part(exchange.dump(), key));
+}
+
+TEST_CASE("what the test wrote before a key had that secret is told without it afterwards") {
+  Wire wire;
+  const std::string secret = "0123456789abcdef";
+  const CreatedKey shop = wire.gateway.keys().create("shop of " + secret);
+  wire.gateway.chat().named("stub of " + secret).when(user_says("of " + secret)).expect(2).reply("a");
+  wire.http.with_key(shop.secret).chat(Json("of " + secret));
+  wire.http.with_key(shop.secret).chat(Json("unmatched"));
+  CHECK(as_json(wire.gateway.journal().at(1))["key"]["description"] == "shop of " + secret);
+  wire.gateway.keys().create("later", KeyOptions().secret(secret));
+  for (const std::uint64_t id : {1U, 2U})
+    CHECK(as_json(wire.gateway.journal().at(id))["key"]["description"] == "shop of ***");
+  CHECK(as_json(wire.gateway.journal().at(1))["stub"]["name"] == "stub of ***");
+  const Json verification = as_json(wire.gateway.verify());
+  CHECK(verification["problems"].size() == 2);
+  CHECK(has_part(verification.dump(), "shop of ***"));
+  CHECK(has_part(verification.dump(), "stub of ***"));
+  CHECK_FALSE(has_part(verification.dump(), secret));
+}
+
 // --- Verification ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("a verification without a problem says so, and which stubs were met") {

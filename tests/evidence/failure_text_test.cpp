@@ -1,5 +1,6 @@
 // What a failed check prints beside itself: enough to see why, and what is what.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <sstream>
@@ -46,6 +47,17 @@ TEST_CASE("verify() notes what scripted faults did") {
        "skipped an event after token 1 as scripted, sent an event twice after token 2 as scripted"},
       {text("one two three").fault(before_headers(), wrong_content_length(-5)), false,
        "announced a Content-Length wrong by -5 as scripted"},
+      {text("one two three").fault(before_headers(), wrong_content_length(5)), false,
+       "announced a Content-Length wrong by +5 as scripted"},
+      {text("one two three").fault(after_tokens(2), half_close()), true, "was half-closed after token 2 as scripted"},
+      {text("one two three").fault(after_events(1), garbage("?")), true,
+       "sent 1 byte of garbage after event 1 as scripted"},
+      {text("one two three").fault(at_end(), stall(1ms)), true, "stalled at the end as scripted"},
+      {text("one two").finish_reason("length").fault(after_tokens(1), duplicate_event()), true,
+       "sent an event twice after token 1 as scripted, finish_reason length was sent"},
+      // Perhaps it was in the event that was skipped.
+      {text("one two").finish_reason("length").fault(after_tokens(1), skip_event()), true,
+       "skipped an event after token 1 as scripted"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.note);
@@ -89,7 +101,12 @@ TEST_CASE("verify() notes a finish_reason that no whole answer has, when it was 
 TEST_CASE("notes of scripted faults are of the scope, and of ten exchanges at most") {
   Gateway gateway;
   gateway.chat().reply(text("one two three"));
-  for (int i = 0; i < 12; ++i) Http(gateway).with_header("x-test", i < 11 ? "many" : "one").chat({{"max_tokens", 1}});
+  for (int i = 0; i < 12; ++i) {
+    Http(gateway).with_header("x-test", i < 11 ? "many" : "one").chat({{"max_tokens", 1}});
+    const std::vector<std::string> notes = gateway.verify().notes();
+    CHECK(notes.size() == std::min<std::size_t>(static_cast<std::size_t>(i) + 1, 11));
+    if (i == 10) CHECK(notes.back() == "and 1 exchange more with faults or finish reasons as scripted");
+  }
   REQUIRE(gateway.verify().notes().size() == 11);
   CHECK(gateway.verify().notes().back() == "and 2 exchanges more with faults or finish reasons as scripted");
   CHECK(gateway.verify(with_header("x-test", "one")).notes() == Notes{"exchange 12: finish_reason length was sent"});
@@ -212,6 +229,42 @@ TEST_CASE("a scenario knows whether it befell an exchange") {
   CHECK_FALSE(befalls("closed-in-stream", {{"stream", true}}, true));
   CHECK(befalls("server-error-then-answer", {}));
   CHECK_FALSE(befalls("early-hints", {}));
+}
+
+TEST_CASE("twenty problems and twenty notes are shown, and of more how many more there are") {
+  for (const std::size_t count : {19U, 20U, 21U, 22U}) {
+    CAPTURE(count);
+    const std::string more = count > 20 ? std::to_string(count - 20) : "";
+    Gateway gateway{Options{}.verify_on_destruction(false)};
+    for (std::size_t i = 0; i < count; ++i) gateway.chat().when(user_says("never")).reply("x");
+    const Verification noted = gateway.verify();
+    CHECK(noted.notes().size() == count);
+    CHECK(has_part(noted.message(), " more note") == (count > 20));
+    const std::string end = count > 20 ? "\nand " + more + (count == 21 ? " more note" : " more notes") : "";
+    CHECK(noted.message().substr(noted.message().size() - end.size()) == end);
+
+    gateway.reset();
+    for (std::size_t i = 0; i < count; ++i) gateway.chat().when(user_says("never")).expect(1).reply("x");
+    const Verification told = gateway.verify();
+    CHECK(told.problems().size() == count);
+    CHECK(told.message().find(std::to_string(count) + " problems\n\n") == 0);
+    CHECK(has_part(told.message(), "\n\nand " + more + " more") == (count > 20));
+  }
+}
+
+TEST_CASE("a stub that was called too often is told with twenty of its exchanges, and that there are more") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().expect(0).reply("x");
+  const Http http = Http(gateway).keep_alive();
+  std::string ids;
+  for (int id = 1; id <= 21; ++id) {
+    http.chat();
+    if (id <= 20) ids += (id == 1 ? " " : ", ") + std::to_string(id);
+    const std::string message = gateway.verify().message();
+    const std::string expected = (id == 1 ? "\n  exchange" : "\n  exchanges") + ids + (id > 20 ? ", …" : "");
+    CHECK(message.substr(message.find('\n')) == expected);
+  }
+  CHECK(gateway.verify().problems().at(0).exchanges.size() == 21);
 }
 
 }  // namespace failure_text_test

@@ -156,6 +156,23 @@ TEST_CASE("a key that is cut in two by chunks is not kept either") {
   CHECK(exchange.chat().last_user_text() == "sk-***");
   CHECK_FALSE(has_part(exchange.raw(), key.substr(0, 10)));
   CHECK_FALSE(has_part(exchange.raw(), key.substr(10)));
+
+  // In one chunk, it is masked where it stands.
+  std::ostringstream in_one;
+  in_one << request.str().substr(0, request.str().find("\r\n\r\n") + 4) << std::hex << body.size() << "\r\n"
+         << body << "\r\n0\r\n\r\n";
+  connection.send(in_one.str());
+  REQUIRE(connection.receive_response().status == 200);
+  CHECK(has_part(gateway.journal().last().raw(), "\"content\":\"sk-***\""));
+  CHECK_FALSE(has_part(gateway.journal().last().raw(), key));
+
+  // A whole key elsewhere in the same bytes changes nothing of that.
+  const std::string end = "0\r\n\r\n";
+  std::string with_trailer = request.str();
+  with_trailer.replace(with_trailer.rfind(end), end.size(), "0\r\nX-Copy: " + key + "\r\n\r\n");
+  connection.send(with_trailer);
+  REQUIRE(connection.receive_response().status == 200);
+  CHECK_FALSE(has_part(gateway.journal().last().raw(), key.substr(10)));
 }
 
 TEST_CASE("connections and the place of a request on its connection are told apart") {
@@ -426,6 +443,18 @@ TEST_CASE("the journal keeps the newest entries within its bound and counts what
   CHECK(kept[0].outcome() == Outcome::Kind::completed);
 }
 
+TEST_CASE("a journal that was cleared has all of its room again") {
+  const Gateway gateway{Options{}.journal_limits(3, 20'000)};
+  const Http http(gateway);
+  for (int round = 0; round < 3; ++round) {
+    CAPTURE(round);
+    for (int i = 0; i < 3; ++i) http.chat(std::string(4'000, 'x'));
+    CHECK(gateway.journal().all().size() == 3);
+    CHECK(gateway.journal().evicted() == 0);
+    gateway.journal().clear();
+  }
+}
+
 TEST_CASE("the journal keeps within its bytes, and always the newest exchange") {
   const Gateway gateway{Options{}.journal_limits(1000, 20'000)};
   const Http http(gateway);
@@ -510,11 +539,35 @@ TEST_CASE("a cleared journal counts from zero, and ids go on") {
   CHECK(journal.count() == 0);
   CHECK(journal.all().empty());
   CHECK(has_part(error_of([&] { journal.last(); }), "since the journal was cleared"));
-  CHECK(has_part(error_of([&] { journal.at(1); }), "exchange 1 was forgotten when the journal was cleared"));
+  for (const std::string id : {"1", "2"}) {
+    CHECK(has_part(error_of([&] { journal.at(std::stoull(id)); }),
+                   "exchange " + id + " was forgotten when the journal was cleared"));
+  }
+  CHECK(has_part(error_of([&] { journal.at(3); }), "there is no exchange 3 yet; the newest is 2"));
   Http(gateway).chat();
   CHECK(journal.wait_for(1, 0s));
   CHECK(journal.count() == 1);
   CHECK(journal.last().id() == 3);
+  CHECK(journal.at(3).id() == 3);
+  CHECK(has_part(error_of([&] { journal.at(2); }), "exchange 2 was forgotten when the journal was cleared"));
+}
+
+TEST_CASE("an exchange that is not there says why: none has its number, it was evicted, or it was cleared") {
+  const Gateway gateway{Options{}.journal_limits(2, 1 << 20)};
+  const Journal journal = gateway.journal();
+  const auto why = [&](std::uint64_t id) { return error_of([&] { journal.at(id); }); };
+  CHECK(has_part(why(0), "exchanges count from 1"));
+  CHECK(has_part(why(1), "there is no exchange 1 yet; none has been recorded"));
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 3; ++i) http.get("/v1/models");
+  CHECK(has_part(why(1), "exchange 1 was evicted to keep the journal's bounds"));
+  CHECK(journal.at(2).id() == 2);
+  journal.clear();
+  for (const std::uint64_t id : {1U, 2U, 3U}) CHECK(has_part(why(id), "was forgotten when the journal was cleared"));
+  for (int i = 0; i < 3; ++i) http.get("/v1/models");
+  CHECK(has_part(why(3), "exchange 3 was forgotten when the journal was cleared"));
+  CHECK(has_part(why(4), "exchange 4 was evicted to keep the journal's bounds"));
+  CHECK(journal.at(5).id() == 5);
 }
 
 TEST_CASE("an exchange under way when the journal is cleared is still waited for") {
@@ -595,9 +648,13 @@ TEST_CASE("an exchange as a curl command, run by a shell, sends the same request
       {http.with_content_type("text/plain; charset=utf-8"), "POST", "/v1/echo", "@not-a-file"},
       {http.without_content_type(), "POST", "/v1/echo", "plain"},
       {http, "POST", "/v1/echo", std::string("nul \0 and \\0 'both'", 19)},
+      {http, "POST", "/v1/echo", "C:\\new\\table \\\\ \xff\\"},
       {http, "POST", "/v1/echo", std::string(150'000, '\'') + "\\x"},
       {http.with_header("X-Empty", ""), "GET", "/v1/models", ""},
       {http, "GET", "/v1/models/mock-model?a=[1-3]&b={x,y}&c='", ""},
+      {http, "GET", "/v1/models?a=[1-3]", ""},
+      {http, "GET", "/v1/models?b={x,y}", ""},
+      {http, "GET", "/v1/models/}?c={", ""},
       {http, "GET", "/v1/../v1/./models", ""},
       {http, "PATCH", "/v1/files/a%20b", "{}"},
       {http, "HEAD", "/v1/models", ""},

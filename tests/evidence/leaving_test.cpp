@@ -107,6 +107,57 @@ TEST_CASE("a client that closes at [DONE], before the body's end, has got its wh
   CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
 }
 
+// --- Inside the body of a plain reply --------------------------------------------------------------------------------
+
+/// Closing with bytes unread would send RST in place of FIN.
+inline bool has_head_and_five_bytes(std::string_view received) {
+  const std::size_t head = received.find("\r\n\r\n");
+  return head != std::string_view::npos && received.size() == head + 4 + 5;
+}
+
+TEST_CASE("a client that gave up inside a plain reply's body is recorded as having left") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("one two").fault(after_bytes(5), stall(1s)));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat());
+  REQUIRE(client.receive_until(has_head_and_five_bytes).found);
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  const Exchange exchange = gateway.journal().last();
+
+  SUBCASE("when it has closed the connection") {
+    client.close();
+    REQUIRE(exchange.wait_for_client_to_leave(10s));
+    clock.advance(1s);
+    CHECK(exchange.outcome() == Outcome::Kind::client_left);
+    CHECK(exchange.departure()->how == Departure::How::closed);
+  }
+  SUBCASE("but not when it still reads") {
+    client.shutdown_write();
+    REQUIRE(exchange.wait_for_client_to_leave(10s));
+    clock.advance(1s);
+    client.receive_until("]}");
+    CHECK(exchange.outcome() == Outcome::Kind::completed);
+  }
+}
+
+TEST_CASE("a client that gave up inside the body of an error need not have read what the error asks for") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(Reply(rate_limited(60s)).fault(after_bytes(5), stall(1s)), text("Hello"));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat());
+  REQUIRE(client.receive_until(has_head_and_five_bytes).found);
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  const Exchange exchange = gateway.journal().last();
+  client.close();
+  REQUIRE(exchange.wait_for_client_to_leave(10s));
+  clock.advance(1s);
+  REQUIRE(exchange.outcome() == Outcome::Kind::client_left);
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(gateway.review().message() == "clean: 2 exchanges judged");
+}
+
 // --- Not waited for --------------------------------------------------------------------------------------------------
 
 TEST_CASE("an exchange whose client has gone is not waited for, although its reply still waits") {
@@ -150,6 +201,29 @@ TEST_CASE("a client that closed its side is waited for while its reply goes on")
   CHECK(exchange.outcome() == Outcome::Kind::completed);
   REQUIRE(gateway.verify().problems().size() == 1);
   CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
+}
+
+TEST_CASE("a client that closed its side is waited for again once the wait is over, while it takes what is sent") {
+  Gateway gateway;
+  Gate gate(1min);
+  // More than the system takes for a client that does not read. Chunks have no tokens, which would take time.
+  const StreamChunk large = raw_bytes("data: " + std::string(std::size_t{8} << 20, 'x') + "\n\n");
+  gateway.chat().reply(chunks({large}).hold(gate, before_event(1)));
+  ConnectionOptions small;
+  small.receive_buffer = 65536;
+  RawConnection client(gateway, small);
+  client.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(gate.wait_until_reached(10s));
+  client.shutdown_write();
+  REQUIRE(gateway.journal().last().wait_for_client_to_leave(10s));
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  gate.open();
+  REQUIRE(client.receive_until("xxx", 10s).found);
+  CHECK_FALSE(gateway.journal().wait_until_idle(0s));
+  CHECK(gateway.journal().last().outcome(0s) == Outcome::Kind::pending);
+  client.abort();
+  CHECK(gateway.journal().wait_until_idle(10s));
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_left);
 }
 
 TEST_CASE("a client that leaves where nothing more would be sent ends its exchange at once") {

@@ -130,6 +130,22 @@ TEST_CASE("an expectation that is not met because requests were refused says so"
   CHECK(gateway.verify());
 }
 
+TEST_CASE("three refused requests are told of an expectation that is not met, and of more how many more there were") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const Http http{gateway};
+  gateway.chat().expect(1).reply("Hello.");
+  for (int refused = 1; refused <= 5; ++refused) {
+    CAPTURE(refused);
+    http.request("POST", chat_path, "{");
+    const std::string message = gateway.verify().message();
+    for (int id = 1; id <= 5; ++id)
+      CHECK(contains(message, "exchange " + std::to_string(id) + " was refused") == (id <= refused && id <= 3));
+    CHECK(contains(message, "more request") == (refused > 3));
+    CHECK(contains(message, "\n  and 1 more request was refused before the script") == (refused == 4));
+    CHECK(contains(message, "\n  and 2 more requests were refused before the script") == (refused == 5));
+  }
+}
+
 // --- What a client sends is never blamed on the test -----------------------------------------------------------------
 
 TEST_CASE("invalid JSON is 400 whatever it says, and the answer quotes none of it") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <sstream>
 #include <string>
@@ -147,6 +148,27 @@ TEST_CASE("a date in Retry-After is judged against the very second that it names
   CHECK(retried(500s) == two);
 }
 
+TEST_CASE("a date in Retry-After counts in each year that dates are read of, the first and the last included") {
+  const std::string finding = "retry_after_ignored (exchange 2 after 1): returned ";
+  const auto retried = [](const std::string& date) {
+    return Wire{}.retried_after(rate_limited().header("Retry-After", date), 0s);
+  };
+  for (const char* date : {"Wed, 01 Jan 2199 00:00:00 GMT", "Wed, 01 Jan 2200 00:00:00 GMT",
+                           "Wed, 31 Dec 2200 23:59:59 GMT", "Wed, 31 Dec 2200 23:59:60 GMT"}) {
+    CAPTURE(date);
+    CHECK(retried(date).substr(0, finding.size()) == finding);
+  }
+  // Those that have passed, and what is no date.
+  for (const char* date :
+       {"Thu, 01 Jan 1970 00:00:00 GMT", "Wed, 31 Dec 1969 23:59:59 GMT", "Thu, 01 Jan 2201 00:00:00 GMT",
+        "Wed, 00 Jan 2200 00:00:00 GMT", "Wed, 32 Jan 2200 00:00:00 GMT", "Wed, 01 Jan 2200 24:00:00 GMT",
+        "Wed, 01 Jan 2200 00:60:00 GMT", "Wed, 01 Jan 2200 00:00:61 GMT", "Wed, 01 jan 2200 00:00:00 GMT",
+        "Wed, 01 Jan 2200 00:00:00 UTC"}) {
+    CAPTURE(date);
+    CHECK(retried(date) == two);
+  }
+}
+
 TEST_CASE("a date that has passed on the client's machine, whatever the test's clock shows, keeps nobody waiting") {
   CHECK(Wire{}.retried_after(rate_limited().retry_after_date(60s), 0s) == two);
 }
@@ -236,6 +258,53 @@ TEST_CASE("a change of stubs or forced failures between two requests makes them 
   wire.gateway.chat().reply("Hello");
   wire.http.chat();
   CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+}
+
+TEST_CASE("whatever the test changes between two requests, the second is no retry") {
+  struct Change {
+    const char* what;
+    std::function<void(Gateway&)> make;
+    bool counts = true;
+  };
+  const std::vector<Change> changes = {
+      {"nothing", [](Gateway&) {}, false},
+      {"a question", [](Gateway& gateway) { static_cast<void>(gateway.keys().list()); }, false},
+      {"a new key", [](Gateway& gateway) { gateway.keys().create("new"); }},
+      {"a key's description", [](Gateway& gateway) { gateway.keys().set_description("key_2", "other"); }},
+      {"a disabled key", [](Gateway& gateway) { gateway.keys().disable("key_2"); }},
+      {"an enabled key", [](Gateway& gateway) { gateway.keys().enable("key_2"); }},
+      {"a deleted key", [](Gateway& gateway) { gateway.keys().remove("key_2"); }},
+      {"a key's models", [](Gateway& gateway) { gateway.keys().limit_models("key_2", {"mock-model"}); }},
+      {"a key's operations", [](Gateway& gateway) { gateway.keys().limit_operations("key_2", {list_models()}); }},
+      {"a key's limit", [](Gateway& gateway) { gateway.keys().limit_rate("key_2", 9, 1s); }},
+      {"no limit for a key", [](Gateway& gateway) { gateway.keys().unlimit_rate("key_2"); }},
+      {"a limit for all keys", [](Gateway& gateway) { gateway.keys().limit_rate_for_all(9, 1s); }},
+      {"no limit for all keys", [](Gateway& gateway) { gateway.keys().unlimit_rate_for_all(); }},
+      {"a stub", [](Gateway& gateway) { gateway.chat().reply("Hello"); }},
+      {"a state machine", [](Gateway& gateway) { gateway.set_state("order", "paid"); }},
+      {"a forced failure", [](Gateway& gateway) { gateway.fail_next(overloaded(), 1, for_key("key_2")); }},
+      {"one that stays", [](Gateway& gateway) { gateway.fail_always(overloaded(), for_key("key_2")); }},
+      {"cleared failures", [](Gateway& gateway) { gateway.clear_failures(); }},
+      {"cleared failures of a key", [](Gateway& gateway) { gateway.clear_failures(for_key("key_2")); }},
+      {"chaos", [](Gateway& gateway) { gateway.chaos(Chaos(overloaded()).nth(9)); }},
+      {"cleared chaos", [](Gateway& gateway) { gateway.clear_chaos(); }},
+      {"a fault of a connection", [](Gateway& gateway) { gateway.every_connection(reset_when_reused()); }},
+      {"cleared faults of connections", [](Gateway& gateway) { gateway.clear_connection_faults(); }},
+      {"an operation",
+       [](Gateway& gateway) {
+         gateway.on("POST", "/v1/images/generations", [](const ReceivedRequest&) { return HttpReply(200, "{}"); });
+       }},
+  };
+  for (const Change& change : changes) {
+    CAPTURE(change.what);
+    Wire wire{Options{}.verify_on_destruction(false)};
+    wire.gateway.keys().create("second");
+    wire.gateway.fail_always(unauthorized(), list_models());
+    CHECK(wire.http.get("/v1/models").status == 401);
+    change.make(wire.gateway);
+    wire.http.get("/v1/models");
+    CHECK(codes(wire.gateway.review()) == (change.counts ? "" : "retried_final_error"));
+  }
 }
 
 TEST_CASE("another question, key, header field or call is no retry") {
@@ -473,6 +542,23 @@ TEST_CASE("a key in the body is a finding, one of the gateway's or not") {
   CHECK(codes(wire.gateway.review()) == "key_in_body");
 }
 
+TEST_CASE("a key is found wherever it stands among words that only hold a short one") {
+  Wire wire;
+  wire.gateway.keys().create("short", KeyOptions{}.secret("sk-1"));
+  const std::string key = wire.gateway.api_key();
+  const std::vector<std::string> texts = {key + " task-1", "task-1 " + key, "task-1 " + key + " task-1", "sk-1 task-1"};
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    wire.gateway.reset();
+    CHECK(wire.reviewed(Json(text)).substr(0, 11) == "key_in_body");
+    wire.gateway.reset();
+    std::string target = "/v1/models?q=" + text;
+    std::replace(target.begin(), target.end(), ' ', '+');
+    wire.http.get(target);
+    CHECK(codes(wire.gateway.review()) == "key_in_query");
+  }
+}
+
 TEST_CASE("a key in its header, a masked one, and words that only look alike are clean") {
   Wire wire;
   wire.gateway.keys().create("short", KeyOptions{}.secret("sk-1"));
@@ -502,8 +588,22 @@ TEST_CASE("a key that different products use is a finding") {
         "\"curl/7.88.1\". Create a key for each service.");
   CHECK(wire.gateway.review().findings()[0].severity == Severity::warning);
   http.with_header("User-Agent", "OpenAI/JS 6.1").chat();
+  CHECK(wire.gateway.review().message().find("\"curl/7.88.1\" and \"OpenAI/JS 6.1\". Create") != std::string::npos);
   http.with_header("User-Agent", "go-http-client/1.1").chat();
   CHECK(wire.gateway.review().message().find("\"OpenAI/JS 6.1\" and 1 more. Create") != std::string::npos);
+}
+
+TEST_CASE("parts of one service that each share a product with another part are one user of a key") {
+  Wire wire;
+  const CreatedKey key = wire.gateway.keys().create("service");
+  const Http http = wire.http.with_key(key.secret);
+  for (const char* const agent : {"app/1 core/2", "core/2 net/3", "net/4 tls/5", "tls/6"})
+    http.with_header("User-Agent", agent).chat();
+  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+  for (const char* const agent : {"curl/8", "curl/8 zlib/1", "zlib/2"}) http.with_header("User-Agent", agent).chat();
+  CHECK(wire.gateway.review().message() ==
+        "key_shared (exchange 5 after 1): key \"service\" is used by \"app/1 core/2\" and \"curl/8\". Create a key "
+        "for each service.");
 }
 
 TEST_CASE("another version, another part of an SDK, another key or no name at all are no other user of a key") {
@@ -553,7 +653,13 @@ TEST_CASE("a request with documented fields alone is clean") {
 
 TEST_CASE("a finding that repeats itself is counted instead of printed again") {
   Wire wire;
-  for (const char* user : {"a", "b", "c"}) wire.http.chat({{"user", user}});
+  wire.http.chat({{"user", "a"}});
+  CHECK(wire.gateway.review().message() == "unknown_field (exchange 1): user: not a documented field; leave it out.");
+  wire.http.chat({{"user", "b"}});
+  CHECK(wire.gateway.review().message() ==
+        "unknown_field (exchange 1): user: not a documented field; leave it out. (1 more like it, the last in exchange "
+        "2)");
+  wire.http.chat({{"user", "c"}});
   CHECK(wire.gateway.review().findings().size() == 3);
   CHECK(wire.gateway.review().message() ==
         "unknown_field (exchange 1): user: not a documented field; leave it out. (2 more like it, the last in exchange "
@@ -577,6 +683,17 @@ TEST_CASE("codes can be switched off, in the options and in one review") {
   CHECK(review.without("stop_as_string"));
   CHECK(review.without("stop_as_string").message() == one);
   CHECK_FALSE(review.without("unknown_field"));
+}
+
+TEST_CASE("codes that the options switch off are off in the review of one test, too") {
+  Wire wire{Options{}.without_finding("unknown_field").without_finding("stop_as_string")};
+  const CreatedKey mine = wire.gateway.keys().create("mine");
+  const Http http = wire.http.with_key(mine.secret).with_header("x-test", "7");
+  http.chat({{"user", "u"}, {"stop", "x"}, {"temperature", 3}});
+  for (const RequestScope& scope :
+       {RequestScope(), RequestScope(mine.id), RequestScope("mine"), with_header("x-test", "7")})
+    CHECK(codes(wire.gateway.review(scope)) == "temperature_out_of_range");
+  CHECK(wire.gateway.review(mine.id).without("temperature_out_of_range"));
 }
 
 TEST_CASE("a code that does not exist is refused, and all that do are named") {
@@ -607,7 +724,9 @@ TEST_CASE("tests that share a gateway review what is theirs, by key and by heade
 
 TEST_CASE("a review says how much the journal no longer has") {
   Wire wire{Options{}.journal_limits(2, 1 << 20)};
-  for (int i = 0; i < 5; ++i) wire.http.chat();
+  for (int i = 0; i < 3; ++i) wire.http.chat();
+  CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 1 exchange was evicted unjudged");
+  for (int i = 0; i < 2; ++i) wire.http.chat();
   CHECK(wire.gateway.review().message() == "clean: 2 exchanges judged; 3 exchanges were evicted unjudged");
   wire.http.chat({{"user", "u"}});
   CHECK(wire.gateway.review().message() ==

@@ -100,6 +100,42 @@ TEST_CASE("a stub that matches is told with the reason why it was passed over") 
     gateway.set_state("login", "expired");
     CHECK(http.ask("Hi") == "x");
   }
+  SUBCASE("a scenario in another state, whichever of several it is") {
+    const Stub stub = gateway.chat().in_state("a", "on").in_state("b", "on").in_state("c", "on").reply("x");
+    const auto closest = [&](const std::string& machine) {
+      return "  user: \"Hi\"\nclosest: " + stub.title() + ", state machine \"" + machine +
+             "\" is \"started\", not \"on\"";
+    };
+    for (const char* const machine : {"a", "b", "c"}) {
+      CHECK(diagnosis() == closest(machine));
+      gateway.set_state(machine, "on");
+    }
+    CHECK(http.ask("Hi") == "x");
+    for (const char* const machine : {"c", "b", "a"}) {
+      gateway.set_state(machine, "started");
+      CHECK(diagnosis() == closest(machine));
+    }
+  }
+}
+
+TEST_CASE("five tools of a request are told, and of more how many more there are") {
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+  gateway.chat().when(user_says("nothing of the kind")).reply("x");
+  const std::vector<std::string> told = {"",
+                                         "   tools: t1",
+                                         "   tools: t1, t2",
+                                         "   tools: t1, t2, t3, t4",
+                                         "   tools: t1, t2, t3, t4, t5",
+                                         "   tools: t1, t2, t3, t4, t5 and 1 more",
+                                         "   tools: t1, t2, t3, t4, t5 and 2 more"};
+  const std::vector<int> counts = {0, 1, 2, 4, 5, 6, 7};
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    Json all = Json::array();
+    for (int i = 1; i <= counts[row]; ++i) all.push_back(tools("t" + std::to_string(i))[0]);
+    CHECK(Http(gateway).chat(all.empty() ? Json() : Json{{"tools", all}}).status == 422);
+    const std::string detail = gateway.journal().last().decision().detail;
+    CHECK(detail.substr(0, detail.find('\n')) == "  user: \"Hi\"" + told[row]);
+  }
 }
 
 TEST_CASE("at most three stubs are told, the closest first, and how many more there are") {
@@ -125,6 +161,18 @@ TEST_CASE("at most three stubs are told, the closest first, and how many more th
             ", 0 of 1\n"
             "  ✘ user text contains \"c\"    actual \"z\"\n"
             "and 2 more, further away");
+}
+
+TEST_CASE("three stubs are told without a count of more, and a fourth is counted") {
+  Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
+  for (int stubs = 1; stubs <= 4; ++stubs) {
+    CAPTURE(stubs);
+    gateway.chat().when(user_says("nothing of the kind")).reply("x");
+    CHECK(Http(gateway).chat().status == 422);
+    const std::string detail = gateway.journal().last().decision().detail;
+    CHECK((detail.find("further away") != std::string::npos) == (stubs > 3));
+    if (stubs > 3) CHECK(detail.find("\nand 1 more, further away") != std::string::npos);
+  }
 }
 
 TEST_CASE("a predicate runs once while its stub is being decided, and never for a report") {

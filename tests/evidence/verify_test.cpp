@@ -66,6 +66,12 @@ TEST_CASE("an expectation can be a range") {
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(-1)), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(1.5)), GatewayError);
   CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(at_least(0.5))), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(at_most(2.5))), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(between(1, 2.5))), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(between(0.5, 2))), GatewayError);
+  CHECK_THROWS_AS(static_cast<void>(gateway.chat().expect(between(-1, 2))), GatewayError);
+  CHECK_NOTHROW(static_cast<void>(gateway.chat().expect(between(0, 2))));
+  CHECK_NOTHROW(static_cast<void>(gateway.chat().expect(at_most(0))));
 }
 
 TEST_CASE("a stub that was not called because another answered is told so") {
@@ -109,6 +115,27 @@ TEST_CASE("stubs that were never called or always hidden are told as notes, whic
                                      catch_all + " answered: it is newer",
                                  "never called: \"unused\" " + unused});
   CHECK(verification.message().find("nothing is wrong\nalways hidden: ") == 0);
+}
+
+TEST_CASE("an expectation whose stub is removed twice is told once") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  {
+    const ScopedStub stub = gateway.chat().named("weather").expect(1).reply("Sunny.").scoped();
+    stub.remove();
+  }
+  REQUIRE(gateway.verify().problems().size() == 1);
+  CHECK(gateway.verify().problems()[0].kind == Problem::Kind::unmet_expectation);
+}
+
+TEST_CASE("a scoped stub that is moved lives as long as the handle that it was moved to") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().reply("old");
+  std::optional<ScopedStub> first(gateway.chat().reply("new").scoped());
+  std::optional<ScopedStub> second(std::move(*first));
+  first.reset();
+  CHECK(Http(gateway).chat().text() == "new");
+  second.reset();
+  CHECK(Http(gateway).chat().text() == "old");
 }
 
 TEST_CASE("a stub that must never be asked refuses, and is told") {
@@ -250,6 +277,31 @@ TEST_CASE("a place at which the reply was to be held or split, and to which it n
   CHECK(gateway.verify());
 }
 
+TEST_CASE("a reply that is just as long as its first write is not split, one byte more and it is") {
+  const std::pair<Reply, bool> rows[] = {{text("one two"), false},
+                                         {text("one two"), true},
+                                         {raw_reply(200, "one two"), false},
+                                         {chunks({{{"a", 1}}}), true}};
+  for (const auto& [reply, streamed] : rows) {
+    Gateway gateway{Options{}.clock(ManualClock{})};
+    const Http http(gateway);
+    const auto ask = [&, is_streamed = streamed](const Reply& one) {
+      gateway.reset();
+      gateway.chat().reply(one);
+      return is_streamed ? http.stream() : http.chat();
+    };
+    const std::string whole = ask(reply).raw;
+    CHECK(ask(reply.split_write(whole.size())).raw == whole);
+    CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::place_not_reached});
+    CHECK(ask(reply.split_write(whole.size() + 1)).raw == whole);
+    CHECK(kinds(gateway.verify()) == std::vector<Kind>{Kind::place_not_reached});
+    CHECK(ask(reply.split_write(whole.size() - 1)).raw == whole);
+    CHECK(gateway.verify());
+    CHECK(ask(reply.split_write(1)).raw == whole);
+    CHECK(gateway.verify());
+  }
+}
+
 TEST_CASE("a gate that nobody opened in time is told") {
   Gateway gateway;
   Gate gate{20ms};
@@ -340,6 +392,24 @@ TEST_CASE("the order of calls across stubs can be asked for") {
   CHECK(called_in_order(login, ask).message() == "out of order  \"ask\" " + ask_at +
                                                      " answered exchange 2, before \"login\" " + login_at +
                                                      " answered exchange 4");
+}
+
+TEST_CASE("a stub that was not called hides no order of those around it") {
+  Gateway gateway;
+  const Http http(gateway);
+  const Stub first = gateway.chat().named("first").when(user_says("first")).reply("x");
+  const Stub second = gateway.chat().named("second").when(user_says("second")).reply("x");
+  const Stub third = gateway.chat().named("third").when(user_says("third")).reply("x");
+  http.chat("third");
+  http.chat("first");
+  CHECK(called_in_order(third, first));
+  CHECK(called_in_order(first, second, third).message() ==
+        "2 problems\n\nout of order  " + second.title() + " was not called\n\nout of order  " + third.title() +
+            " answered exchange 1, before " + first.title() + " answered exchange 2");
+  CHECK(called_in_order(third, second, first).message() == "out of order  " + second.title() + " was not called");
+  CHECK(called_in_order(second, third, first).problems().size() == 1);
+  http.chat("second");
+  CHECK(called_in_order(third, first, second));
 }
 
 TEST_CASE("the most calls that a stub answered at one time are counted") {
@@ -566,6 +636,35 @@ TEST_CASE("what nobody has looked at is reported when the gateway is destroyed, 
     REQUIRE(reports.size() == 1);
     CHECK(reports[0].text.find("\"c\"") != std::string::npos);
     CHECK(reports[0].text.find("\"b\"") == std::string::npos);
+  }
+  SUBCASE("an expectation whose stub was called again since somebody has looked at it") {
+    for (const int calls_since : {0, 1, 2}) {
+      CAPTURE(calls_since);
+      Collected::reports().clear();
+      {
+        Gateway gateway;
+        gateway.chat().expect(3).reply("x");
+        Http(gateway).chat();
+        CHECK(gateway.verify().problems().size() == 1);
+        for (int i = 0; i < calls_since; ++i) Http(gateway).chat();
+      }
+      CHECK(reports.size() == (calls_since == 1 ? 1 : 0));  // two more calls meet it
+      if (!reports.empty()) CHECK(reports[0].text.find("expected 3 calls, got 2") != std::string::npos);
+    }
+  }
+  SUBCASE("a connection's fault of which fewer are left since somebody has looked at it") {
+    for (const int connections_since : {0, 1}) {
+      CAPTURE(connections_since);
+      Collected::reports().clear();
+      {
+        Gateway gateway;
+        gateway.next_connection(close_on_accept(), 3);
+        CHECK(gateway.verify().problems().size() == 1);
+        for (int i = 0; i < connections_since; ++i) test_support::RawConnection(gateway).receive_all();
+      }
+      REQUIRE(reports.size() == static_cast<std::size_t>(connections_since));
+      if (!reports.empty()) CHECK(reports[0].text.find("2 of 3 are left") != std::string::npos);
+    }
   }
   SUBCASE("a result that was dropped does not count as looked at") {
     {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
@@ -56,6 +57,19 @@ TEST_CASE("an error event after the last event is an event of its own") {
   dialect = dialect.done(false);
   CHECK(body_of(dialect, before_done(), error_event(broke)) ==
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"error\":\"it broke\"}\n");
+}
+
+TEST_CASE("an error event after bytes of the test's own follows them as they are") {
+  const std::pair<StreamChunk, std::string> rows[] = {{raw_bytes("data: mine\n\n"), "data: mine\n\n"},
+                                                      {raw_bytes("data: mi"), "data: mi"},
+                                                      {event("id: 7"), "id: 7\n\n"},
+                                                      {json_chunk(Json{{"b", 2}}), "data: {\"b\":2}\n\n"}};
+  const SseDialect dialect = SseDialect().final_blank_line(false).done(false);
+  for (const auto& [last, bytes] : rows) {
+    Gateway gateway{Options{}.clock(InstantClock{})};
+    gateway.chat().reply(chunks({{{"a", 1}}, last}).sse(dialect).fault(before_done(), error_event(broke)));
+    CHECK(Http(gateway).stream().body == "data: {\"a\":1}\n\n" + bytes + "data: {\"error\":\"it broke\"}\n");
+  }
 }
 
 }  // namespace dialect_faults_test

@@ -424,6 +424,24 @@ TEST_CASE("a Content-Length is wrong by what the test says, on replies of any st
   }
 }
 
+TEST_CASE("several wrongs of a Content-Length add up, and none makes it negative") {
+  const auto announced = [](std::int64_t first, std::int64_t second) {
+    OneExchange on(raw_reply(200, "abc")
+                       .fault(before_headers(), wrong_content_length(first))
+                       .fault(before_headers(), wrong_content_length(second)),
+                   false);
+    const std::string head = on.connection.receive_until("\r\n\r\n").bytes;
+    CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
+    CHECK(on.gateway.verify());
+    const std::size_t start = head.find("Content-Length: ") + 16;
+    return head.substr(start, head.find("\r\n", start) - start);
+  };
+  CHECK(announced(5, -2) == "6");
+  CHECK(announced(-2, 5) == "6");
+  CHECK(announced(-100, 5) == "5");
+  CHECK(announced(5, -100) == "0");
+}
+
 TEST_CASE("a Content-Length is never wrong by more than it can say") {
   const auto announced = [](std::int64_t difference) {
     OneExchange on(raw_reply(200, "abc").fault(before_headers(), wrong_content_length(difference)), false);

@@ -99,6 +99,9 @@ TEST_CASE("data on several lines is the same JSON to a parser") {
   SseDialect dialect = SseDialect().multi_line_data(true);
   OneExchange on(text("one two").sse(dialect), true);
   CHECK(on.connection.receive_response().joined_text() == "one two");
+  // What has nothing within has no line for it, and only objects are divided.
+  CHECK(chunks_of(chunks({json_chunk(Json::object()), json_chunk(Json::array({1}))}).sse(dialect)) ==
+        std::vector<std::string>{"data: {\ndata: }\n\n", "data: [1]\n\n", "data: [DONE]\n\n"});
 }
 
 TEST_CASE("the content type is what the dialect says, or missing") {
@@ -251,6 +254,40 @@ TEST_CASE("of the pings that a stall inside an event kept back, only the last co
   CHECK(on.receive(ping.size()) == ping);
   on.connection.abort();
   CHECK(on.stub.last_call().outcome() == Outcome::Kind::client_left);
+}
+
+TEST_CASE("a moment that passed before there was a stream has no ping") {
+  const Whole whole = unbroken(text("a"), true);
+  const Reply reply = text("a").fault(before_headers(), stall(1s)).first_token_after(1500ms).sse(pinging(400ms));
+  OneExchange on(reply, true);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.clock.advance_to_next_event() == 1s);
+  const std::string start = whole.up_to(1, 0);
+  CHECK(on.receive(start.size()) == start);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.clock.advance_to_next_event() == 200ms);
+  const std::string ping = http_chunk(": ping\n\n");
+  CHECK(on.receive(ping.size()) == ping);
+  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  CHECK(on.clock.advance_to_next_event() == 300ms);
+  CHECK(on.receive(whole.from(1, 0).size()) == whole.from(1, 0));
+}
+
+TEST_CASE("after a half close no ping comes, and the exchange lasts until its client closes") {
+  const Whole whole = unbroken(text("a"), true);
+  OneExchange on(text("a").fault(after_tokens(1), half_close()).sse(pinging(15s)), true);
+  const auto received = on.connection.receive_all();
+  CHECK(received.bytes == whole.up_to(2, 0));
+  CHECK(received.end == End::fin);
+  const auto half_closed = [&] {
+    return on.stub.wait_for_calls(2, 0ms).message().find("stays half-closed as scripted") != std::string::npos;
+  };
+  REQUIRE(eventually(half_closed));
+  for (int i = 0; i < 3; ++i) on.clock.advance(15s);
+  CHECK(on.clock.waits().empty());
+  CHECK(on.stub.last_call().outcome(0ms) == Outcome::Kind::pending);
+  on.connection.close();
+  CHECK(on.stub.last_call().outcome() == Outcome::Kind::broken_by_fault);
 }
 
 TEST_CASE("pings on a clock that nobody moves are no finding") {

@@ -157,6 +157,24 @@ TEST_CASE("effects of one's own replace the usual ones, and only those that can 
   CHECK(gateway.sweep(text("a"), plain, SweepOptions{}.effects({close_connection(), truncate()})).size() == 4);
 }
 
+TEST_CASE("an effect of one's own is made at the end of a reply, too, where the usual one would show nothing") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto ends = [&](bool streamed, const SweepOptions& options) {
+    std::vector<std::string> all;
+    for (const std::string& name : names(gateway.sweep(
+             text("a"), [&] { client.ask(streamed); }, options)))
+      if (name.find("half-close") != std::string::npos && name.find("at the end") != std::string::npos)
+        all.push_back(name);
+    return all;
+  };
+  const SweepOptions own = SweepOptions{}.effects({half_close()});
+  CHECK(ends(false, {}).empty());
+  CHECK(ends(false, own).size() == 1);
+  CHECK(ends(true, {}).size() == 1);
+  CHECK(ends(true, own).size() == 1);
+}
+
 TEST_CASE("comments, a byte order mark and a missing [DONE] have their boundaries") {
   Gateway gateway;
   Client client(gateway);
@@ -404,6 +422,31 @@ TEST_CASE("a sweep can be limited to some requests, whatever the ordinary script
       },
       SweepOptions{}.when(stream_is(true)).limit(5));
   for (const auto& broken : sweep) CHECK(broken.exchanges().size() == 1);
+}
+
+TEST_CASE("each matcher of a sweep must hold, however they are given") {
+  Gateway gateway;
+  gateway.chat().priority(1000).reply("ordinary");
+  Client client(gateway);
+  const auto swept_is_the_third = [&](const SweepOptions& options) {
+    const auto sweep = gateway.sweep(
+        "swept",
+        [&] {
+          CHECK(plain_reply_of(gateway) == "ordinary");
+          CHECK(Http(gateway).stream("Bye").joined_text() == "ordinary");
+          client.ask(true);
+        },
+        options.limit(3));
+    std::size_t steps = 0;
+    for (const auto& broken : sweep) {
+      CHECK(broken.exchanges().size() == 1);
+      ++steps;
+    }
+    CHECK(steps == 3);
+  };
+  swept_is_the_third(SweepOptions{}.when(stream_is(true), user_says("Hi")));
+  swept_is_the_third(SweepOptions{}.when(stream_is(true)).when(user_says("Hi")));
+  swept_is_the_third(SweepOptions{}.when(user_says("Hi")).when(stream_is(true)));
 }
 
 TEST_CASE("a place that a step does not come to is told by the step and not by verify()") {

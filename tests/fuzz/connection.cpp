@@ -1,7 +1,6 @@
 // Bytes on a connection: whatever a client sends, the gateway answers it in HTTP or hangs up, records what it answered,
 // keeps its key to itself and goes on serving others.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <sstream>
@@ -9,18 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "finding.hpp"
+#include "on_the_wire.hpp"
 
 namespace fuzz {
-
-using namespace mock_gateway;
-using namespace std::chrono_literals;
-using test_support::End;
-using test_support::RawConnection;
-using test_support::Response;
-
-const char* const secret = "sk-fuzz-0123456789";
-constexpr auto patience = 10000ms;
 
 class Target {
  public:
@@ -32,7 +22,7 @@ class Target {
     connection.shutdown_write();
     RawConnection::Received received = connection.receive_all(patience);
     require(received.end != End::open, "the gateway neither answers nor hangs up: " + received.bytes);
-    require(received.bytes.find(secret) == std::string::npos, "an answer holds the key: " + received.bytes);
+    require_no_secret(received.bytes, "an answer");
     require_answers(received.bytes);
     if (++attacks_ % 16 == 0) require_service();
   }
@@ -48,10 +38,8 @@ class Target {
       require_answer(response, to_head);
       require(exchange.status() == response.status,
               "the journal has status " + std::to_string(exchange.status()) + " for " + response.raw);
-      for (const std::string& text :
-           {exchange.raw(), exchange.as_curl(), exchange.summary(), as_json(exchange).dump()}) {
-        require(text.find(secret) == std::string::npos, "the journal holds the key: " + text);
-      }
+      for (const std::string& text : {exchange.raw(), exchange.as_curl(), exchange.summary(), as_json(exchange).dump()})
+        require_no_secret(text, "the journal");
     }
     require(bytes.empty(), "bytes that answer nothing: " + bytes);
   }
@@ -74,11 +62,11 @@ class Target {
     require(response.complete && response.status == 200, "another client gets " + response.raw);
     std::ostringstream verdicts;
     verdicts << gateway_.verify() << gateway_.review();
-    require(verdicts.str().find(secret) == std::string::npos, "a verdict holds the key: " + verdicts.str());
+    require_no_secret(verdicts.str(), "a verdict");
   }
 
   Gateway gateway_{Options{}
-                       .api_key(secret)
+                       .api_key(std::string(secret))
                        .clock(InstantClock{})
                        .max_head(2048)
                        .max_body(8192)

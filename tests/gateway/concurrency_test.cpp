@@ -18,6 +18,7 @@ namespace concurrency_test {
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
+using test_support::RawConnection;
 using test_support::Response;
 
 TEST_CASE("100 stubs answer 64 clients exactly, while other stubs are mounted and removed") {
@@ -97,6 +98,20 @@ TEST_CASE("a sequence gives each of its replies once to requests that arrive whi
     CHECK(answers["wrong"] == 0);
     CHECK(sequence.calls() == 5);
     CHECK(sequence.exchanges().size() == 5);
+  }
+}
+
+TEST_CASE("each client of a burst is served while all the others stay connected, whatever bursts came before") {
+  Gateway gateway;
+  gateway.chat().reply("Hello");
+  const std::string request = Http(gateway).format_chat();
+  for (const std::size_t clients : {std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{48}}) {
+    CAPTURE(clients);
+    std::vector<RawConnection> connections;
+    for (std::size_t i = 0; i < clients; ++i) connections.emplace_back(gateway);
+    for (RawConnection& connection : connections) connection.send(request);
+    for (auto connection = connections.rbegin(); connection != connections.rend(); ++connection)
+      REQUIRE(connection->receive_response().status == 200);
   }
 }
 

@@ -92,7 +92,21 @@ TEST_CASE("options that cannot be are refused with their name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.host("")}; }), "host"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.max_n(0)}; }), "max_n"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.max_body(0)}; }), "max_body"));
-  CHECK(contains(message_of([] { Gateway gateway{Options{}.read_timeout(0s)}; }), "timeouts must be positive"));
+  CHECK(contains(message_of([] { Gateway gateway{Options{}.max_head(1023)}; }), "max_head must be at least 1024"));
+  CHECK_NOTHROW(Gateway{Options{}.max_head(1024).max_body(1).max_n(1).journal_limits(1, 1)});
+  for (const int port : {-1, 65536})
+    CHECK(contains(message_of([&] { Gateway gateway{Options{}.port(port)}; }), "port must be from 0 to 65535"));
+  CHECK(contains(message_of([] { Gateway gateway{Options{}.journal_limits(0, 1)}; }), "needs at least 1 of each"));
+  CHECK(contains(message_of([] { Gateway gateway{Options{}.journal_limits(1, 0)}; }), "needs at least 1 of each"));
+  CHECK(contains(message_of([] { Gateway gateway{Options{}.pace(Pace().chunked(by_pieces({"a"})))}; }), "by_pieces"));
+  for (const Duration time : {Duration(0s), Duration(-1ns)}) {
+    for (const Options& options :
+         {Options{}.read_timeout(time), Options{}.write_timeout(time), Options{}.idle_timeout(time),
+          Options{}.head_timeout(time), Options{}.body_timeout(time)}) {
+      CHECK(contains(message_of([&] { Gateway gateway{options}; }), "timeouts must be positive"));
+    }
+    CHECK(contains(message_of([&] { Gateway gateway{Options{}.stall_guard(time)}; }), "stall_guard must be positive"));
+  }
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("a").model("a")}; }), "\"a\" is given twice"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.model("")}; }), "id must not be empty"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.api_key("a secret")}; }), "visible ASCII without spaces"));

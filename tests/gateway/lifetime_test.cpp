@@ -3,12 +3,14 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -157,6 +159,79 @@ TEST_CASE("a gateway destroyed by a function that it called itself says so once,
   });
 }
 
+// --- Stopped while a function of the test runs -----------------------------------------------------------------------
+
+using Action = void (*)(Gateway&);
+void accept_connections(Gateway& gateway) { gateway.accept_connections(); }
+void refuse_connections(Gateway& gateway) { gateway.refuse_connections(); }
+void reset(Gateway& gateway) { gateway.reset(); }
+
+/// Stops the gateway on another thread, lets the function of the test go on once that has begun, and waits for its end.
+/// `open` is a connection, which the stop ends before it waits for functions.
+void stop_meanwhile(Gateway& gateway, RawConnection& open, std::promise<void>& go_on) {
+  ::alarm(10);
+  std::thread stop([&] { gateway.stop(); });
+  open.receive_all(10s);
+  go_on.set_value();
+  stop.join();
+}
+
+TEST_CASE("a function that opens or closes the port, or resets, does not block the stop that waits for it") {
+  for (const Action act : {accept_connections, refuse_connections, reset}) {
+    for (const bool is_open : {true, false}) {
+      const auto outcome = said_by([&] {
+        std::promise<void> entered;
+        std::promise<void> go_on;
+        Gateway gateway;
+        gateway.on("POST", "/v1/wait", [&](const ReceivedRequest&) {
+          entered.set_value();
+          go_on.get_future().wait();
+          act(gateway);
+          return HttpReply(200, "late");
+        });
+        RawConnection client(gateway);
+        client.send(Http(gateway).format("POST", "/v1/wait", "{}"));
+        entered.get_future().wait();
+        if (!is_open) gateway.refuse_connections();
+        stop_meanwhile(gateway, client, go_on);
+      });
+      CAPTURE(is_open);
+      CAPTURE(outcome.first);
+      CHECK(outcome.second == "exit 0");
+    }
+  }
+}
+
+TEST_CASE("nor does it on the thread that accepts connections, and turns one away") {
+  for (const Action act : {accept_connections, reset}) {
+    const auto outcome = said_by([&] {
+      std::promise<void> entered;
+      std::promise<void> go_on;
+      std::unique_ptr<Gateway> gateway;
+      gateway = std::make_unique<Gateway>(Options{}.on_exchange([&](const Exchange& exchange) {
+        if (exchange.status() != 503) return;
+        entered.set_value();
+        go_on.get_future().wait();
+        act(*gateway);
+      }));
+      RawConnection open(*gateway);
+      open.send(Http(*gateway).format_chat());
+      if (open.receive_response().status != 200) ::_exit(1);
+      // The next client has the last descriptor.
+      const int next = ::dup(0);
+      ::close(next);
+      const rlimit limits{static_cast<rlim_t>(next + 1), static_cast<rlim_t>(next + 1)};
+      if (::setrlimit(RLIMIT_NOFILE, &limits) != 0) ::_exit(2);
+      RawConnection client(*gateway);
+      client.send(Http(*gateway).format_chat());
+      entered.get_future().wait();
+      stop_meanwhile(*gateway, open, go_on);
+    });
+    CAPTURE(outcome.first);
+    CHECK(outcome.second == "exit 0");
+  }
+}
+
 // --- SIGPIPE ---------------------------------------------------------------------------------------------------------
 
 std::atomic<int> pipe_signals{0};
@@ -254,6 +329,25 @@ TEST_CASE("the port of a gateway that refused connections can be had again as so
   Gateway other{Options{}.port(gateway.port())};
   CHECK(Http(other).chat().status == 200);
   CHECK_NOTHROW(gateway.accept_connections());
+}
+
+TEST_CASE("a gateway that refused and accepted again leaves its port as any other, with connections open or not") {
+  for (const int refusals : {0, 1, 2}) {
+    CAPTURE(refusals);
+    Gateway gateway;
+    const int port = gateway.port();
+    for (int i = 0; i < refusals; ++i) {
+      gateway.refuse_connections();
+      gateway.accept_connections();
+    }
+    const Http kept = Http(gateway).keep_alive();
+    CHECK(kept.chat().status == 200);
+    CHECK(Http(gateway).chat().status == 200);
+    CHECK_THROWS_AS(Gateway{Options{}.port(port)}, GatewayError);
+    gateway.stop();
+    Gateway other{Options{}.port(port)};
+    CHECK(Http(other).chat().status == 200);
+  }
 }
 
 }  // namespace lifetime_test

@@ -172,6 +172,22 @@ TEST_CASE("300 exchanges that stall or are held delay nobody") {
   for (std::size_t i = 1; i < slow.size(); i += 2) CHECK(slow[i].receive_response().text() == "one two");
 }
 
+TEST_CASE("connections that come at one time are served at one time, also when fewer were served before") {
+  Gateway gateway;
+  const Http http(gateway);
+  for (const std::size_t count : {1u, 2u, 4u, 8u, 16u, 32u, 64u}) {
+    CAPTURE(count);
+    Gate gate(60s);
+    const ScopedStub stub = gateway.chat().reply(text("one two").hold(gate, before_event(1))).scoped();
+    std::vector<RawConnection> clients;
+    while (clients.size() < count) clients.emplace_back(gateway);
+    for (RawConnection& client : clients) client.send(http.format_chat());
+    REQUIRE(gate.wait_until_reached(count, 30s));
+    gate.open();
+    for (RawConnection& client : clients) CHECK(client.receive_response().text() == "one two");
+  }
+}
+
 TEST_CASE("a connection that there is no descriptor for is answered 503 until one is free" * doctest::skip(sanitized)) {
   GatewayProcess gateway([] { leave_descriptors(30); });
   std::vector<RawConnection> streams;

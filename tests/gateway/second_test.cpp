@@ -337,6 +337,23 @@ TEST_CASE("a client that leaves before the second answer began waited for no byt
   CHECK_FALSE(exchange.first_byte());
 }
 
+TEST_CASE("a client that gave up on the second answer of its connection is recorded as having left") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply("first", text("too late").first_token_after(3s));
+  RawConnection client(gateway);
+  client.send(Http(gateway).format_chat());
+  REQUIRE(client.receive_response().status == 200);
+  client.send(Http(gateway).format_chat());
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  const Exchange exchange = gateway.journal().last();
+  CHECK(exchange.position() == 2);
+  client.close();
+  REQUIRE(exchange.wait_for_client_to_leave(10s));
+  clock.advance(3s);
+  CHECK(exchange.outcome() == Outcome::Kind::client_left);
+}
+
 TEST_CASE("a guard that ended the first request's slow body is not told of the second") {
   ManualClock clock{ManualClock::default_start, 20ms};
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};

@@ -115,11 +115,14 @@ def functions(text, types):
 
 
 def rows():
-    """The keys of each table: {"reply_rows": {"text", …}}."""
+    """The keys of each table, those that may stand beside its own included: {"reply_rows": {"text", …}}."""
     tables = {}
-    for path in sorted((SRC / "document").glob("*.cpp")):
-        for name, body in re.findall(r"ScriptRow (\w+)\[\] = \{(.*?)\n\};", path.read_text(), flags=re.S):
-            tables[name] = set(re.findall(r'\{\s*"(\w+)",\s*&', body))
+    text = "".join(path.read_text() for path in sorted((SRC / "document").glob("*.cpp")))
+    for name, body in re.findall(r"ScriptRow (\w+)\[\] = \{(.*?)\n\};", text, flags=re.S):
+        tables[name] = set(re.findall(r'\{\s*"(\w+)",\s*&', body))
+    for body in re.findall(r"ScriptTable \w+\{(.*?)\};", text, flags=re.S):
+        if "failure_setters" in body:
+            tables[re.search(r"\b\w+_rows\b", body).group()] |= tables["setter_rows"]
     return tables
 
 

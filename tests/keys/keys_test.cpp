@@ -353,6 +353,48 @@ TEST_CASE("no secret is in the list, the journal, a log, an exception or a repor
   CHECK_FALSE(contains(shown, "sk-odd%2F"));
 }
 
+TEST_CASE("a key knows how many requests presented it and when the last one did, also those that are evicted") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock).journal_limits(1, 1 << 20).verify_on_destruction(false)};
+  const CreatedKey created = gateway.keys().create("counted");
+  CHECK(gateway.keys().find(created.id).requests == 0);
+  CHECK_FALSE(gateway.keys().find(created.id).last_used);
+  const Http http = Http(gateway).with_key(created.secret);
+  http.chat();
+  clock.advance(5s);
+  http.get("/v1/models");
+  clock.advance(5s);
+  http.get("/no/such/path");
+  gateway.keys().disable(created.id);
+  clock.advance(5s);
+  CHECK(http.chat().status == 403);
+  gateway.keys().remove(created.id);
+  CHECK(http.chat().status == 401);
+  clock.advance(1h);
+  Http(gateway).chat();
+  Http(gateway).with_authorization("Basic " + created.secret).chat();
+  gateway.journal().clear();
+  const ApiKey counted = gateway.keys().find(created.id);
+  CHECK(counted.requests == 5);
+  CHECK(counted.last_used == ManualClock::default_start + 15s);
+  CHECK(gateway.keys().list().front().requests == 1);
+}
+
+TEST_CASE("requests of many clients at once are counted exactly") {
+  constexpr std::size_t clients = 8;
+  constexpr std::size_t rounds = 50;
+  const Gateway gateway;
+  std::vector<std::thread> threads;
+  for (std::size_t client = 0; client < clients; ++client) {
+    threads.emplace_back([&] {
+      const Http http = Http(gateway).keep_alive();
+      for (std::size_t round = 0; round < rounds; ++round) http.get("/v1/models");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(gateway.keys().list().front().requests == clients * rounds);
+}
+
 TEST_CASE("a handle on the keys outlives its gateway") {
   const Keys keys = Gateway{}.keys();
   const CreatedKey key = keys.create("afterwards");

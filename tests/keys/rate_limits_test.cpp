@@ -113,6 +113,17 @@ TEST_CASE("a limit counts whatever got past the key, whatever comes of it") {
   CHECK(http.get("/v1/models").status == 429);
 }
 
+TEST_CASE("a limit for ever refuses with as many whole seconds as can be said") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).limit(1, Duration::max())};
+  const Http http(gateway);
+  CHECK(http.chat().status == 200);
+  const Response refused = http.chat();
+  CHECK(refused.status == 429);
+  CHECK(refused.header("Retry-After") == "9223372036");
+  CHECK(gateway.journal().count() == 2);
+}
+
 TEST_CASE("a limit that can never be kept is refused where it is written") {
   const Gateway gateway;
   const std::string id = gateway.keys().list().front().id;

@@ -9,10 +9,13 @@ in which they stand on a page:
 - "sh sdk" is run likewise where tests/clients/run.sh has installed the SDKs, and else checked for syntax alone
 """
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,7 +24,10 @@ from pathlib import Path
 
 CHECKOUT, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 PAGES = {"docs/scripts.md": {"jsonc", "jsonc bad", "sh scripts", "text scripts"},
-         "docs/ci.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"}}
+         "docs/ci.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
+         "docs/control.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
+         "docs/helpers.md": {"sh sdk"}}
+PORTS = ("8080", "8081")  # of the pages, which become free ones
 VENV, NODE_MODULES = CHECKOUT / "build/clients/venv/bin", CHECKOUT / "tests/clients/node/node_modules"
 TIMEOUT = 120  # seconds: a net for what hangs, never a pace
 
@@ -45,9 +51,19 @@ def environment(*folders):
     return {**kept, "PATH": path, "NO_COLOR": "1"}
 
 
-def blocks(path):
+def free_ports(count):
+    with contextlib.ExitStack() as listeners:
+        sockets = [listeners.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [str(one.getsockname()[1]) for one in sockets]
+
+
+def blocks(path, ports):
     """Yields (line, words of the info string, text) of each block."""
     text = path.read_text(encoding="utf-8")
+    for port, free in zip(PORTS, ports):
+        text = re.sub(rf"\b{port}\b", free, text)
     for found in re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield text.count("\n", 0, found.start()) + 1, found[1].split(" "), found[2]
 
@@ -60,12 +76,21 @@ class Page:
         self.printed = None
         self.kinds = set()
         self.where = ""
+        self.ports = free_ports(len(PORTS))
         (self.folder / "node_modules").symlink_to(NODE_MODULES)
+        (self.folder / "helpers").symlink_to(CHECKOUT / "helpers")
 
     def take_all(self):
-        for line, words, text in blocks(self.path):
+        for line, words, text in blocks(self.path, self.ports):
             self.where = f"{self.path.name}:{line}"
             self.take(words, text)
+
+    def end(self):
+        """Ends a program that the page has started and, since a line of it failed, not stopped."""
+        info = self.folder / "info.json"
+        if info.exists():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(json.loads(info.read_text(encoding="utf-8"))["pid"], signal.SIGKILL)
 
     def take(self, words, text):
         kind = " ".join(words)
@@ -132,8 +157,20 @@ class Scripts(unittest.TestCase):
         for name, kinds in PAGES.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 page = Page(self, CHECKOUT / name, folder)
-                page.take_all()
+                try:
+                    page.take_all()
+                finally:
+                    page.end()
                 self.assertEqual(kinds - page.kinds, set(), f"{name} has no such blocks: have they another mark?")
+
+    def test_the_routes_of_the_control_api_are_listed(self):
+        """docs/control.md has a row for each route that the program documents, and for no other."""
+        text = (CHECKOUT / "docs/control.md").read_text(encoding="utf-8")
+        listed = re.findall(r"`(GET|PUT|POST|PATCH|DELETE) (/\S*)`", text[text.index("## Routes") :])
+        done = subprocess.run([PROGRAM, "openapi"], text=True, capture_output=True, timeout=TIMEOUT, check=True)
+        documented = [(method.upper(), path.removeprefix("/control/v1") or "/")
+                      for path, item in json.loads(done.stdout)["paths"].items() for method in item if method != "parameters"]
+        self.assertEqual(sorted(listed), sorted(documented))
 
     def test_the_examples_can_be_served(self):
         files = sorted((CHECKOUT / "examples/scripts").iterdir())

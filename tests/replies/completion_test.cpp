@@ -349,6 +349,7 @@ TEST_CASE("text ends before the earliest stop sequence, which is never sent") {
   CHECK(both(Json::array({"two"})) == "one ");
   CHECK(both(Json::array({"wo, th"})) == "one t");  // inside one token, into the next
   CHECK(both(Json::array({"four", "three"})) == "one two, ");
+  CHECK(both(Json::array({"two", "three", "four"})) == "one ");  // whichever is named first
   CHECK(both(Json::array({"one"})) == "");
   CHECK(both(Json::array({"nowhere"})) == "one two, three four");
   CHECK(both(Json("three")) == "one two, ");
@@ -358,6 +359,45 @@ TEST_CASE("text ends before the earliest stop sequence, which is never sent") {
   const Response short_reply = http.chat({{"stop", {"two, three"}}, {"max_tokens", 4 + 2}});
   CHECK(short_reply.text() == "one two,");
   CHECK(short_reply.finish_reason() == "length");
+}
+
+TEST_CASE("a stop sequence among the last tokens that max_tokens allows ends the reply as any other does") {
+  struct Row {
+    std::string stop;
+    int max_tokens;
+    std::string text;
+    std::string finish_reason;
+  };
+  const Row rows[] = {
+      {"two", 2, "one ", "stop"},
+      {"two", 3, "one ", "stop"},
+      {"one", 1, "", "stop"},
+      {"two", 1, "one", "length"},
+      {"four", 4, "one two three ", "stop"},
+      {"four", 3, "one two three", "length"},
+      {"never", 4, "one two three four", "length"},
+      {"never", 5, "one two three four", "stop"},
+  };
+  for (const Profile profile : all_profiles) {
+    for (const Reply& reply : {text("one two three four"), refusal("one two three four")}) {
+      Gateway gateway{Options{}.profile(profile)};
+      gateway.chat().reply(reply);
+      const Http http(gateway);
+      for (const Row& row : rows) {
+        CAPTURE(profile);
+        CAPTURE(row.stop);
+        CAPTURE(row.max_tokens);
+        const Json limits = {{"stop", {row.stop}}, {"max_tokens", row.max_tokens}};
+        const Response plain = http.chat(limits);
+        const Json message = plain.message();
+        CHECK(message["content"].get<std::string>() + message.value("refusal", "") == row.text);
+        CHECK(plain.finish_reason() == row.finish_reason);
+        const Response stream = http.stream(limits);
+        CHECK(stream.joined_message() == message);
+        CHECK(stream.finish_reason() == row.finish_reason);
+      }
+    }
+  }
 }
 
 TEST_CASE("a stop sequence ends text before tool calls, and does not look into their arguments") {
@@ -425,6 +465,8 @@ TEST_CASE("usage counts what was sent and what was asked") {
   CHECK(prompt({{"messages", {{{"role", "user"}, {"content", {{{"type", "text"}, {"text", "Hi there"}}}}}}}}) ==
         base + 1);
   CHECK(prompt({{"tools", {weather_function()}}}) > base);
+  const Json named = {{"role", "user"}, {"name", "Bob Ross"}, {"content", "Hi"}};
+  CHECK(prompt({{"messages", Json::array({named})}}) == base + 2);
   // What an assistant called counts, its arguments too.
   const auto after_call = [&](const char* arguments) {
     const Json call = {{"id", "c"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", arguments}}}};
@@ -446,6 +488,27 @@ TEST_CASE("a token is a word with the space before it, and each ideograph, kana 
                                                                    "ー", "。", " 서", "울", " end", " "});
 }
 
+TEST_CASE("the first and the last character of each script without spaces is a token, their neighbours are letters") {
+  Gateway gateway;
+  gateway.chat().reply([](const ChatRequest& request) { return text(request.last_user_text()); });
+  const Http http = Http(gateway).keep_alive();
+  const auto tokens = [&](const std::string& character) {
+    return http.chat(Json("a" + character + "b")).usage()["completion_tokens"].get<int>();
+  };
+  for (const std::string alone :
+       {"\u3041", "\u30ff", "\u31f0", "\u31ff", "\u3400", "\u4dbf", "\u4e00", "\u9fff", "\uac00", "\ud7a3", "\uf900",
+        "\ufaff", "\uff66", "\uff9d", "\U00020000", "\U0003ffff"}) {
+    CAPTURE(alone);
+    CHECK(tokens(alone) == 3);
+  }
+  for (const std::string letter :
+       {"\u3040", "\u3100", "\u31ef", "\u3200", "\u33ff", "\u4dc0", "\u4dff", "\ua000", "\uabff", "\ud7a4", "\uf8ff",
+        "\ufb00", "\uff65", "\uff9e", "\U0001ffff", "\U00040000"}) {
+    CAPTURE(letter);
+    CHECK(tokens(letter) == 1);
+  }
+}
+
 TEST_CASE("tool arguments are streamed in fragments of at most twelve bytes, never inside a character") {
   Gateway gateway;
   gateway.chat().reply(tool_call("f", {{"a_rather_long_name", "東京東京東京 and \"more\""}}));
@@ -461,6 +524,26 @@ TEST_CASE("tool arguments are streamed in fragments of at most twelve bytes, nev
   }
   CHECK(Json::parse(joined)["a_rather_long_name"] == "東京東京東京 and \"more\"");
   CHECK(fragments > 5);
+
+  const auto fragments_of = [](const std::string& arguments) {
+    Gateway other;
+    other.chat().reply(malformed_tool_call("f", arguments));
+    std::vector<std::string> result;
+    for (const Json& delta : Http(other).stream().deltas()) {
+      if (!delta.contains("tool_calls")) continue;
+      const std::string fragment = delta["tool_calls"][0]["function"]["arguments"];
+      if (!fragment.empty()) result.push_back(fragment);
+    }
+    return result;
+  };
+  using Fragments = std::vector<std::string>;
+  const std::string twelve = "abcdefghijkl";
+  CHECK(fragments_of(twelve) == Fragments{twelve});
+  CHECK(fragments_of(twelve + "m") == Fragments{twelve, "m"});
+  CHECK(fragments_of(twelve.substr(0, 10) + "é") == Fragments{twelve.substr(0, 10) + "é"});
+  CHECK(fragments_of(twelve.substr(0, 11) + "é") == Fragments{twelve.substr(0, 11), "é"});
+  CHECK(fragments_of(std::string(11, ' ') + "{") == Fragments{std::string(11, ' ') + "{"});
+  CHECK(fragments_of(std::string(12, ' ') + "{") == Fragments{std::string(12, ' '), "{"});
 }
 
 TEST_CASE("a tokenizer of the test's own decides deltas, max_tokens and usage") {
@@ -536,6 +619,27 @@ TEST_CASE("logprobs come for each token of the text, when asked for") {
   }
 }
 
+TEST_CASE("the alternatives of a token are all different, however many are asked for") {
+  Gateway gateway;
+  gateway.chat().reply("one two three four five six seven eight nine ten");
+  for (const int wanted : {0, 1, 2, 20}) {
+    const Response response = Http(gateway).chat({{"logprobs", true}, {"top_logprobs", wanted}});
+    const Json entries = response.json()["choices"][0]["logprobs"]["content"];
+    CHECK(entries.size() == 10);
+    for (const Json& entry : entries) {
+      std::set<std::string> tokens;
+      double last = 0;
+      for (const Json& alternative : entry["top_logprobs"]) {
+        tokens.insert(alternative["token"].get<std::string>());
+        CHECK(alternative["logprob"] < last);
+        last = alternative["logprob"];
+      }
+      CHECK(static_cast<int>(tokens.size()) == wanted);
+      CHECK((wanted == 0 || tokens.count(entry["token"].get<std::string>()) == 1));
+    }
+  }
+}
+
 TEST_CASE("a refusal has a field of its own in the openai profile, and is content elsewhere") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
@@ -604,6 +708,12 @@ TEST_CASE("the openai profile spells codes for numbers out of range as OpenAI do
   CHECK(code({{"n", 1000}}) == "integer_above_max_value");
   CHECK(code({{"temperature", 2.5}}) == "decimal_above_max_value");
   CHECK(code({{"presence_penalty", -2.5}}) == "decimal_below_min_value");
+  CHECK(code({{"n", 0}}) == "integer_below_min_value");
+  CHECK(code({{"max_completion_tokens", 0}}) == "integer_below_min_value");
+  CHECK(code({{"logprobs", true}, {"top_logprobs", 21}}) == "integer_above_max_value");
+  CHECK(code({{"logprobs", true}, {"top_logprobs", -1}}) == "integer_below_min_value");
+  CHECK(code({{"top_p", 1.5}}) == "decimal_above_max_value");
+  CHECK(code({{"top_p", -1}}) == "decimal_below_min_value");
 }
 
 }  // namespace completion_test

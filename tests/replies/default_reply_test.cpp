@@ -116,6 +116,30 @@ TEST_CASE("parallel_tool_calls decides whether the default reply calls several t
   for (const Json& call : several) CHECK(satisfies_its_tool(call));
 }
 
+TEST_CASE("a tool is called with an object wherever its parameters allow one") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const Json named = {{"type", "function"}, {"function", {{"name", "f"}}}};
+  const Json members = {{"a", {{"type", "integer"}}}};
+  for (const Json& type : {Json{"object", "null"}, Json{"null", "object"}, Json{"string", "integer", "object"},
+                           Json{"null", "array", "boolean", "object"}, Json::array({"object"}), Json("object")}) {
+    CAPTURE(type);
+    const Json tool = function_tool("f", {{"type", type}, {"properties", members}, {"required", {"a"}}});
+    const Json untyped = function_tool("f", {{"properties", members}, {"required", {"a"}}});
+    for (int seed = 0; seed < 10; ++seed) {
+      for (const Json& choice : {Json("required"), named}) {
+        for (const Json& one : {tool, untyped}) {
+          const Json fields = {{"tools", Json::array({one})}, {"tool_choice", choice}, {"seed", seed}};
+          const Json call = http.chat(fields).message()["tool_calls"][0];
+          const Json arguments = Json::parse(call["function"]["arguments"].get<std::string>());
+          REQUIRE(arguments.is_object());
+          CHECK(arguments["a"].is_number_integer());
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a tool without parameters is called with an empty object") {
   Gateway gateway;
   const Json bare = {{"type", "function"}, {"function", {{"name", "ping"}}}};

@@ -168,6 +168,22 @@ TEST_CASE("logprobs belong to a choice, and go on from its text to its refusal")
   CHECK(streamed_logprobs(refusing.http.stream(asked), "refusal") == logprobs["refusal"]);
 }
 
+TEST_CASE("logprobs of a refusal are those of its own tokens, however its text and itself are cut") {
+  const Reply reply = refusal("I cannot do that.").text("Sorry, but no.").logprobs({-1, -2, -3, -4, -5, -6, -7});
+  const Json asked = {{"logprobs", true}, {"top_logprobs", 1}};
+  const Json plain = Scripted(reply, Profile::openai).http.chat(asked).json()["choices"][0]["logprobs"];
+  REQUIRE(plain["content"].size() == 3);
+  REQUIRE(plain["refusal"].size() == 4);
+  CHECK(plain["refusal"][0]["logprob"] == -4);
+  for (const Chunking& chunking :
+       {by_tokens(), by_tokens(2), by_tokens(9), by_words(2), by_characters(), by_characters(3), by_bytes(5),
+        by_pieces({"Sorry, but no.", "I", " cannot do that."})}) {
+    const Response stream = Scripted(reply.chunked(chunking), Profile::openai).http.stream(asked);
+    CHECK(streamed_logprobs(stream, "content") == plain["content"]);
+    CHECK(streamed_logprobs(stream, "refusal") == plain["refusal"]);
+  }
+}
+
 // --- Usage -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("usage is what the test says, plain and in the usage of a stream, in every profile") {
@@ -227,6 +243,12 @@ TEST_CASE("usage tells reasoning and cached tokens and a total of the test's own
   CHECK(reasoning(thinking("one two").text("4").usage(1, 1)) == Json{{"reasoning_tokens", 1}});
   CHECK(reasoning(thinking("one two").text("4").usage(TokenUsage(1, 9).reasoning(0))) == Json{{"reasoning_tokens", 0}});
   CHECK(Scripted(text("a").usage(1, 1).usage(2, 2)).http.chat().usage()["total_tokens"] == 4);
+  for (const std::int64_t cached : {0, 3, 4}) {  // more than there are, too
+    const Json counted =
+        Scripted(text("a").usage(TokenUsage(3, 1).cached(cached)), Profile::deepseek).http.chat().usage();
+    CHECK(counted["prompt_cache_hit_tokens"] == cached);
+    CHECK(counted["prompt_cache_miss_tokens"] == (cached == 0 ? 3 : 0));
+  }
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   CHECK(Scripted(text("a").usage(most, most)).http.chat().usage()["total_tokens"] == most);
 }
@@ -247,6 +269,21 @@ TEST_CASE("extra fields are merged into the body as RFC 7396 says, and keys keep
       R"({"id":"x","created":7,"model":"mock-model","choices":[{"index":0,"message":{"role":"model","content":"Hi",)"
       R"("annotations":[]},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2,)"
       R"("cost":0.5},"service_tier":"flex","a":{"b":{"d":1}}})");
+}
+
+TEST_CASE("what extra fields say of the choices stands as it is, whatever is merged into messages") {
+  const auto choices_of = [](const char* message) {
+    return Json::array({{{"index", 0}, {message, {{"role", "assistant"}, {"content", "Ho"}}}}});
+  };
+  const Reply patched = text("Hi").extra_message({{"tags", {"t"}}});
+  for (const Profile profile : all_profiles) {
+    CAPTURE(profile);
+    const Json plain = choices_of("message");
+    CHECK(Scripted(patched.extra({{"choices", plain}}), profile).http.chat().json()["choices"] == plain);
+    const Json streamed = choices_of("delta");
+    for (const Json& chunk : Scripted(patched.extra({{"choices", streamed}}), profile).http.stream().json_events())
+      CHECK(chunk["choices"] == streamed);
+  }
 }
 
 TEST_CASE("extra fields are in every chunk of a stream, those of the message in its first delta") {
@@ -342,7 +379,7 @@ TEST_CASE("numbers and fields that no reply can have are refused, with what to d
           return text("a").logprobs({-0.1, 0.9});
         }) ==
         "a logprob is the natural logarithm of a probability, finite and at most 0: 90 % is -0.105, not "
-        "0.900000");
+        "0.9");
   CHECK_THROWS_AS(TokenLogprob(std::nan("")), GatewayError);
   CHECK_THROWS_AS(TokenLogprob(-std::numeric_limits<double>::infinity()), GatewayError);
   CHECK_THROWS_AS(TokenLogprob(-1, {{"a", 1}}), GatewayError);
@@ -364,6 +401,22 @@ TEST_CASE("what belongs to the whole is refused on one of several choices, and t
                             a.header("a", "b"), a.every(1ms), a.sse(SseDialect().line_end("\r"))}) {
     CHECK(refused([&] { return choices(a, part); }) == message);
   }
+  const Gate gate;
+  for (const Reply& part :
+       {a.fault(before_done(), stall()), a.hold(gate, before_token(1)), a.hold(gate, before_event(1)), a.one_write(),
+        a.split_write(5), a.slice_writes(5), a.write_each_event(), a.chunked(by_words()), a.first_token_after(0s),
+        a.tokens_per_second(5), a.add_header("a", "b"), a.usage(Json::object())}) {
+    CHECK(refused([&] { return choices(part, a); }) == message);
+  }
+  const SseDialect usual;
+  for (const SseDialect& dialect :
+       {usual.line_end("\r\n"), usual.space_after_colon(false), usual.done(false), usual.content_type("text/plain"),
+        usual.byte_order_mark(true), usual.event("chunk"), usual.ids(true), usual.retry(1s),
+        usual.multi_line_data(true), usual.comment("note"), usual.ping_every(1s), usual.ping(": still here"),
+        usual.final_blank_line(false), usual.after_done("{}"), usual.open_after_done(true), usual.gzip(true)}) {
+    CHECK(refused([&] { return choices(a.sse(dialect), a); }) == message);
+  }
+  CHECK(refused([&] { return choices(a.sse(usual), a.sse(usual.gzip(true).gzip(false))); }) == "not refused");
   CHECK(refused([&] { return choices(a, raw_reply(200, "")); }) ==
         "a raw reply cannot be one of several choices; it is a reply of its own");
   CHECK(refused([&] { return choices(chunks({}), a); }) ==
@@ -384,6 +437,14 @@ TEST_CASE("what belongs to the whole is refused on one of several choices, and t
   CHECK(body["usage"]["total_tokens"] == 7);
   CHECK(body["tier"] == "flex");
   CHECK(body["model"] == "m");
+
+  const Scripted ended(choices(text("a"), text("b").finish_reason("stop"), text("c")).finish_reason("length"));
+  const Response plain = ended.http.chat({{"n", 3}});
+  const Response stream = ended.http.stream({{"n", 3}});
+  for (const std::size_t choice : {0u, 1u, 2u}) {
+    CHECK(plain.finish_reason(choice) == "length");
+    CHECK(stream.finish_reason(choice) == "length");
+  }
 }
 
 }  // namespace replies_test

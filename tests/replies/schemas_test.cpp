@@ -63,6 +63,111 @@ TEST_CASE("a schema that pydantic, zod or an SDK's helper generated gets an inst
   }
 }
 
+TEST_CASE("a number keeps to its bounds, of which the exclusive ones are not values") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  struct Row {
+    Json bounds;
+    std::vector<double> values;
+  };
+  const Row rows[] = {{{{"exclusiveMinimum", 3}, {"exclusiveMaximum", 5}}, {4}},
+                      {{{"minimum", 4}, {"exclusiveMaximum", 5}}, {4}},
+                      {{{"exclusiveMinimum", 3}, {"maximum", 4}}, {4}},
+                      {{{"minimum", 4}, {"maximum", 5}}, {4, 5}},
+                      {{{"exclusiveMinimum", -2}, {"exclusiveMaximum", 0}}, {-1}}};
+  for (const Row& row : rows) {
+    const Json& bounds = row.bounds;
+    CAPTURE(bounds);
+    Json integer = bounds;
+    integer["type"] = "integer";
+    Json number = bounds;
+    number["type"] = "number";
+    const double low = bounds.contains("minimum") ? bounds["minimum"] : bounds["exclusiveMinimum"];
+    const double high = bounds.contains("maximum") ? bounds["maximum"] : bounds["exclusiveMaximum"];
+    for (int seed = 0; seed < 5; ++seed) {
+      const Response whole = ask(http, integer, {{"seed", seed}});
+      REQUIRE(whole.status == 200);
+      const double value = Json::parse(whole.text());
+      CAPTURE(value);
+      CHECK(std::count(row.values.begin(), row.values.end(), value) == 1);
+      const double any = Json::parse(ask(http, number, {{"seed", seed}}).text());
+      CHECK((bounds.contains("minimum") ? any >= low : any > low));
+      CHECK((bounds.contains("maximum") ? any <= high : any < high));
+    }
+    // A value that is given is held to them too.
+    for (const auto& [name, bound] : bounds.items()) {
+      Json fixed = bounds;
+      fixed["const"] = bound;
+      const bool exclusive = name.compare(0, 9, "exclusive") == 0;
+      CHECK(ask(http, fixed).status == (exclusive ? 400 : 200));
+    }
+  }
+}
+
+TEST_CASE("a value that a schema gives is held to each of its other keywords, up to the exact limit") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const auto parsed = [](const char* json) { return Json::parse(json); };
+  struct Row {
+    const char* value;
+    const char* taken;
+    const char* refused;
+  };
+  const Row rows[] = {
+      {R"("abc")", R"({"minLength":3})", R"({"minLength":4})"},
+      {R"("abc")", R"({"maxLength":3})", R"({"maxLength":2})"},
+      {R"("äöü")", R"({"minLength":3,"maxLength":3})", R"({"minLength":4})"},
+      {R"("abc")", R"({"pattern":"^a"})", R"({"pattern":"^b"})"},
+      {R"("abc")", R"({"pattern":"b"})", R"({"pattern":"^.b$"})"},
+      {"3", R"({"minimum":3})", R"({"minimum":4})"},
+      {"3", R"({"maximum":3})", R"({"maximum":2})"},
+      {"3", R"({"exclusiveMinimum":2})", R"({"exclusiveMinimum":3})"},
+      {"3", R"({"exclusiveMaximum":4})", R"({"exclusiveMaximum":3})"},
+      {"6", R"({"multipleOf":3})", R"({"multipleOf":4})"},
+      {"-6", R"({"multipleOf":3})", R"({"multipleOf":4})"},
+      {"0", R"({"multipleOf":3})", R"({"multipleOf":3,"minimum":1})"},
+      {"2.5", R"({"type":"number"})", R"({"type":"integer"})"},
+      {"2.0", R"({"type":"integer"})", R"({"type":"string"})"},
+      {"true", R"({"type":["string","boolean"]})", R"({"type":["string","integer"]})"},
+      {"null", R"({"type":["object","null"]})", R"({"type":"object"})"},
+      {"2", R"({"enum":[1,2]})", R"({"enum":[1,"2",true]})"},
+      {"[1,2]", R"({"minItems":2})", R"({"minItems":3})"},
+      {"[1,2]", R"({"maxItems":2})", R"({"maxItems":1})"},
+      {"[1,true,\"1\"]", R"({"uniqueItems":true})", R"({"uniqueItems":true,"maxItems":2})"},
+      {"[1,2,1]", R"({"uniqueItems":false})", R"({"uniqueItems":true})"},
+      {"[[1],[2]]", R"({"items":{"maxItems":1}})", R"({"items":{"maxItems":0}})"},
+      {"[1,2]", R"({"items":{"maximum":2}})", R"({"items":{"maximum":1}})"},
+      {R"({"a":1,"b":2})", R"({"minProperties":2})", R"({"minProperties":3})"},
+      {R"({"a":1,"b":2})", R"({"maxProperties":2})", R"({"maxProperties":1})"},
+      {R"({"a":1,"b":2})", R"({"required":["b","a"]})", R"({"required":["a","c"]})"},
+      {R"({"a":1,"b":2})", R"({"properties":{"b":{"minimum":2}}})", R"({"properties":{"b":{"minimum":3}}})"},
+      {R"({"a":1,"b":2})", R"({"properties":{"a":{},"b":{}},"additionalProperties":false})",
+       R"({"properties":{"a":{}},"additionalProperties":false})"},
+      {R"({"a":1,"b":2})", R"({"properties":{"a":{}},"additionalProperties":{"minimum":2}})",
+       R"({"properties":{"b":{}},"additionalProperties":{"minimum":2}})"},
+      {R"({"a":1,"b":2})", R"({"patternProperties":{"^b":{"minimum":2}}})",
+       R"({"patternProperties":{"^[ab]$":{"minimum":2}}})"},
+      {R"({"a":1,"bc":2})", R"({"propertyNames":{"maxLength":2}})", R"({"propertyNames":{"maxLength":1}})"},
+      {R"({"a":1,"b":2})", R"({"dependentRequired":{"a":["b"],"x":["y"]}})", R"({"dependentRequired":{"b":["c"]}})"},
+      {"3", R"({"anyOf":[{"minimum":4},{"maximum":3}]})", R"({"anyOf":[{"minimum":4},{"maximum":2}]})"},
+      {"3", R"({"oneOf":[{"minimum":4},{"maximum":3}]})", R"({"oneOf":[{"minimum":3},{"maximum":3}]})"},
+      {"3", R"({"allOf":[{"minimum":3},{"maximum":3}]})", R"({"allOf":[{"minimum":3},{"maximum":2}]})"},
+      {"3", R"({"not":{"minimum":4}})", R"({"not":{"minimum":3}})"},
+  };
+  for (const Row& row : rows) {
+    Json taken = parsed(row.taken);
+    taken["const"] = parsed(row.value);
+    CAPTURE(taken);
+    const Response response = ask(http, taken);
+    CHECK_MESSAGE(response.status == 200, response.body);
+    if (response.status == 200) CHECK(Json::parse(response.text()) == taken["const"]);
+    Json refused = parsed(row.refused);
+    refused["const"] = taken["const"];
+    CAPTURE(refused);
+    CHECK(ask(http, refused).error_code() == "unsupported_schema");
+  }
+}
+
 TEST_CASE("of oneOf an instance satisfies one alternative and no second") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
@@ -82,6 +187,16 @@ TEST_CASE("of oneOf an instance satisfies one alternative and no second") {
   const Json text = instance({{{"type", "string"}, {"maxLength", 5}}, {{"type", "string"}, {"minLength", 3}}});
   CAPTURE(text);
   CHECK((text.get<std::string>().size() < 3 || text.get<std::string>().size() > 5));
+}
+
+TEST_CASE("a value that two alternatives of oneOf take is an instance of its negation, and one that none takes too") {
+  Gateway gateway;
+  const Json schema = Json::parse(R"({"type": "object", "required": ["both", "none"], "properties": {
+      "both": {"enum": [5], "not": {"oneOf": [{"type": "integer"}, {"minimum": 3}]}},
+      "none": {"enum": ["a"], "not": {"oneOf": [{"type": "integer"}, {"type": "null"}]}}}})");
+  const Response response = ask(Http(gateway), schema);
+  REQUIRE(response.status == 200);
+  CHECK(Json::parse(response.text()) == Json{{"both", 5}, {"none", "a"}});
 }
 
 TEST_CASE("a schema that asks for too much work is refused soon, however many choices are asked for") {
@@ -129,9 +244,11 @@ TEST_CASE("stopping the gateway ends the work on schemas") {
     REQUIRE(connections.back().send(http.format_chat()));
     REQUIRE(connections.back().receive_response().status == 200);
   }
+  const auto work = test_support::time_of([&] { static_cast<void>(ask(http, costly[0])); });
   for (auto& connection : connections) REQUIRE(connection.send(http.format_chat(format_of(costly[0]))));
-  REQUIRE(gateway.journal().wait_for(clients + 1, 10s));  // the others are being worked on, which takes seconds
-  CHECK(test_support::time_of([&] { gateway.stop(); }) < 500ms);
+  REQUIRE(gateway.journal().wait_for(clients + 2, 10s));  // the others are being worked on
+  // A machine that is busy takes longer for both. Two processors would work for thirty times as long.
+  CHECK(test_support::time_of([&] { gateway.stop(); }) < std::max<Duration>(500ms, 5 * work));
 }
 
 TEST_CASE("a text for a pattern obeys its lookaheads") {

@@ -292,6 +292,17 @@ TEST_CASE("early hints come before any reply, plain, streamed, raw or failed, an
   }
 }
 
+TEST_CASE("a client that speaks HTTP/1.0 gets no early hints") {
+  const Scripted on(text("Hi").early_hints({{"x-a", "1"}}));
+  std::string request = on.http.format_chat();
+  request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0");
+  RawConnection connection(on.gateway);
+  connection.send(request);
+  const Response response = connection.receive_response();
+  CHECK(response.status == 200);
+  CHECK(response.text() == "Hi");
+}
+
 TEST_CASE("early hints come at once, the reply in its time, and the last that were set count") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};

@@ -177,6 +177,38 @@ TEST_CASE("lenient takes any JSON with model and messages, and understands what 
   check_refused_at(wire, "[1]", "invalid_type", "body: expected an object");
 }
 
+TEST_CASE("to lenient a field of the wrong shape was not sent, nor for the fields that go with it") {
+  const ChatWire wire(Acceptance::lenient());
+  for (const std::string choice : {"7", "[]", "null", R"("sometimes")", R"({"type":"function"})",
+                                   R"({"type":"function","function":{"name":"another"}})"}) {
+    CAPTURE(choice);
+    const ChatRequest request = wire.understood(with(weather_tool + ",\"tool_choice\":" + choice));
+    CHECK(request.tools.size() == 1);
+    CHECK(request.tool_choice.mode == ToolChoice::Mode::automatic);
+    CHECK(request.tool_choice.name.empty());
+  }
+  for (const std::string bad : {"\"many\"", "0", "1.5", "null", "{}"}) {
+    CAPTURE(bad);
+    CHECK(wire.understood(with("\"max_tokens\":" + bad + ",\"max_completion_tokens\":2")).max_tokens == 2);
+    CHECK(wire.understood(with("\"max_completion_tokens\":" + bad + ",\"max_tokens\":3")).max_tokens == 3);
+    CHECK(wire.understood(with("\"max_completion_tokens\":" + bad)).max_tokens == std::nullopt);
+  }
+  CHECK(wire.understood(with(R"("tools":7,"tool_choice":"required")")).tool_choice.mode == ToolChoice::Mode::none);
+  CHECK(wire.understood(with(R"("logprobs":"yes","top_logprobs":2)")).top_logprobs == 0);
+  CHECK(wire.findings(with(R"("temperature":"hot","top_p":0.5)")) == "");
+}
+
+TEST_CASE("of tool calls that are not all as they should be lenient understands none") {
+  const ChatWire wire(Acceptance::lenient());
+  const ChatRequest request =
+      wire.understood(R"({"model":"mock-model","messages":[{"role":"assistant","content":"","tool_calls":[)"
+                      R"({"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"call_2"}]},)"
+                      R"({"role":"user","content":"Ho"}]})");
+  REQUIRE(request.messages.size() == 2);
+  CHECK(request.messages[0].role == "assistant");
+  CHECK(request.messages[0].tool_calls.empty());
+}
+
 TEST_CASE("lenient stays lenient when single extensions are switched off") {
   Acceptance acceptance = Acceptance::strict();
   acceptance = acceptance.anything_with_model_and_messages(true);

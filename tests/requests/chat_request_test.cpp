@@ -503,6 +503,31 @@ TEST_CASE("what is taken but had better be changed is a finding") {
   CHECK(wire.findings(said(R"({"role":"user","content":"Hi","annotations":[],"x":null})")) == "");
 }
 
+TEST_CASE("the calls that nothing answers are named, each once, up to three") {
+  const ChatWire wire;
+  const auto missing = [&](const std::vector<std::string>& ids, const std::string& answered) {
+    Json calls = Json::array();
+    for (const std::string& id : ids) {
+      calls.push_back({{"id", id}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}});
+    }
+    const Json assistant = {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", calls}};
+    const Json result = {{"role", "tool"}, {"tool_call_id", answered}, {"content", "21"}};
+    CHECK(wire.findings(said(assistant.dump() + "," + result.dump())) == "tool_call_unanswered");
+    const std::string message = wire.gateway.journal().last().findings()[0].message;
+    const std::string before = "messages[0].tool_calls: no tool message up to the end of messages answers ";
+    const std::string after = ". Send each call's result right after the call.";
+    CHECK(message.substr(0, before.size()) == before);
+    CHECK(message.substr(message.size() - after.size()) == after);
+    return message.substr(before.size(), message.size() - before.size() - after.size());
+  };
+  CHECK(missing({"a", "b"}, "a") == R"("b")");
+  CHECK(missing({"a", "b", "c"}, "b") == R"("a", "c")");
+  CHECK(missing({"a", "b", "c", "d"}, "d") == R"("a", "b", "c")");
+  CHECK(missing({"a", "b", "c", "d", "e"}, "a") == R"("b", "c", "d" and 1 more)");
+  CHECK(missing({"a", "b", "c", "d", "e", "f"}, "f") == R"("a", "b", "c" and 2 more)");
+  CHECK(missing({"a", "b", "b", "a", "c"}, "c") == R"("a", "b")");
+}
+
 TEST_CASE("every field of a request is understood") {
   const ChatWire wire;
   const ChatRequest request = wire.understood(

@@ -200,6 +200,36 @@ TEST_CASE("a client's retry is a further coming of its request; another key, or 
   CHECK(http.stream().status == 429);
 }
 
+TEST_CASE("what strikes the requests of a key follows from its description, whenever the key was created") {
+  const auto struck_by_key = [](const Texts& descriptions) {
+    Gateway gateway(lenient());
+    std::map<std::string, std::string> secrets;
+    for (const std::string& description : descriptions)
+      secrets[description] = gateway.keys().create(description).secret;
+    gateway.chaos(Chaos(server_error()).probability(0.5));
+    std::map<std::string, Texts> failed;
+    for (const auto& [description, secret] : secrets) {
+      const Http http = robust(gateway).with_key(secret);
+      for (const char letter : std::string("abcdefghijklmnop"))
+        if (http.chat(Json(std::string(1, letter))).status != 200) failed[description].emplace_back(1, letter);
+    }
+    return failed;
+  };
+  const auto struck = struck_by_key({"billing", "search", "support"});
+  CHECK(struck == struck_by_key({"support", "billing", "search"}));
+  CHECK(struck.at("billing") != struck.at("search"));
+  CHECK(struck.at("billing") == struck_by_key({"more", "billing"}).at("billing"));
+
+  // Keys without one are told apart by their ids.
+  Gateway gateway(lenient());
+  gateway.chaos(Chaos(server_error()).nth(2));
+  for (int i = 0; i < 2; ++i) {
+    const Http http = robust(gateway).with_key(gateway.keys().create().secret);
+    CHECK(http.chat().status == 200);
+    CHECK(http.chat().status == 500);
+  }
+}
+
 TEST_CASE("a rule strikes and counts only the requests that it matches") {
   Gateway gateway(lenient());
   const Http http = robust(gateway);
@@ -336,6 +366,26 @@ TEST_CASE("chaos puts an interim response in front of a reply") {
   CHECK(gateway.journal().at(1).chaos() == Texts{"rule 1: 103 Early Hints (first 1, seed 1, occurrence 1)"});
 }
 
+TEST_CASE("interim responses of several rules all come, in the order of the rules, and then those of the reply") {
+  for (const bool stream : {false, true}) {
+    CAPTURE(stream);
+    Gateway gateway;
+    gateway.chat().reply(text("Hello").early_hints({{"Link", "</reply>"}}));
+    gateway.chaos(Chaos(early_hints({{"Link", "</first>"}})));
+    gateway.chaos(Chaos(unsolicited_continue()));
+    gateway.chaos(Chaos(early_hints({{"Link", "</third>"}})));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", stream}}));
+    Texts came;
+    Response response;
+    while ((response = connection.receive_response()).status < 200)
+      came.push_back(std::to_string(response.status) + response.header("Link"));
+    CHECK(came == Texts{"103</first>", "100", "103</third>", "103</reply>"});
+    CHECK(response.status == 200);
+    CHECK(gateway.journal().last().chaos().size() == 3);
+  }
+}
+
 TEST_CASE("all rules that strike are applied in order, up to a failure; those behind it count on") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(after_bytes(10), close_connection()).first(1));
@@ -381,6 +431,47 @@ TEST_CASE("what a reply cannot suffer does not happen to it, and a place that it
   REQUIRE(gateway.verify().problems().size() == 1);
   CHECK(gateway.verify().problems()[0].kind == Problem::Kind::fault_not_reached);
   CHECK(gateway.verify().problems()[0].text.find("after 9 tokens") != std::string::npos);
+}
+
+TEST_CASE("whether chaos came to its place is told of each rule, whatever faults the script has beside it") {
+  const std::string missed = ": not reached";
+  const auto told = [&](const Reply& reply, const std::vector<Chaos>& rules) {
+    Gateway gateway(lenient());
+    gateway.chat().reply(reply);
+    for (const Chaos& rule : rules) gateway.chaos(rule);
+    robust(gateway).stream();
+    REQUIRE(gateway.journal().wait_until_idle(10s));
+    std::string all;
+    for (const std::string& strike : gateway.journal().last().chaos())
+      all += strike.substr(0, 6) + (strike.find(missed) == std::string::npos ? " struck\n" : missed + "\n");
+    return all;
+  };
+  const Reply reply = text("one two three four");
+  const Chaos near(after_tokens(2), skip_event());
+  const Chaos far(after_tokens(9), close_connection());
+  const Chaos slow(Pace().every(0s));
+  const Fault comes{after_tokens(1), skip_event()};
+  const Fault never{after_tokens(8), skip_event()};
+  CHECK(told(reply, {near, far}) == "rule 1 struck\nrule 2: not reached\n");
+  CHECK(told(reply.fault(comes.trigger, comes.effect), {far}) == "rule 1: not reached\n");
+  CHECK(told(reply.fault(never.trigger, never.effect), {near}) == "rule 1 struck\n");
+  CHECK(told(reply.fault(comes.trigger, comes.effect).fault(never.trigger, never.effect), {slow, far, near, slow}) ==
+        "rule 1 struck\nrule 2: not reached\nrule 3 struck\nrule 4 struck\n");
+  CHECK(told(reply.fault(never.trigger, never.effect).fault(comes.trigger, comes.effect), {near, slow, far}) ==
+        "rule 1 struck\nrule 2 struck\nrule 3: not reached\n");
+}
+
+TEST_CASE("a rule that cannot happen to a reply keeps none after it from striking") {
+  Gateway gateway(lenient());
+  gateway.chat().reply(raw_reply(200, "as it is"));
+  gateway.chaos(Chaos(after_tokens(5), close_connection()));
+  gateway.chaos(Chaos(unsolicited_continue()));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat());
+  CHECK(connection.receive_response().status == 100);
+  CHECK(connection.receive_response().body == "as it is");
+  CHECK(gateway.journal().last().chaos() ==
+        Texts{"rule 2: unsolicited 100 Continue (every time, seed 1, occurrence 1)"});
 }
 
 // --- What the tester is told -----------------------------------------------------------------------------------------
@@ -453,7 +544,7 @@ TEST_CASE("only the requests of a scope are told of it") {
         "nothing is wrong\nchaos: seed 1, 1 rule, 1 of 1 request struck; Options{}.seed(1) strikes the same again");
 }
 
-TEST_CASE("a client is judged by the failures of chaos, but not by one that it may not have read whole") {
+TEST_CASE("a client is judged by the failures that it got, but not by one that it may not have read whole") {
   Gateway gateway(lenient());
   gateway.chaos(Chaos(unauthorized()).first(1).when(user_says("read")));
   const Http http = robust(gateway);
@@ -471,6 +562,12 @@ TEST_CASE("a client is judged by the failures of chaos, but not by one that it m
   http.chat();
   REQUIRE(gateway.journal().wait_until_idle(5s));
   CHECK(gateway.journal().all().front().outcome() == Outcome::Kind::completed);
+  CHECK(gateway.review());
+
+  gateway.reset();
+  gateway.chat().reply(Reply(unauthorized()).fault(before_headers(), wrong_content_length(5)), "now");
+  CHECK_FALSE(http.with_timeout(300ms).chat().complete);
+  http.chat();
   CHECK(gateway.review());
 
   // A fault that it did not come to took nothing from it.
@@ -544,9 +641,9 @@ TEST_CASE("a rule that can never mean anything is refused where it is written") 
   const auto wrong = [](const std::string& given) {
     return "mock_gateway: a probability of chaos is a number from 0 to 1, not " + given + "; 0.1 strikes one in ten";
   };
-  CHECK(refused([&] { (void)rule.probability(1.5); }) == wrong("1.500000"));
-  CHECK(refused([&] { (void)rule.probability(-0.1); }) == wrong("-0.100000"));
-  CHECK(refused([&] { (void)rule.probability(std::stod("nan")); }) == wrong("nan"));
+  CHECK(refused([&] { (void)rule.probability(1.5); }) == wrong("1.5"));
+  CHECK(refused([&] { (void)rule.probability(-0.1); }) == wrong("-0.1"));
+  CHECK(refused([&] { (void)rule.probability(std::stod("nan")); }) == wrong("NaN"));
   CHECK(refused([&] { (void)rule.nth(0); }) ==
         "mock_gateway: Chaos::nth(0) would strike nothing; nth(1) strikes each time, nth(3) one in 3");
   CHECK(refused([&] { (void)rule.first(0); }) ==

@@ -189,6 +189,34 @@ TEST_CASE("clearing one scope leaves the others") {
   CHECK(http.chat().status == 200);
 }
 
+TEST_CASE("a key, a model and an operation of one name are cleared each for itself") {
+  const std::string key = Gateway().keys().list().front().id;
+  const std::string operation_name = chat_completions().to_string();
+  Gateway gateway{Options{}.model(key).model(operation_name)};
+  REQUIRE(gateway.keys().list().front().id == key);
+  const Http http(gateway);
+  const auto status = [&](const std::string& model) { return http.chat({{"model", model}}).status; };
+
+  gateway.fail_always(server_error(), for_key(key));
+  gateway.fail_always(overloaded(), for_model(key));
+  gateway.clear_failures(for_model(key));
+  CHECK(status(key) == 500);
+  gateway.fail_always(overloaded(), for_model(key));
+  gateway.clear_failures(for_key(key));
+  CHECK(status(key) == 529);
+  CHECK(status(operation_name) == 200);
+  gateway.clear_failures();
+
+  gateway.fail_always(server_error(), chat_completions());
+  gateway.fail_always(overloaded(), for_model(operation_name));
+  gateway.clear_failures(for_model(operation_name));
+  CHECK(status(key) == 500);
+  gateway.fail_always(overloaded(), for_model(operation_name));
+  gateway.clear_failures(chat_completions());
+  CHECK(status(operation_name) == 529);
+  CHECK(status(key) == 200);
+}
+
 TEST_CASE("a forced failure answers a stream request with JSON, and the journal says that it was forced") {
   Gateway gateway;
   const Http http(gateway);
@@ -222,6 +250,11 @@ TEST_CASE("Retry-After comes in each form that clients meet") {
       {rate_limited(2s).retry_after_date(1h), "Mon, 01 Jan 2024 01:00:00 GMT"},
       {service_unavailable().retry_after(5s), "5"},
       {service_unavailable().retry_after_date(5s).retry_after(7s), "7"},
+      {rate_limited().retry_after_date(5s).retry_after("soon"), "soon"},
+      {rate_limited().retry_after("soon").retry_after_date(90s), "Mon, 01 Jan 2024 00:01:30 GMT"},
+      {rate_limited().retry_after_date(5s).without_retry_after(), std::nullopt},
+      {rate_limited().retry_after("soon").without_retry_after(), std::nullopt},
+      {rate_limited(2s).header("Retry-After", "-1").without_retry_after(), std::nullopt},
   };
   for (std::size_t i = 0; i < forms.size(); ++i) {
     CAPTURE(i);

@@ -314,7 +314,8 @@ TEST_CASE("what is no JSON pointer is refused, and one that leads nowhere finds 
   CHECK(error_of([] { json_text_at("/a~2", "x"); }) ==
         "mock_gateway: \"/a~2\" is no JSON pointer: \"~\" is written ~0, and \"/\" within a name ~1");
   CHECK(error_of([] { json_at("/a~", 1); }) != "");
-  for (const char* pointer : {"/messages/-", "/messages/01", "/messages/1", "/messages/+0", "/messages/",
+  for (const char* pointer : {"/messages/-", "/messages/01", "/messages/00", "/messages/000000000",
+                              "/messages/0000000000", "/messages/1", "/messages/+0", "/messages/ 0", "/messages/",
                               "/messages/99999999999999999999", "/model/0", "/", "//", "/messages/0/role/x"}) {
     INFO(pointer);
     CHECK(explain_lines(json_at(pointer, "user"), with("")) ==
@@ -434,6 +435,34 @@ TEST_CASE("a condition that was not reached is reported as not evaluated") {
   CHECK(Asked(stream_is(true) || own, user("Hi")).explained(lines) == std::nullopt);
   CHECK(lines == "not evaluated: any of\n  ✘ stream is true    actual not sent\n  not evaluated: is mine");
   CHECK(asked == 0);
+}
+
+TEST_CASE("a report says of several conditions what the known ones decide, wherever the unknown one stands") {
+  const Matcher own = matching("is mine", [](const ChatRequest&) { return true; });
+  const Matcher yes = stream_is(false);
+  const Matcher no = stream_is(true);
+  using Verdict = std::optional<bool>;
+  const std::pair<Matcher, Verdict> rows[] = {
+      {no && own, false},        {own && no, false},         {yes && no && own, false},  {own && yes && no, false},
+      {yes && own, Verdict()},   {own && yes, Verdict()},    {own && own, Verdict()},    {yes || own, true},
+      {own || yes, true},        {no || own, Verdict()},     {own || no, Verdict()},     {no || own || yes, true},
+      {!(no && own), true},      {!(own && no), true},       {!(yes && own), Verdict()}, {!(yes || own), false},
+      {!(own || no), Verdict()}, {(no && own) || no, false}, {(own || yes) && yes, true}};
+  for (const auto& row : rows) {
+    const Matcher& matcher = row.first;
+    const Verdict& verdict = row.second;
+    INFO(matcher.to_string());
+    std::string lines;
+    CHECK(Asked(matcher, user("Hi")).explained(lines) == verdict);
+    std::string inner;
+    CHECK(Asked(no || matcher, user("Hi")).explained(inner) == verdict);
+  }
+  CHECK(explain_lines((no && own) || no, user("Hi")) ==
+        "✘ any of\n"
+        "  ✘ all of\n"
+        "    ✘ stream is true    actual not sent\n"
+        "    not evaluated: is mine\n"
+        "  ✘ stream is true    actual not sent");
 }
 
 TEST_CASE("what a condition throws is not swallowed") {

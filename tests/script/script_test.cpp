@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
@@ -129,6 +130,42 @@ TEST_CASE(
   CHECK(answers.size() == 11);
   for (int step = 0; step < 10; ++step) CHECK(answers[std::to_string(step)] == 1);
   CHECK(answers["older"] == 10);
+}
+
+TEST_CASE("of requests that a stub is choosing at one time no more get it than it has answers for") {
+  constexpr int clients = 4;
+  const auto answers = [](const std::function<void(Gateway&, const Matcher&)>& script) {
+    Gateway gateway{Options{}.unmatched(Unmatched::allowed).verify_on_destruction(false)};
+    gateway.chat().when(user_says("older")).reply("older");
+    // Each is within the stub's conditions before any of them has an answer.
+    std::atomic<int> inside{0};
+    script(gateway, matching("waits for the others", [&](const ChatRequest&) {
+             ++inside;
+             return test_support::eventually([&] { return inside >= clients; });
+           }));
+    std::vector<std::future<Response>> requests;
+    for (int i = 0; i < clients; ++i)
+      requests.push_back(std::async(std::launch::async, [&] { return Http(gateway).chat("older"); }));
+    std::map<std::string, int> counts;
+    for (auto& request : requests) {
+      const Response response = request.get();
+      ++counts[response.status == 200 ? response.text() : response.error_code()];
+    }
+    return counts;
+  };
+  using Counts = std::map<std::string, int>;
+  CHECK(answers([](Gateway& gateway, const Matcher& together) {
+          gateway.chat().times(1).when(together).reply("once");
+        }) == Counts{{"once", 1}, {"older", 3}});
+  CHECK(answers([](Gateway& gateway, const Matcher& together) {
+          gateway.chat().times(3).when(together).reply("first", "next");
+        }) == Counts{{"first", 1}, {"next", 2}, {"older", 1}});
+  CHECK(answers([](Gateway& gateway, const Matcher& together) {
+          gateway.chat().when(together).reply("first", "last", then_nothing_more());
+        }) == Counts{{"first", 1}, {"last", 1}, {"no_stub_matched", 2}});
+  CHECK(answers([](Gateway& gateway, const Matcher& together) {
+          gateway.chat().when(together).in_state("door", "started").then_state("door", "shut").reply("through");
+        }) == Counts{{"through", 1}, {"older", 3}});
 }
 
 TEST_CASE("a function of the request makes the reply") {
@@ -389,6 +426,15 @@ TEST_CASE("a sequence that has nothing more keeps its requests from older stubs"
   CHECK(stub.calls() == 2);
   CHECK_THROWS_AS(gateway.chat().reply(then_nothing_more()), GatewayError);
   CHECK_THROWS_AS(gateway.chat().reply("a", then_nothing_more(), "b"), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().reply("a", then_nothing_more(), text("b")), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().reply("a", then_nothing_more(), server_error()), GatewayError);
+  const auto function = [](const ChatRequest&) { return text("b"); };
+  CHECK_THROWS_AS(gateway.chat().reply("a", then_nothing_more(), function), GatewayError);
+  CHECK_THROWS_AS(gateway.chat().reply(function, "a", then_nothing_more(), function), GatewayError);
+  gateway.chat().when(user_says("f")).reply("one", function, then_nothing_more());
+  CHECK(http.ask("f") == "one");
+  CHECK(http.ask("f") == "b");
+  CHECK(http.chat("f").error_code() == "no_stub_matched");
 }
 
 TEST_CASE("a stub that is removed answers nothing more, at once, and older ones do") {
@@ -401,6 +447,28 @@ TEST_CASE("a stub that is removed answers nothing more, at once, and older ones 
   CHECK(http.ask("x") == "older");
   stub.remove();
   CHECK(stub.calls() == 1);
+}
+
+TEST_CASE("a request whose stub is removed while it is chosen is answered by the stubs that there are then") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.chat().reply("older");
+  std::promise<Stub> mounted;
+  const std::shared_future<Stub> stub = mounted.get_future();
+  std::atomic<int> asked{0};
+  mounted.set_value(gateway.chat()
+                        .when(matching("removes itself",
+                                       [&](const ChatRequest&) {
+                                         if (++asked > 1) return false;
+                                         stub.get().remove();
+                                         gateway.chat().reply("new");
+                                         return true;
+                                       }))
+                        .reply("removed"));
+  CHECK(http.ask("x") == "new");
+  CHECK(http.ask("x") == "new");
+  CHECK(asked == 1);
+  CHECK(stub.get().calls() == 0);
 }
 
 TEST_CASE("a scoped stub goes when its handle does, and what it expects still counts") {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/internals.hpp"
@@ -83,6 +84,27 @@ TEST_CASE("a difference in a long text is shown around its place") {
   CHECK(equals(cat).explain(cat) == "\"" + repeated("0123456789", 12) + "…\"");
 }
 
+TEST_CASE("texts of up to 120 bytes are shown whole, and longer ones where they differ") {
+  const auto a = [](std::size_t count) { return std::string(count, 'a'); };
+  const std::string at_end = "\"…" + a(25) + "\" instead of \"…" + a(24) + "b\" from byte 121 on";
+  CHECK(explain_text(equals(a(119) + "b"), a(120)) == "\"" + a(120) + "\"");
+  CHECK(explain_text(equals(a(120) + "b"), a(121)) == at_end);
+  CHECK(explain_text(starts_with(a(119) + "b"), a(120)) == "\"" + a(120) + "\"");
+  CHECK(explain_text(starts_with(a(119) + "b"), a(121)) == "\"" + a(120) + "…\"");
+  CHECK(explain_text(starts_with(a(120) + "b"), a(121)) == at_end);
+  CHECK(explain_text(ends_with("b" + a(119)), a(120)) == "\"" + a(120) + "\"");
+  CHECK(explain_text(ends_with("b" + a(119)), a(121)) == "\"…" + a(120) + "\"");
+  CHECK(explain_text(ends_with("b" + a(120)), a(122)) ==
+        "\"" + a(80) + "…\" instead of \"b" + a(79) + "…\" from byte 2 on");
+  const auto actual_user = [&](const std::string& expected, const std::string& sent) {
+    const std::string lines = explain_lines(body_includes({{"user", expected}}), with("\"user\":\"" + sent + "\""));
+    return lines.substr(lines.find("at /user: ") + 10);
+  };
+  CHECK(actual_user(a(119) + "b", a(120)) == "\"" + a(120) + "\" instead of \"" + a(119) + "b\"");
+  CHECK(actual_user(a(120) + "b", a(121)) == at_end);
+  CHECK(actual_user(a(119) + "b", a(121)) == "\"…" + a(26) + "\" instead of \"…" + a(24) + "b\" from byte 120 on");
+}
+
 TEST_CASE("excerpts are cut between characters, never within one") {
   const std::string umlauts = repeated("ä", 100);
   CHECK(explain_text(contains("x"), umlauts) == "\"" + repeated("ä", 60) + "…\"");
@@ -138,6 +160,79 @@ TEST_CASE("a pattern is searched for anywhere in the text, character by characte
   CHECK_FALSE(finds("^b", "a\nb"));
   CHECK_FALSE(finds("a.b", "a\nb"));
   CHECK(finds("a\\sb", "a\nb"));
+}
+
+TEST_CASE("a dot in a pattern is any character that ends no line") {
+  for (const char* const end : {"\n", "\r", "\r\n", "\u2028", "\u2029"}) {
+    const std::string text = std::string("a") + end + "b";
+    CAPTURE(text);
+    CHECK_FALSE(matches_regex("a.+b").matches(text));
+    CHECK(matches_regex("a\\s+b").matches(text));
+    CHECK(matches_regex("a[^x]+b").matches(text));
+  }
+  for (const char* const other : {"\t", "\v", "\f", " ", "\u0085", "\u2027", "\u202a", "\U0001f600"}) {
+    const std::string text = std::string("a") + other + "b";
+    CAPTURE(text);
+    CHECK(matches_regex("^a.b$").matches(text));
+  }
+}
+
+TEST_CASE("a pattern's classes, escapes and counts are those of JavaScript, up to their borders") {
+  using Texts = std::vector<std::string>;
+  struct Row {
+    std::string pattern;
+    Texts taken;
+    Texts refused;
+  };
+  const std::string nul(1, '\0');
+  const Row rows[] = {
+      {"^\\d$", {"0", "9"}, {"/", ":", "\u0663", ""}},
+      {"^\\D$", {"/", ":", "\u0663", "\n"}, {"0", "9"}},
+      {"^\\w$", {"0", "9", "A", "Z", "_", "a", "z"}, {"/", ":", "@", "[", "^", "`", "{", "\u00e9"}},
+      {"^\\W$", {"@", "[", "`", "{", "\u00e9"}, {"A", "Z", "_", "a", "z", "0"}},
+      {"^\\s$",
+       {"\t", "\n", "\v", "\f", "\r", " ", "\u00a0", "\u1680", "\u2000", "\u200a", "\u2028", "\u2029", "\u202f",
+        "\u205f", "\u3000", "\ufeff"},
+       {"\b", "\u000e", "\u0085", "\u180e", "\u1fff", "\u200b", "\u2030"}},
+      {"^\\S$", {"\b", "\u0085", "\u180e", "\u200b"}, {"\t", "\r", "\u00a0", "\u200a", "\ufeff"}},
+      {"^\\t\\n\\v\\f\\r$", {"\t\n\v\f\r"}, {"tnvfr"}},
+      {"^\\0\\cA\\cz$", {nul + "\x01\x1a"}, {"0cAcz"}},
+      {"^\\x41\\u0042\\u{43}$", {"ABC"}, {"x41"}},
+      {"^\\u{1f600}$", {"\U0001f600"}, {"\U0001f601", "u"}},
+      {"^\\ud83d\\ude00$", {"\U0001f600"}, {"\U0001f601"}},
+      {"^[\\b]$", {"\b"}, {"b"}},
+      {"^\\.\\*\\/\\-$", {".*/-"}, {"a*/-"}},
+      {"^[a-c]$", {"a", "b", "c"}, {"`", "d", "-"}},
+      {"^[^a-c]$", {"`", "d", "\n", "\U0001f600"}, {"a", "b", "c", ""}},
+      {"^[a-]$", {"a", "-"}, {"b"}},
+      {"^[-a]$", {"a", "-"}, {"b"}},
+      {"^[a\\-z]$", {"a", "-", "z"}, {"b"}},
+      {"^[\\d-x]$", {"5", "-", "x"}, {"a", "w"}},
+      {"^[.*+?]$", {".", "*", "+", "?"}, {"a"}},
+      {"^[\\^\\]]$", {"^", "]"}, {"\\"}},
+      {"^a{2}$", {"aa"}, {"a", "aaa"}},
+      {"^a{2,}$", {"aa", "aaaaa"}, {"a"}},
+      {"^a{1,3}$", {"a", "aaa"}, {"", "aaaa"}},
+      {"^a{0}$", {""}, {"a"}},
+      {"^a{0,1}b$", {"b", "ab"}, {"aab"}},
+      {"^a?b*c+$", {"c", "abbcc", "bc"}, {"ab", "aac"}},
+      {"^a*?b+?$", {"b", "aabb"}, {"a"}},
+      {"^(ab|c|)$", {"ab", "c", ""}, {"a", "abc"}},
+      {"^(?:ab)+$", {"ab", "abab"}, {"", "aba"}},
+      {"a|^b$", {"xa", "b"}, {"xb", "bx"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.pattern);
+    const TextMatcher matcher = matches_regex(row.pattern);
+    for (const std::string& text : row.taken) {
+      CAPTURE(text);
+      CHECK(matcher.matches(text));
+    }
+    for (const std::string& text : row.refused) {
+      CAPTURE(text);
+      CHECK_FALSE(matcher.matches(text));
+    }
+  }
 }
 
 TEST_CASE("a pattern costs no more than its text is long, however it is nested, and no stack") {

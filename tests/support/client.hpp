@@ -535,10 +535,16 @@ class RawConnection {
       if (::connect(socket_, address->ai_addr, address->ai_addrlen) != 0) {
         problem = errno;
         close();
+        // The peer took the connection and reset it before connect() had returned.
+        if (problem == ECONNRESET) {
+          end_ = End::reset;
+          break;
+        }
       }
     }
     ::freeaddrinfo(found);
-    if (socket_ < 0) throw std::runtime_error("cannot connect: " + std::string(std::strerror(problem)));
+    if (socket_ < 0 && end_ != End::reset)
+      throw std::runtime_error("cannot connect: " + std::string(std::strerror(problem)));
   }
 
   bool wait(short events, const detail::Deadline& deadline) const {

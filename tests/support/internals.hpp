@@ -15,4 +15,6 @@
 #include "model/chat_parser.hpp"
 #include "model/reply_data.hpp"
 #include "script/script.hpp"
+#include "serve/explanation.hpp"
+#include "serve/gateway_state.hpp"
 #endif

@@ -175,6 +175,10 @@ TEST_CASE("the head's size limit can be chosen, and counts to the byte") {
   REQUIRE(with_size(1024).size() == 1024);
   CHECK(answer_to(gateway, with_size(1024)).status == 200);
   CHECK(last_answer_to(gateway, with_size(1025)).status == 431);
+  // What was read of it can be looked at.
+  const std::string read = gateway.journal().last().raw();
+  CHECK(contains(read, "GET /v1/models HTTP/1.1\r\n"));
+  CHECK_FALSE(contains(read, gateway.api_key()));
 }
 
 // --- Headers ---------------------------------------------------------------------------------------------------------

@@ -145,16 +145,23 @@ TEST_CASE("a chunk's size that is none is a 400") {
   }
 }
 
-TEST_CASE("chunks that are too large, alone or in total, are a 413") {
+TEST_CASE("chunks that are too large, alone or in total, are a 413 that says so, and not that their framing is") {
   Gateway gateway{Options{}.max_body(100)};
+  const std::string full = as_chunk(std::string(100, 'x'));
   for (const std::string& chunks :
        {as_chunk(std::string(101, 'x')), as_chunk(std::string(60, 'x')) + as_chunk(std::string(60, 'x')),
+        as_chunk(std::string(60, 'x')) + as_chunk(std::string(41, 'x')), full + as_chunk("x"),
+        full + as_chunk(std::string(100, 'x')), as_chunk("x") + "7fffffffffffffff\r\nx",
         std::string("7fffffffffffffff\r\nx"), std::string("FFFFFFFFFFFFFFFF\r\nx")}) {
     CAPTURE(chunks);
     const Response response = last_answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks);
     CHECK(response.status == 413);
     CHECK(response.error_code() == "body_too_large");
+    CHECK(response.error_message() == "the body has more than 100 bytes");
   }
+  // All of it, which is then no JSON.
+  for (const std::string& chunks : {full, as_chunk(std::string(60, 'x')) + as_chunk(std::string(40, 'x'))})
+    CHECK(answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunks + "0\r\n\r\n").status == 400);
 }
 
 TEST_CASE("a chunk without its line end, an endless size line and an endless trailer are a 400") {

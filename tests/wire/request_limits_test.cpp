@@ -251,18 +251,23 @@ TEST_CASE("the time of a head begins with its first byte, not with the connectio
   CHECK(connection.receive_response().status == 200);
 }
 
+/// Sends a body byte by byte until an answer comes, 20 s at the most.
+bool is_answered_while_a_body_comes(const Gateway& gateway, RawConnection& connection, bool chunked) {
+  connection.send(chat_head(gateway, {chunked ? "Transfer-Encoding: chunked" : "Content-Length: 100000"}));
+  bool answered = false;
+  for (int i = 0; i < 1000 && !answered; ++i) {
+    connection.send(chunked ? "1\r\n \r\n" : " ");
+    answered = connection.receive_until([](std::string_view text) { return text.size() >= 12; }, 20ms).found;
+  }
+  return answered;
+}
+
 TEST_CASE("a body whose bytes keep coming is a 408 when it takes too long in all, plain or in chunks") {
   Gateway gateway{Options{}.body_timeout(300ms)};
   for (const bool chunked : {false, true}) {
     CAPTURE(chunked);
     RawConnection connection(gateway);
-    connection.send(chat_head(gateway, {chunked ? "Transfer-Encoding: chunked" : "Content-Length: 100000"}));
-    bool answered = false;
-    for (int i = 0; i < 1000 && !answered; ++i) {
-      connection.send(chunked ? "1\r\n \r\n" : " ");
-      answered = connection.receive_until([](std::string_view text) { return text.size() >= 12; }, 20ms).found;
-    }
-    CHECK(answered);
+    CHECK(is_answered_while_a_body_comes(gateway, connection, chunked));
     CHECK(gateway.journal().last().status() == 408);
     CHECK(gateway.journal().last().raw().find("POST /v1") == 0);
   }
@@ -280,6 +285,21 @@ TEST_CASE("a body has a second more for each 10 KiB of it that have been receive
   CHECK(nothing.end == End::open);
   connection.send(body.substr(102'400));
   CHECK(connection.receive_response().status == 200);
+}
+
+TEST_CASE("a large body leaves no time to the bodies after it on its connection") {
+  for (const bool chunked : {false, true}) {
+    CAPTURE(chunked);
+    Gateway gateway{Options{}.body_timeout(300ms)};
+    RawConnection connection(gateway);
+    // This one has more time than the test waits for the answer to the next.
+    const std::string large = chat_body(std::string(1 << 20, 'x')).dump();
+    connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(large.size())}) + large);
+    REQUIRE(connection.receive_response().status == 200);
+    CHECK(is_answered_while_a_body_comes(gateway, connection, chunked));
+    CHECK(gateway.journal().last().status() == 408);
+    CHECK(gateway.journal().last().position() == 2);
+  }
 }
 
 TEST_CASE("a body that slow_body() reads may take any time") {

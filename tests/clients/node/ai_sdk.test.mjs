@@ -13,7 +13,7 @@ import {
   tool,
 } from 'ai';
 import { z } from 'zod';
-import { collect, inEveryProfile, MODEL, script, test } from './support.mjs';
+import { breaking, collect, DISABLED_KEY, failing, inEveryProfile, MODEL, seen } from './support.mjs';
 
 const MANY_WORDS = 'Zürich, naïve, 東京 and 👩‍🚀 agree: "quoted"\n\ttabbed.';
 const City = z.object({
@@ -23,7 +23,7 @@ const City = z.object({
   mayor: z.string().nullable(),
 });
 
-inEveryProfile('AI SDK', (scripted, unscripted) => {
+inEveryProfile('AI SDK', (test) => {
   const modelOn = ({ baseURL, apiKey }, settings = {}) =>
     createOpenAICompatible({
       name: 'mock',
@@ -33,8 +33,6 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
       supportsStructuredOutputs: true,
       ...settings,
     })(MODEL);
-  const model = modelOn(scripted);
-  const unscriptedModel = modelOn(unscripted);
 
   const tools = (called = []) => ({
     get_weather: tool({
@@ -47,7 +45,8 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     }),
   });
 
-  test('generateText gets text and usage', async () => {
+  test('generateText gets text and usage', async ({ gateway }) => {
+    const model = modelOn(gateway);
     const { text, finishReason, usage, response } = await generateText({ model, prompt: 'many words', maxRetries: 0 });
     assert.equal(text, MANY_WORDS);
     assert.equal(finishReason, 'stop');
@@ -56,8 +55,8 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     assert.equal(response.modelId, MODEL);
   });
 
-  test('streamText gets text word by word, and usage', async () => {
-    const result = streamText({ model, prompt: 'many words', maxRetries: 0 });
+  test('streamText gets text word by word, and usage', async ({ gateway }) => {
+    const result = streamText({ model: modelOn(gateway), prompt: 'many words', maxRetries: 0 });
     const deltas = await collect(result.textStream);
     assert.equal(deltas.join(''), MANY_WORDS);
     assert.ok(deltas.length > 3);
@@ -67,18 +66,18 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     assert.equal(totalTokens, inputTokens + outputTokens);
   });
 
-  test('reasoning is told from text', async () => {
-    const plain = await generateText({ model, prompt: 'think', maxRetries: 0 });
+  test('reasoning is told from text', async ({ gateway }) => {
+    const plain = await generateText({ model: modelOn(gateway), prompt: 'think', maxRetries: 0 });
     assert.deepEqual([plain.reasoningText, plain.text], ['Two and two make four.', 'Four.']);
-    const streamed = streamText({ model, prompt: 'think', maxRetries: 0 });
+    const streamed = streamText({ model: modelOn(gateway), prompt: 'think', maxRetries: 0 });
     assert.equal(await streamed.text, 'Four.');
     assert.equal(await streamed.reasoningText, 'Two and two make four.');
   });
 
-  test('generateObject gets an instance of the schema', async () => {
+  test('generateObject gets an instance of the schema', async ({ unscripted }) => {
     for (const seed of [1, 2, 3]) {
       const { object } = await generateObject({
-        model: unscriptedModel,
+        model: modelOn(unscripted),
         schema: City,
         prompt: 'A city',
         seed,
@@ -88,17 +87,17 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     }
   });
 
-  test('streamObject builds the same instance as generateObject', async () => {
-    const call = { model: unscriptedModel, schema: City, prompt: 'A city', maxRetries: 0 };
+  test('streamObject builds the same instance as generateObject', async ({ unscripted }) => {
+    const call = { model: modelOn(unscripted), schema: City, prompt: 'A city', maxRetries: 0 };
     const streamed = streamObject(call);
     const partials = await collect(streamed.partialObjectStream);
     assert.deepEqual(await streamed.object, (await generateObject(call)).object);
     assert.ok(partials.length > 1);
   });
 
-  test('generateText with an output schema gets an instance', async () => {
+  test('generateText with an output schema gets an instance', async ({ unscripted }) => {
     const { output } = await generateText({
-      model: unscriptedModel,
+      model: modelOn(unscripted),
       output: Output.object({ schema: City }),
       prompt: 'A city',
       maxRetries: 0,
@@ -106,10 +105,10 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     assert.deepEqual(City.parse(output), output);
   });
 
-  test('generateText runs a tool and takes a second step', async () => {
+  test('generateText runs a tool and takes a second step', async ({ gateway }) => {
     const called = [];
     const { text, steps } = await generateText({
-      model,
+      model: modelOn(gateway),
       prompt: 'weather',
       tools: tools(called),
       stopWhen: stepCountIs(3),
@@ -123,10 +122,10 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     assert.equal(text, 'It is 21 degrees in Paris.');
   });
 
-  test('streamText runs a tool and takes a second step', async () => {
+  test('streamText runs a tool and takes a second step', async ({ gateway }) => {
     const called = [];
     const result = streamText({
-      model,
+      model: modelOn(gateway),
       prompt: 'weather',
       tools: tools(called),
       stopWhen: stepCountIs(3),
@@ -137,9 +136,9 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     assert.equal((await result.steps).length, 2);
   });
 
-  test('a required tool is called with input that its schema accepts', async () => {
+  test('a required tool is called with input that its schema accepts', async ({ unscripted }) => {
     const { toolCalls } = await generateText({
-      model: unscriptedModel,
+      model: modelOn(unscripted),
       prompt: 'Hi',
       tools: tools(),
       toolChoice: 'required',
@@ -154,10 +153,10 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
 
   for (const [name, apiKey, status] of [
     ['wrong', 'sk-unknown', 401],
-    ['disabled', scripted.disabledKey, 403],
+    ['disabled', DISABLED_KEY, 403],
   ]) {
-    test(`a ${name} key is an APICallError that is not retried`, async () => {
-      const call = generateText({ model: modelOn({ ...scripted, apiKey }), prompt: 'Hi' });
+    test(`a ${name} key is an APICallError that is not retried`, async ({ gateway }) => {
+      const call = generateText({ model: modelOn({ ...gateway, apiKey }), prompt: 'Hi' });
       await assert.rejects(call, (error) => {
         assert.ok(APICallError.isInstance(error), error.stack);
         assert.equal(error.statusCode, status);
@@ -168,37 +167,37 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
   }
 
   for (const spec of [
-    { status: 429, retry_after_ms: 5 },
-    { status: 429, retry_after: '0.01' },
-    { status: 503, retry_after_ms: 5 },
+    { status: 429, retry_after_ms: '5ms' },
+    { status: 429, retry_after_text: '0.01' },
+    { status: 503, retry_after_ms: '5ms' },
   ]) {
-    test(`a passing failure is retried once: ${JSON.stringify(spec)}`, async () => {
-      const { prompt, marker } = script('fail', spec);
-      assert.equal((await generateText({ model, prompt })).text, 'ok at attempt 2');
+    test(`a passing failure is retried once: ${JSON.stringify(spec)}`, async ({ gateway }) => {
+      const { prompt } = await failing(gateway, spec);
+      assert.equal((await generateText({ model: modelOn(gateway), prompt })).text, 'ok at attempt 2');
       assert.deepEqual(
-        (await scripted.seen(marker)).map(({ status }) => status),
+        (await seen(gateway)).map(({ status }) => status),
         [spec.status, 200],
       );
     });
   }
 
-  test('a lasting failure is given up after two retries', async () => {
-    const { prompt, marker } = script('fail', { status: 429, times: 9, retry_after_ms: 5 });
-    await assert.rejects(generateText({ model, prompt }), (error) => {
+  test('a lasting failure is given up after two retries', async ({ gateway }) => {
+    const { prompt } = await failing(gateway, { status: 429, times: 9, retry_after_ms: '5ms' });
+    await assert.rejects(generateText({ model: modelOn(gateway), prompt }), (error) => {
       assert.ok(RetryError.isInstance(error), error.stack);
       assert.equal(error.errors.length, 3);
       assert.equal(error.lastError.statusCode, 429);
       return true;
     });
-    assert.equal((await scripted.seen(marker)).length, 3);
+    assert.equal((await seen(gateway)).length, 3);
   });
 
-  for (const effect of ['close', 'reset']) {
-    test(`a stream cut in the middle (${effect}) ends in an error`, async () => {
-      const { prompt, marker } = script('break', { trigger: 'after_tokens', count: 2, effect });
+  for (const effect of ['close_connection', 'reset_connection']) {
+    test(`a stream cut in the middle (${effect}) ends in an error`, async ({ gateway }) => {
+      const { prompt } = await breaking(gateway, { after_tokens: 2, effect });
       const words = [];
       const read = async () => {
-        for await (const part of streamText({ model, prompt, onError: () => {} }).fullStream) {
+        for await (const part of streamText({ model: modelOn(gateway), prompt, onError: () => {} }).fullStream) {
           if (part.type === 'text-delta') words.push(part.text);
           if (part.type === 'error') throw part.error;
           assert.notEqual(part.type, 'finish');
@@ -210,7 +209,7 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
         return true;
       });
       assert.deepEqual(words, ['one', ' two']);
-      const exchanges = await scripted.seen(marker);
+      const exchanges = await seen(gateway);
       assert.deepEqual(
         exchanges.map(({ outcome }) => outcome),
         ['broken by fault'],
@@ -218,18 +217,18 @@ inEveryProfile('AI SDK', (scripted, unscripted) => {
     });
   }
 
-  test('aborting a stream tells the gateway', async () => {
-    const { prompt, marker } = script('break', { trigger: 'after_tokens', count: 2, effect: 'stall' });
+  test('aborting a stream tells the gateway', async ({ gateway }) => {
+    const { prompt } = await breaking(gateway, { after_tokens: 2, effect: 'stall' });
     const controller = new AbortController();
-    const result = streamText({ model, prompt, maxRetries: 0, abortSignal: controller.signal });
+    const result = streamText({ model: modelOn(gateway), prompt, maxRetries: 0, abortSignal: controller.signal });
     const words = [];
     for await (const part of result.fullStream) {
       if (part.type === 'text-delta') words.push(part.text);
       if (words.length === 2) controller.abort();
     }
     assert.deepEqual(words, ['one', ' two']);
-    const [exchange] = await scripted.seen(marker);
+    const [exchange] = await seen(gateway);
     assert.equal(exchange.outcome, 'client left');
-    assert.equal(exchange.tokens, 2);
+    assert.equal(exchange.sent.tokens, 2);
   });
 });

@@ -3,15 +3,20 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import OpenAI from 'openai';
 import {
+  breaking,
   collect,
+  connect,
+  DISABLED_KEY,
+  failing,
+  failure,
+  findings,
   inEveryProfile,
   limited,
   MODEL,
   MODEL_WITH_SLASH,
-  newMarker,
   retryCounts,
-  script,
-  scripted as scriptedIn,
+  scripted,
+  seen,
   SMALL_MODEL,
   strict,
   test,
@@ -19,7 +24,7 @@ import {
 } from './support.mjs';
 
 // The error that a call ends with, which must be of this class.
-async function failure(call, kind) {
+async function failed(call, kind) {
   try {
     await call;
   } catch (error) {
@@ -33,12 +38,12 @@ const ask = (client, parameters = {}) =>
   client.chat.completions.create({ model: MODEL, messages: user('capital of France'), ...parameters });
 const content = (answer) => answer.choices[0].message.content;
 
-inEveryProfile('failures', (scripted, unscripted, profile) => {
+inEveryProfile('failures', (test, profile) => {
   for (const apiKey of ['sk-unknown', 'no-prefix', 'sk-']) {
-    test(`the wrong key "${apiKey}" is an AuthenticationError`, async () => {
-      const client = scripted.client({ apiKey });
+    test(`the wrong key "${apiKey}" is an AuthenticationError`, async ({ gateway }) => {
+      const client = connect(gateway, { apiKey });
       for (const call of [() => ask(client), () => client.models.list()]) {
-        const error = await failure(call(), OpenAI.AuthenticationError);
+        const error = await failed(call(), OpenAI.AuthenticationError);
         assert.equal(error.status, 401);
         if (profile === 'openai') {
           assert.equal(error.code, 'invalid_api_key');
@@ -53,50 +58,51 @@ inEveryProfile('failures', (scripted, unscripted, profile) => {
     });
   }
 
-  test('a disabled key is a PermissionDeniedError', async () => {
-    const error = await failure(ask(scripted.client({ apiKey: scripted.disabledKey })), OpenAI.PermissionDeniedError);
+  test('a disabled key is a PermissionDeniedError', async ({ gateway }) => {
+    const error = await failed(ask(connect(gateway, { apiKey: DISABLED_KEY })), OpenAI.PermissionDeniedError);
     assert.equal(error.status, 403);
     if (profile !== 'openai') {
       assert.deepEqual(error.error, { code: 'unauthorized', message: 'unauthorized', type: 'error' });
     }
   });
 
-  test('a key goes through its states while the client runs', async () => {
-    const { id, secret } = await scripted.createKey();
-    const client = scripted.client({ apiKey: secret });
+  test('a key goes through its states while the client runs', async ({ gateway }) => {
+    const { server } = gateway;
+    const { id, secret } = await server.createKey({ name: 'through its states' });
+    const client = connect(gateway, { apiKey: secret });
     assert.equal(content(await ask(client)), 'Paris.');
-    assert.equal(await scripted.setKeyState(id, 'disabled'), 'disabled');
-    await failure(ask(client), OpenAI.PermissionDeniedError);
-    assert.equal(await scripted.setKeyState(id, 'enabled'), 'enabled');
+    assert.equal((await server.disableKey(id)).state, 'disabled');
+    await failed(ask(client), OpenAI.PermissionDeniedError);
+    assert.equal((await server.enableKey(id)).state, 'enabled');
     assert.equal(content(await ask(client)), 'Paris.');
-    assert.equal(await scripted.setKeyState(id, 'deleted'), 'deleted');
-    await failure(ask(client), OpenAI.AuthenticationError);
+    await server.deleteKey(id);
+    await failed(ask(client), OpenAI.AuthenticationError);
   });
 
-  test('a key limited to a model sees and uses only that', async () => {
-    const { secret } = await scripted.createKey({ models: [SMALL_MODEL] });
-    const client = scripted.client({ apiKey: secret });
+  test('a key limited to a model sees and uses only that', async ({ gateway }) => {
+    const { secret } = await gateway.server.createKey({ name: 'small', models: [SMALL_MODEL] });
+    const client = connect(gateway, { apiKey: secret });
     assert.deepEqual(
       (await collect(client.models.list())).map(({ id }) => id),
       [SMALL_MODEL],
     );
     assert.equal((await ask(client, { model: SMALL_MODEL })).model, SMALL_MODEL);
-    await failure(ask(client, { model: MODEL_WITH_SLASH }), OpenAI.PermissionDeniedError);
+    await failed(ask(client, { model: MODEL_WITH_SLASH }), OpenAI.PermissionDeniedError);
   });
 
-  test('the rate limit of a key is a RateLimitError', async () => {
-    const { secret } = await scripted.createKey({ limit: 1, window_ms: 3_600_000 });
-    const client = scripted.client({ apiKey: secret });
+  test('the rate limit of a key is a RateLimitError', async ({ gateway }) => {
+    const { secret } = await gateway.server.createKey({ name: 'limited', limit: '1/1h' });
+    const client = connect(gateway, { apiKey: secret });
     await ask(client);
-    const error = await failure(ask(client), OpenAI.RateLimitError);
+    const error = await failed(ask(client), OpenAI.RateLimitError);
     assert.equal(error.status, 429);
     assert.equal(error.code, 'rate_limit_exceeded');
     const retryAfter = Number(error.headers.get('retry-after'));
     assert.ok(retryAfter >= 3_590 && retryAfter <= 3_600, `Retry-After is ${retryAfter}`);
   });
 
-  test('a bad body is a BadRequestError that names the place', async () => {
-    const error = await failure(ask(scripted.client(), { top_p: 1.5 }), OpenAI.BadRequestError);
+  test('a bad body is a BadRequestError that names the place', async ({ gateway, client }) => {
+    const error = await failed(ask(client, { top_p: 1.5 }), OpenAI.BadRequestError);
     assert.equal(error.status, 400);
     assert.match(error.message, /top_p/);
     if (profile === 'openai') {
@@ -106,19 +112,19 @@ inEveryProfile('failures', (scripted, unscripted, profile) => {
       assert.equal(error.code, 'value_above_maximum');
       assert.deepEqual(Object.keys(error.error), ['code', 'message', 'type']);
     }
+    assert.deepEqual(await findings(gateway), ['request_refused']);
   });
 
-  test('an unknown model is a NotFoundError', async () => {
-    const client = scripted.client();
+  test('an unknown model is a NotFoundError', async ({ client }) => {
     for (const call of [() => ask(client, { model: 'no-such-model' }), () => client.models.retrieve('no-such-model')]) {
-      const error = await failure(call(), OpenAI.NotFoundError);
+      const error = await failed(call(), OpenAI.NotFoundError);
       assert.equal(error.status, 404);
       assert.equal(error.code, 'model_not_found');
     }
   });
 
-  test('an operation that is not served is a NotFoundError', async () => {
-    await failure(scripted.client().embeddings.create({ model: MODEL, input: 'Hi' }), OpenAI.NotFoundError);
+  test('an operation that is not served is a NotFoundError', async ({ client }) => {
+    await failed(client.embeddings.create({ model: MODEL, input: 'Hi' }), OpenAI.NotFoundError);
   });
 
   for (const [status, kind] of [
@@ -130,51 +136,45 @@ inEveryProfile('failures', (scripted, unscripted, profile) => {
     [504, OpenAI.InternalServerError],
     [529, OpenAI.InternalServerError],
   ]) {
-    test(`a scripted ${status} is a ${kind.name}`, async () => {
-      const { messages } = script('fail', { status });
-      const error = await failure(ask(scripted.client(), { messages }), kind);
+    test(`a scripted ${status} is a ${kind.name}`, async ({ gateway, client }) => {
+      const { messages } = await failing(gateway, { status });
+      const error = await failed(ask(client, { messages }), kind);
       assert.equal(error.status, status);
       assert.equal(error.code, 'scripted');
       assert.equal(error.message, `${status} attempt 1`);
     });
   }
 
-  test('a failure forced on a key answers whatever it asks', async () => {
-    const { secret } = await scripted.createKey({
-      fail: [
-        { status: 503, code: 'first' },
-        { status: 500, code: 'second' },
-      ],
-    });
-    const client = scripted.client({ apiKey: secret });
-    for (const [status, code] of [
-      [503, 'first'],
-      [500, 'second'],
-    ]) {
-      const error = await failure(client.models.list(), OpenAI.InternalServerError);
+  test('a failure forced on a key answers whatever it asks', async ({ gateway, client }) => {
+    const failures = [
+      { status: 503, code: 'first' },
+      { status: 500, code: 'second' },
+    ];
+    for (const each of failures) await gateway.fail(failure(each));
+    for (const { status, code } of failures) {
+      const error = await failed(client.models.list(), OpenAI.InternalServerError);
       assert.deepEqual([error.status, error.code], [status, code]);
     }
     assert.equal(content(await ask(client)), 'Paris.');
   });
 });
 
-inEveryProfile('retries', (scripted) => {
-  const client = scripted.client({ maxRetries: 2 });
-
+inEveryProfile('retries', (test) => {
   for (const spec of [
-    { status: 429, retry_after_ms: 5 },
-    { status: 429, retry_after: '0.01' },
-    { status: 429, retry_after: '0' },
-    { status: 408, retry_after_ms: 5 },
-    { status: 409, retry_after_ms: 5 },
-    { status: 500, retry_after_ms: 5 },
-    { status: 503, retry_after_ms: 5 },
-    { status: 400, retry_after_ms: 5, should_retry: true },
+    { status: 429, retry_after_ms: '5ms' },
+    { status: 429, retry_after_text: '0.01' },
+    { status: 429, retry_after_text: '0' },
+    { status: 408, retry_after_ms: '5ms' },
+    { status: 409, retry_after_ms: '5ms' },
+    { status: 500, retry_after_ms: '5ms' },
+    { status: 503, retry_after_ms: '5ms' },
+    { status: 400, retry_after_ms: '5ms', should_retry: true },
   ]) {
-    test(`a passing failure is retried once: ${JSON.stringify(spec)}`, async () => {
-      const { messages, marker } = script('fail', spec);
+    test(`a passing failure is retried once: ${JSON.stringify(spec)}`, async ({ gateway }) => {
+      const { messages } = await failing(gateway, spec);
+      const client = connect(gateway, { maxRetries: 2 });
       assert.equal(content(await ask(client, { messages })), 'ok at attempt 2');
-      const exchanges = await scripted.seen(marker);
+      const exchanges = await seen(gateway);
       assert.deepEqual(
         exchanges.map(({ status }) => status),
         [spec.status, 200],
@@ -183,41 +183,46 @@ inEveryProfile('retries', (scripted) => {
     });
   }
 
-  test('a lasting failure is given up after two retries', async () => {
-    const { messages, marker } = script('fail', { status: 429, times: 9, retry_after_ms: 5 });
-    const error = await failure(ask(client, { messages }), OpenAI.RateLimitError);
+  test('a lasting failure is given up after two retries', async ({ gateway }) => {
+    const { messages } = await failing(gateway, { status: 429, times: 9, retry_after_ms: '5ms' });
+    const client = connect(gateway, { maxRetries: 2 });
+    const error = await failed(ask(client, { messages }), OpenAI.RateLimitError);
     assert.equal(error.message, '429 attempt 3');
-    assert.deepEqual(retryCounts(await scripted.seen(marker)), [0, 1, 2]);
+    assert.deepEqual(retryCounts(await seen(gateway)), [0, 1, 2]);
   });
 
   for (const status of [400, 401, 403, 404, 422]) {
-    test(`a ${status} is not retried`, async () => {
-      const { messages, marker } = script('fail', { status });
-      await failure(ask(client, { messages }), OpenAI.APIError);
-      assert.deepEqual(retryCounts(await scripted.seen(marker)), [0]);
+    test(`a ${status} is not retried`, async ({ gateway }) => {
+      const { messages } = await failing(gateway, { status });
+      const client = connect(gateway, { maxRetries: 2 });
+      await failed(ask(client, { messages }), OpenAI.APIError);
+      assert.deepEqual(retryCounts(await seen(gateway)), [0]);
     });
   }
 
   for (const status of [429, 500]) {
-    test(`x-should-retry: false stops retries of a ${status}`, async () => {
-      const { messages, marker } = script('fail', { status, should_retry: false });
-      await failure(ask(client, { messages }), OpenAI.APIError);
-      assert.deepEqual(retryCounts(await scripted.seen(marker)), [0]);
+    test(`x-should-retry: false stops retries of a ${status}`, async ({ gateway }) => {
+      const { messages } = await failing(gateway, { status, should_retry: false });
+      const client = connect(gateway, { maxRetries: 2 });
+      await failed(ask(client, { messages }), OpenAI.APIError);
+      assert.deepEqual(retryCounts(await seen(gateway)), [0]);
     });
   }
 
-  test('a stream request is retried too', async () => {
-    const { messages, marker } = script('fail', { status: 429, retry_after_ms: 5 });
+  test('a stream request is retried too', async ({ gateway }) => {
+    const { messages } = await failing(gateway, { status: 429, retry_after_ms: '5ms' });
+    const client = connect(gateway, { maxRetries: 2 });
     const chunks = await collect(await ask(client, { messages, stream: true }));
     assert.equal(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'ok at attempt 2');
-    assert.deepEqual(retryCounts(await scripted.seen(marker)), [0, 1]);
+    assert.deepEqual(retryCounts(await seen(gateway)), [0, 1]);
   });
 
-  for (const effect of ['close', 'reset']) {
-    test(`a connection lost before the answer (${effect}) is retried`, async () => {
-      const { messages, marker } = script('break', { trigger: 'before_headers', effect });
+  for (const effect of ['close_connection', 'reset_connection']) {
+    test(`a connection lost before the answer (${effect}) is retried`, async ({ gateway }) => {
+      const { messages } = await breaking(gateway, { before_headers: true, effect });
+      const client = connect(gateway, { maxRetries: 2 });
       assert.equal(content(await ask(client, { messages })), 'one two three four');
-      const exchanges = await scripted.seen(marker);
+      const exchanges = await seen(gateway);
       assert.deepEqual(retryCounts(exchanges), [0, 1]);
       assert.deepEqual(
         exchanges.map(({ outcome }) => outcome),
@@ -225,62 +230,60 @@ inEveryProfile('retries', (scripted) => {
       );
     });
 
-    test(`without retries a lost connection (${effect}) is an APIConnectionError`, async () => {
-      const { messages } = script('break', { trigger: 'before_headers', effect });
-      await failure(ask(scripted.client(), { messages }), OpenAI.APIConnectionError);
+    test(`without retries a lost connection (${effect}) is an APIConnectionError`, async ({ gateway, client }) => {
+      const { messages } = await breaking(gateway, { before_headers: true, effect });
+      await failed(ask(client, { messages }), OpenAI.APIConnectionError);
     });
   }
 });
 
 // What takes seconds is the same in every profile.
 describe('waiting', () => {
-  const scripted = scriptedIn('documented');
-  const client = scripted.client({ maxRetries: 2 });
-
   for (const spec of [
-    { status: 429, retry_after: '1' },
-    { status: 429, retry_after_date_ms: 2000 },
+    { status: 429, retry_after: '1s' },
+    { status: 429, retry_after_date: '2s' },
   ]) {
-    test(`the time in Retry-After is waited out: ${JSON.stringify(spec)}`, async () => {
-      const { messages, marker } = script('fail', spec);
-      assert.equal(content(await ask(client, { messages })), 'ok at attempt 2');
-      const [first, second] = await scripted.seen(marker);
-      const waited = second.received_ms - first.received_ms; // a date has whole seconds
-      assert.ok(waited >= 990, `waited ${waited} ms`);
+    test(`the time in Retry-After is waited out: ${JSON.stringify(spec)}`, async (t) => {
+      const gateway = await scripted(t);
+      const { messages } = await failing(gateway, spec);
+      assert.equal(content(await ask(connect(gateway, { maxRetries: 2 }), { messages })), 'ok at attempt 2');
+      const [first, second] = (await seen(gateway)).map(({ received }) => Date.parse(received));
+      assert.ok(second - first >= 990, `waited ${second - first} ms`); // a date has whole seconds
     });
   }
 
-  test('a real limit passes', async () => {
-    const { secret } = await scripted.createKey({ limit: 1, window_ms: 2000 });
-    const limitedClient = scripted.client({ apiKey: secret, maxRetries: 2 });
-    const marker = newMarker();
-    for (const _ of [1, 2]) {
-      assert.equal(content(await ask(limitedClient, { messages: user(`capital of France #${marker}`) })), 'Paris.');
-    }
+  test('a real limit passes', async (t) => {
+    const gateway = await scripted(t);
+    const { id, secret } = await gateway.server.createKey({ name: 'once in two seconds', limit: '1/2s' });
+    const client = connect(gateway, { apiKey: secret, maxRetries: 2 });
+    for (const _ of [1, 2]) assert.equal(content(await ask(client)), 'Paris.');
+    const { exchanges } = await gateway.server.control('GET', '/journal', undefined, { key: id });
     assert.deepEqual(
-      (await scripted.seen(marker)).map(({ status }) => status),
+      exchanges.reverse().map(({ status }) => status),
       [200, 429, 200],
     );
   });
 
-  test('a gateway that says nothing is a timeout', async () => {
-    const { messages, marker } = script('break', { trigger: 'before_headers', effect: 'stall' });
-    await failure(ask(scripted.client({ timeout: 1000 }), { messages }), OpenAI.APIConnectionTimeoutError);
-    assert.equal((await scripted.seen(marker))[0].outcome, 'client left');
+  test('a gateway that says nothing is a timeout', async (t) => {
+    const gateway = await scripted(t);
+    const { messages } = await breaking(gateway, { before_headers: true, effect: 'stall' });
+    await failed(ask(connect(gateway, { timeout: 1000 }), { messages }), OpenAI.APIConnectionTimeoutError);
+    assert.equal((await seen(gateway))[0].outcome, 'client left');
   });
 
   for (const status of [429, 500]) {
-    test(`without a header the client backs off from a ${status} by itself`, async () => {
-      const { messages, marker } = script('fail', { status });
-      assert.equal(content(await ask(client, { messages })), 'ok at attempt 2');
-      assert.deepEqual(retryCounts(await scripted.seen(marker)), [0, 1]);
+    test(`without a header the client backs off from a ${status} by itself`, async (t) => {
+      const gateway = await scripted(t);
+      const { messages } = await failing(gateway, { status });
+      assert.equal(content(await ask(connect(gateway, { maxRetries: 2 }), { messages })), 'ok at attempt 2');
+      assert.deepEqual(retryCounts(await seen(gateway)), [0, 1]);
     });
   }
 });
 
-test('a limit that all keys share', async () => {
-  const client = limited.client();
-  await failure(
+test('a limit that all keys share', async (t) => {
+  const client = connect(await limited(t));
+  await failed(
     (async () => {
       for (let i = 0; i < 3; ++i) await ask(client);
     })(),
@@ -288,8 +291,10 @@ test('a limit that all keys share', async () => {
   );
 });
 
-test('a strict gateway refuses what is not documented', async () => {
-  const client = strict.client();
-  await failure(ask(client, { frequency_penalty: 0.5 }), OpenAI.BadRequestError);
-  await failure(ask(client, { stop: '###' }), OpenAI.BadRequestError);
+test('a strict gateway refuses what is not documented', async (t) => {
+  const gateway = await strict(t);
+  const client = connect(gateway);
+  await failed(ask(client, { frequency_penalty: 0.5 }), OpenAI.BadRequestError);
+  await failed(ask(client, { stop: '###' }), OpenAI.BadRequestError);
+  assert.deepEqual(await findings(gateway), ['request_refused', 'request_refused']);
 });

@@ -1,7 +1,18 @@
 // Streamed answers: what the chunks join to, that they come one by one, and what a break looks like.
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
-import { collect, finishReasons, inEveryProfile, joined, MODEL, retryCounts, script, test, user } from './support.mjs';
+import {
+  breaking,
+  collect,
+  connect,
+  finishReasons,
+  inEveryProfile,
+  joined,
+  MODEL,
+  retryCounts,
+  seen,
+  user,
+} from './support.mjs';
 
 const MANY_WORDS = 'Zürich, naïve, 東京 and 👩‍🚀 agree: "quoted"\n\ttabbed.';
 
@@ -19,13 +30,12 @@ async function read(client, messages) {
   return { words };
 }
 
-inEveryProfile('streams', (scripted, unscripted, profile) => {
-  const client = scripted.client();
-  const stream = (text, parameters = {}, from = client) =>
-    from.chat.completions.create({ model: MODEL, messages: user(text), stream: true, ...parameters }).then(collect);
+inEveryProfile('streams', (test, profile) => {
+  const stream = (client, text, parameters = {}) =>
+    client.chat.completions.create({ model: MODEL, messages: user(text), stream: true, ...parameters }).then(collect);
 
-  test('chunks join to the answer', async () => {
-    const chunks = await stream('many words');
+  test('chunks join to the answer', async ({ client }) => {
+    const chunks = await stream(client, 'many words');
     assert.equal(joined(chunks), MANY_WORDS);
     assert.deepEqual(finishReasons(chunks), ['stop']);
     assert.equal(chunks[0].choices[0].delta.role, 'assistant');
@@ -37,20 +47,20 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     assert.ok(chunks.length > 5);
   });
 
-  test('without include_usage no chunk has usage', async () => {
-    assert.ok((await stream('capital of France')).every((chunk) => !('usage' in chunk)));
+  test('without include_usage no chunk has usage', async ({ client }) => {
+    assert.ok((await stream(client, 'capital of France')).every((chunk) => !('usage' in chunk)));
   });
 
-  test('usage comes when asked for', async () => {
-    const chunks = await stream('capital of France', { stream_options: { include_usage: true } });
+  test('usage comes when asked for', async ({ client }) => {
+    const chunks = await stream(client, 'capital of France', { stream_options: { include_usage: true } });
     const { usage } = await client.chat.completions.create({ model: MODEL, messages: user('capital of France') });
     assert.deepEqual(chunks.map((chunk) => chunk.usage).filter(Boolean), [usage]);
     assert.deepEqual(chunks.at(-1).usage, usage);
     assert.equal(chunks.at(-1).choices.length, profile === 'deepseek' ? 1 : 0);
   });
 
-  test('two candidates come interleaved', async () => {
-    const chunks = await stream('many words', { n: 2 });
+  test('two candidates come interleaved', async ({ client }) => {
+    const chunks = await stream(client, 'many words', { n: 2 });
     assert.equal(joined(chunks, { index: 0 }), MANY_WORDS);
     assert.equal(joined(chunks, { index: 1 }), MANY_WORDS);
     const order = chunks.flatMap(({ choices }) => choices.map(({ index }) => index));
@@ -60,14 +70,14 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     );
   });
 
-  test('two candidates end for reasons of their own', async () => {
-    const chunks = await stream('two endings', { n: 2 });
+  test('two candidates end for reasons of their own', async ({ client }) => {
+    const chunks = await stream(client, 'two endings', { n: 2 });
     assert.deepEqual([joined(chunks, { index: 0 }), finishReasons(chunks, 0)], ['yes', ['stop']]);
     assert.deepEqual([joined(chunks, { index: 1 }), finishReasons(chunks, 1)], ['no', ['length']]);
   });
 
-  test('thinking comes before the answer', async () => {
-    const chunks = await stream('think');
+  test('thinking comes before the answer', async ({ client }) => {
+    const chunks = await stream(client, 'think');
     assert.equal(joined(chunks, { field: 'reasoning_content' }), 'Two and two make four.');
     assert.equal(joined(chunks), 'Four.');
     const lastThought = chunks.findLastIndex((chunk) => chunk.choices[0]?.delta.reasoning_content);
@@ -75,36 +85,36 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     assert.ok(lastThought < firstWord);
   });
 
-  test('thinking is switched on by the request', async () => {
-    const chunks = await stream('Hi', { enable_thinking: true }, unscripted.client());
+  test('thinking is switched on by the request', async ({ unscripted }) => {
+    const chunks = await stream(unscripted, 'Hi', { enable_thinking: true });
     const { message } = (
-      await unscripted.client().chat.completions.create({ model: MODEL, messages: user('Hi'), enable_thinking: true })
+      await unscripted.chat.completions.create({ model: MODEL, messages: user('Hi'), enable_thinking: true })
     ).choices[0];
     assert.equal(joined(chunks, { field: 'reasoning_content' }), message.reasoning_content);
     assert.equal(joined(chunks), message.content);
   });
 
-  test('a refusal is streamed', async () => {
+  test('a refusal is streamed', async ({ client }) => {
     const field = profile === 'openai' ? 'refusal' : 'content';
-    assert.equal(joined(await stream('refuse'), { field }), 'I cannot help with that.');
+    assert.equal(joined(await stream(client, 'refuse'), { field }), 'I cannot help with that.');
   });
 
-  test('log probabilities are streamed', async () => {
-    const tokens = (await stream('capital of France', { logprobs: true })).flatMap(({ choices }) =>
+  test('log probabilities are streamed', async ({ client }) => {
+    const tokens = (await stream(client, 'capital of France', { logprobs: true })).flatMap(({ choices }) =>
       choices.flatMap(({ logprobs }) => logprobs?.content ?? []),
     );
     assert.equal(tokens.map(({ token }) => token).join(''), 'Paris.');
   });
 
   for (const dialect of ['CRLF', 'lone CR', 'no DONE']) {
-    test(`the dialect "${dialect}" is understood`, async () => {
-      const chunks = await stream(dialect);
+    test(`the dialect "${dialect}" is understood`, async ({ client }) => {
+      const chunks = await stream(client, dialect);
       assert.equal(joined(chunks), 'one two three');
       assert.deepEqual(finishReasons(chunks), ['stop']);
     });
   }
 
-  test('the stream helper builds the completion', async () => {
+  test('the stream helper builds the completion', async ({ client }) => {
     const deltas = [];
     const helper = client.chat.completions.stream({ model: MODEL, messages: user('many words') });
     helper.on('content', (delta) => deltas.push(delta));
@@ -115,7 +125,7 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     assert.equal(await helper.finalContent(), MANY_WORDS);
   });
 
-  test('the stream helper reports usage', async () => {
+  test('the stream helper reports usage', async ({ client }) => {
     const helper = client.chat.completions.stream({
       model: MODEL,
       messages: user('capital of France'),
@@ -125,8 +135,8 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
     assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens);
   });
 
-  test('aborting a stream tells the gateway', async () => {
-    const { messages, marker } = script('break', { trigger: 'after_tokens', count: 2, effect: 'stall' });
+  test('aborting a stream tells the gateway', async ({ gateway, client }) => {
+    const { messages } = await breaking(gateway, { after_tokens: 2, effect: 'stall' });
     const controller = new AbortController();
     const chunks = await client.chat.completions.create(
       { model: MODEL, messages, stream: true },
@@ -139,57 +149,57 @@ inEveryProfile('streams', (scripted, unscripted, profile) => {
       if (words.length === 2) controller.abort();
     }
     assert.deepEqual(words, ['one', ' two']);
-    const [exchange] = await scripted.seen(marker);
+    const [exchange] = await seen(gateway);
     assert.equal(exchange.outcome, 'client left');
-    assert.equal(exchange.tokens, 2);
+    assert.equal(exchange.sent.tokens, 2);
   });
 
-  test('leaving the loop over a stream tells the gateway', async () => {
-    const { messages, marker } = script('break', { trigger: 'after_tokens', count: 1, effect: 'stall' });
+  test('leaving the loop over a stream tells the gateway', async ({ gateway, client }) => {
+    const { messages } = await breaking(gateway, { after_tokens: 1, effect: 'stall' });
     for await (const chunk of await client.chat.completions.create({ model: MODEL, messages, stream: true })) {
       if (chunk.choices[0]?.delta.content) break;
     }
-    assert.equal((await scripted.seen(marker))[0].outcome, 'client left');
+    assert.equal((await seen(gateway))[0].outcome, 'client left');
   });
 
-  test('aborting before the answer is an abort error', async () => {
-    const { messages, marker } = script('break', { trigger: 'before_headers', effect: 'stall' });
+  test('aborting before the answer is an abort error', async ({ gateway, client }) => {
+    const { messages, stub } = await breaking(gateway, { before_headers: true, effect: 'stall' });
     const controller = new AbortController();
     const answer = client.chat.completions.create({ model: MODEL, messages }, { signal: controller.signal });
     answer.catch(() => {});
-    await scripted.arrived(marker);
+    await stub.wait();
     controller.abort();
     await assert.rejects(answer, OpenAI.APIUserAbortError);
-    assert.equal((await scripted.seen(marker))[0].outcome, 'client left');
+    assert.equal((await seen(gateway))[0].outcome, 'client left');
   });
 
-  for (const effect of ['close', 'reset']) {
-    test(`a stream cut in the middle (${effect}) is an error and not retried`, async () => {
-      const { messages, marker } = script('break', { trigger: 'after_tokens', count: 2, effect });
-      const { words, error } = await read(scripted.client({ maxRetries: 2 }), messages);
+  for (const effect of ['close_connection', 'reset_connection']) {
+    test(`a stream cut in the middle (${effect}) is an error and not retried`, async ({ gateway }) => {
+      const { messages } = await breaking(gateway, { after_tokens: 2, effect });
+      const { words, error } = await read(connect(gateway, { maxRetries: 2 }), messages);
       assert.deepEqual(words, ['one', ' two']);
       assert.equal(error?.message, 'terminated');
-      const exchanges = await scripted.seen(marker);
+      const exchanges = await seen(gateway);
       assert.deepEqual(retryCounts(exchanges), [0]);
       assert.equal(exchanges[0].outcome, 'broken by fault');
-      assert.equal(exchanges[0].tokens, 2);
+      assert.equal(exchanges[0].sent.tokens, 2);
     });
 
-    test(`a stream cut before [DONE] (${effect}) is an error`, async () => {
-      const { messages } = script('break', { trigger: 'before_done', effect });
+    test(`a stream cut before [DONE] (${effect}) is an error`, async ({ gateway, client }) => {
+      const { messages } = await breaking(gateway, { before_done: true, effect });
       const { words, error } = await read(client, messages);
       assert.deepEqual(words, ['one', ' two', ' three', ' four']);
       assert.equal(error?.message, 'terminated');
     });
   }
 
-  test('the stream helper does not take a cut for the end', async () => {
-    const { messages } = script('break', { trigger: 'after_tokens', count: 2, effect: 'close' });
+  test('the stream helper does not take a cut for the end', async ({ gateway, client }) => {
+    const { messages } = await breaking(gateway, { after_tokens: 2, effect: 'close_connection' });
     await assert.rejects(client.chat.completions.stream({ model: MODEL, messages }).finalChatCompletion());
   });
 
-  test('after a cut the same client goes on', async () => {
-    const { messages } = script('break', { trigger: 'after_tokens', count: 1, effect: 'reset' });
+  test('after a cut the same client goes on', async ({ gateway, client }) => {
+    const { messages } = await breaking(gateway, { after_tokens: 1, effect: 'reset_connection' });
     assert.deepEqual((await read(client, messages)).words, ['one']);
     assert.deepEqual(await read(client, messages), { words: ['one', ' two', ' three', ' four'] });
   });

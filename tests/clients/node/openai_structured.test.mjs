@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
-import { inEveryProfile, MODEL, test, user } from './support.mjs';
+import { inEveryProfile, MODEL, user } from './support.mjs';
 
 const Place = z.object({ name: z.string().min(2).max(40), latitude: z.number().min(-90).max(90) });
 const Storm = z.object({ kind: z.literal('storm'), severity: z.number().int().min(1).max(5) });
@@ -26,8 +26,7 @@ const Forecast = z.object({
 });
 const City = z.object({ city: z.string(), population: z.number().int() });
 
-inEveryProfile('structured output', (scripted, unscripted) => {
-  const client = unscripted.client();
+inEveryProfile('structured output', (test) => {
   const request = (parameters = {}) => ({
     model: MODEL,
     messages: user('The forecast?'),
@@ -36,38 +35,37 @@ inEveryProfile('structured output', (scripted, unscripted) => {
   });
 
   for (const seed of [0, 1, 2, 3, 4]) {
-    test(`the parse helper gets an instance of the schema (seed ${seed})`, async () => {
-      const { message, finish_reason } = (await client.chat.completions.parse(request({ seed }))).choices[0];
+    test(`the parse helper gets an instance of the schema (seed ${seed})`, async ({ unscripted }) => {
+      const { message, finish_reason } = (await unscripted.chat.completions.parse(request({ seed }))).choices[0];
       assert.equal(finish_reason, 'stop');
       assert.deepEqual(Forecast.parse(JSON.parse(message.content)), message.parsed);
     });
   }
 
-  test('a streamed instance is parsed too', async () => {
-    const plain = await client.chat.completions.parse(request());
-    const streamed = await client.chat.completions.stream(request()).finalChatCompletion();
+  test('a streamed instance is parsed too', async ({ unscripted }) => {
+    const plain = await unscripted.chat.completions.parse(request());
+    const streamed = await unscripted.chat.completions.stream(request()).finalChatCompletion();
     assert.deepEqual(streamed.choices[0].message.parsed, plain.choices[0].message.parsed);
   });
 
-  test('an instance cut short is reported as such', async () => {
-    await assert.rejects(client.chat.completions.parse(request({ max_tokens: 1 })), OpenAI.LengthFinishReasonError);
+  test('an instance cut short is reported as such', async ({ unscripted }) => {
+    const cut = unscripted.chat.completions.parse(request({ max_tokens: 1 }));
+    await assert.rejects(cut, OpenAI.LengthFinishReasonError);
   });
 
-  test('a scripted JSON answer is parsed', async () => {
+  test('a scripted JSON answer is parsed', async ({ client }) => {
     const { parsed } = (
-      await scripted
-        .client()
-        .chat.completions.parse({
-          model: MODEL,
-          messages: user('city as JSON'),
-          response_format: zodResponseFormat(City, 'city'),
-        })
+      await client.chat.completions.parse({
+        model: MODEL,
+        messages: user('city as JSON'),
+        response_format: zodResponseFormat(City, 'city'),
+      })
     ).choices[0].message;
     assert.deepEqual(parsed, { city: 'Paris', population: 2102650 });
   });
 
-  test('json_object gives a JSON object', async () => {
-    const answer = await client.chat.completions.create({
+  test('json_object gives a JSON object', async ({ unscripted }) => {
+    const answer = await unscripted.chat.completions.create({
       model: MODEL,
       messages: user('Some JSON, please'),
       response_format: { type: 'json_object' },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { zodFunction } from 'openai/helpers/zod';
 import { z } from 'zod';
-import { collect, finishReasons, inEveryProfile, MODEL, test, user } from './support.mjs';
+import { collect, finishReasons, inEveryProfile, MODEL, user } from './support.mjs';
 
 const tools = [
   {
@@ -39,14 +39,12 @@ function streamedCalls(chunks) {
   return calls;
 }
 
-inEveryProfile('tools', (scripted, unscripted) => {
-  const client = scripted.client();
-  const unscriptedClient = unscripted.client();
-  const ask = (text, parameters = {}, from = client) =>
-    from.chat.completions.create({ model: MODEL, messages: user(text), tools, ...parameters });
+inEveryProfile('tools', (test) => {
+  const ask = (client, text, parameters = {}) =>
+    client.chat.completions.create({ model: MODEL, messages: user(text), tools, ...parameters });
 
-  test('a tool is called', async () => {
-    const [{ message, finish_reason }] = (await ask('weather')).choices;
+  test('a tool is called', async ({ client }) => {
+    const [{ message, finish_reason }] = (await ask(client, 'weather')).choices;
     assert.equal(finish_reason, 'tool_calls');
     assert.equal(message.content, null);
     assert.equal(message.tool_calls.length, 1);
@@ -57,8 +55,8 @@ inEveryProfile('tools', (scripted, unscripted) => {
     assert.deepEqual(JSON.parse(call.function.arguments), { city: 'Paris', days: 3 });
   });
 
-  test('a tool call is streamed in fragments', async () => {
-    const chunks = await collect(await ask('weather', { stream: true }));
+  test('a tool call is streamed in fragments', async ({ client }) => {
+    const chunks = await collect(await ask(client, 'weather', { stream: true }));
     const [call, ...others] = streamedCalls(chunks);
     assert.equal(others.length, 0);
     assert.ok(call.id);
@@ -68,8 +66,8 @@ inEveryProfile('tools', (scripted, unscripted) => {
     assert.deepEqual(finishReasons(chunks), ['tool_calls']);
   });
 
-  test('two tools are called at once', async () => {
-    const { tool_calls: calls } = (await ask('weather and time')).choices[0].message;
+  test('two tools are called at once', async ({ client }) => {
+    const { tool_calls: calls } = (await ask(client, 'weather and time')).choices[0].message;
     assert.deepEqual(
       calls.map((call) => call.function.name),
       ['get_weather', 'get_time'],
@@ -78,8 +76,8 @@ inEveryProfile('tools', (scripted, unscripted) => {
     assert.notEqual(calls[0].id, calls[1].id);
   });
 
-  test('two tool calls are streamed one after the other', async () => {
-    const calls = streamedCalls(await collect(await ask('weather and time', { stream: true })));
+  test('two tool calls are streamed one after the other', async ({ client }) => {
+    const calls = streamedCalls(await collect(await ask(client, 'weather and time', { stream: true })));
     assert.deepEqual(
       calls.map(({ name }) => name),
       ['get_weather', 'get_time'],
@@ -90,8 +88,8 @@ inEveryProfile('tools', (scripted, unscripted) => {
     );
   });
 
-  test('required forces a call that fits the tool', async () => {
-    const { tool_calls: calls } = (await ask('Hi', { tool_choice: 'required' }, unscriptedClient)).choices[0].message;
+  test('required forces a call that fits the tool', async ({ unscripted }) => {
+    const { tool_calls: calls } = (await ask(unscripted, 'Hi', { tool_choice: 'required' })).choices[0].message;
     assert.ok(calls.length >= 1);
     for (const call of calls) {
       const args = JSON.parse(call.function.arguments);
@@ -104,19 +102,19 @@ inEveryProfile('tools', (scripted, unscripted) => {
     }
   });
 
-  test('a named tool is the one that is called', async () => {
+  test('a named tool is the one that is called', async ({ unscripted }) => {
     const named = { type: 'function', function: { name: 'get_time' } };
-    const { tool_calls: calls } = (await ask('Hi', { tool_choice: named }, unscriptedClient)).choices[0].message;
+    const { tool_calls: calls } = (await ask(unscripted, 'Hi', { tool_choice: named })).choices[0].message;
     assert.deepEqual([...new Set(calls.map((call) => call.function.name))], ['get_time']);
   });
 
-  test('without parallel calls there is at most one', async () => {
+  test('without parallel calls there is at most one', async ({ unscripted }) => {
     const parameters = { tool_choice: 'required', parallel_tool_calls: false };
-    assert.equal((await ask('Hi', parameters, unscriptedClient)).choices[0].message.tool_calls.length, 1);
+    assert.equal((await ask(unscripted, 'Hi', parameters)).choices[0].message.tool_calls.length, 1);
   });
 
-  test('none forbids calls', async () => {
-    const { message } = (await ask('Hi', { tool_choice: 'none' }, unscriptedClient)).choices[0];
+  test('none forbids calls', async ({ unscripted }) => {
+    const { message } = (await ask(unscripted, 'Hi', { tool_choice: 'none' })).choices[0];
     assert.equal(message.tool_calls, undefined);
     assert.ok(message.content);
   });
@@ -128,7 +126,7 @@ inEveryProfile('tools', (scripted, unscripted) => {
     }));
 
   for (const stream of [false, true]) {
-    test(`the SDK runs the tools and gets the final answer (${stream ? 'streamed' : 'plain'})`, async () => {
+    test(`the SDK runs the tools and gets the final answer (${stream ? 'streamed' : 'plain'})`, async ({ client }) => {
       const called = [];
       const runner = client.chat.completions.runTools({
         model: MODEL,
@@ -147,8 +145,8 @@ inEveryProfile('tools', (scripted, unscripted) => {
     });
   }
 
-  test('the zod tool helper parses the arguments', async () => {
-    const completion = await unscriptedClient.chat.completions.parse({
+  test('the zod tool helper parses the arguments', async ({ unscripted }) => {
+    const completion = await unscripted.chat.completions.parse({
       model: MODEL,
       messages: user('Hi'),
       tools: [
@@ -164,7 +162,7 @@ inEveryProfile('tools', (scripted, unscripted) => {
     assert.ok(parsed.days >= 1 && parsed.days <= 14);
   });
 
-  test('the stream helper collects tool calls', async () => {
+  test('the stream helper collects tool calls', async ({ client }) => {
     const helper = client.chat.completions.stream({ model: MODEL, messages: user('weather and time'), tools });
     const { tool_calls: calls } = (await helper.finalChatCompletion()).choices[0].message;
     assert.deepEqual(

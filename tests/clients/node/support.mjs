@@ -1,91 +1,103 @@
-// Where the gateways are, and what a test may do there besides being a client.
+// What the gateways of the suites serve, and what a test may have them do.
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, test as nodeTest } from 'node:test';
+import { after, describe, test as nodeTest } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
+import { MockGateway, openGateway } from '../../../helpers/node/mock-gateway.mjs';
 
 export const MODEL = 'mock-model';
 export const SMALL_MODEL = 'mock-small';
 export const MODEL_WITH_SLASH = 'team/large model';
 export const PROFILES = ['documented', 'openai', 'dashscope', 'deepseek'];
+export const DISABLED_KEY = 'sk-disabled-from-the-start'; // of script.jsonc
 
-const places = JSON.parse(process.env.CLIENTS_GATEWAYS);
+const MODELS = ['--model', MODEL, '--model', SMALL_MODEL, '--model', `${MODEL_WITH_SLASH}=a team`];
+const SCRIPT = ['--script', fileURLToPath(new URL('../script.jsonc', import.meta.url))];
+const servers = new Map();
 
-// One gateway: its addresses, its keys, and the console that the suites' gateways add.
-class Place {
-  constructor({ base_url, root_url, api_key, disabled_key }) {
-    Object.assign(this, { baseURL: base_url, rootURL: root_url, apiKey: api_key, disabledKey: disabled_key });
-  }
-
-  // The SDK on this gateway; without retries unless asked for.
-  client(settings = {}) {
-    return new OpenAI({ baseURL: this.baseURL, apiKey: this.apiKey, maxRetries: 0, timeout: 10_000, ...settings });
-  }
-
-  // A key of this test's own: {id, secret}. See clients_gateway.cpp for what it takes.
-  createKey(wanted = {}) {
-    return this.#console('POST', '/console/keys', wanted);
-  }
-
-  async setKeyState(id, state) {
-    return (await this.#console('POST', `/console/keys/${id}/state`, { state })).state;
-  }
-
-  // The exchanges whose body holds the marker, each ended.
-  seen(marker) {
-    return this.#console('GET', `/console/seen?${marker}`);
-  }
-
-  // What the client with this key did wrong: {clean, judged, message}.
-  review(id) {
-    return this.#console('GET', `/console/review?${id}`);
-  }
-
-  // Waits until a request whose body holds the marker has arrived.
-  arrived(marker) {
-    return this.#console('GET', `/console/arrived?${marker}`);
-  }
-
-  async #console(method, path, body) {
-    const response = await fetch(this.rootURL + path, {
-      method,
-      body: body && JSON.stringify(body),
-      headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json' },
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return response.json();
-  }
+// A test's scope of the server with these flags, which is started for the first of them.
+async function open(t, ...flags) {
+  const words = flags.join(' ');
+  if (!servers.has(words)) servers.set(words, MockGateway.start({ flags: [...MODELS, ...flags] }));
+  return openGateway(t, await servers.get(words));
 }
+after(async () => {
+  for (const server of servers.values()) await (await server).stop();
+});
 
-export const scripted = (profile) => new Place(places[profile].scripted);
-export const unscripted = (profile) => new Place(places[profile].unscripted);
-export const limited = new Place(places.limited);
-export const reviewed = new Place(places.reviewed);
-export const strict = new Place(places.strict);
+export const scripted = (t, profile = 'documented') => open(t, '--profile', profile, ...SCRIPT);
+export const strict = (t) => open(t, '--strict');
+export const limited = (t) => open(t, '--limit', '2/1h'); // for all keys together
+
+// The SDK on a gateway; without retries unless asked for.
+export function connect({ baseURL, apiKey }, settings = {}) {
+  return new OpenAI({ baseURL, apiKey, maxRetries: 0, timeout: 10_000, ...settings });
+}
 
 // A test that ends by itself.
 export const test = (name, body) => nodeTest(name, { timeout: 30_000 }, body);
 
-// The same tests in every profile, each with the profile's scripted gateway and the one that nothing was scripted on.
-export function inEveryProfile(about, body) {
+// The same tests in every profile. The body of each gets a scope of the profile's scripted gateway, the SDK on it, and
+// the SDK on a gateway that nothing was scripted on.
+export function inEveryProfile(about, define) {
   for (const profile of PROFILES) {
-    describe(`${about} (${profile})`, () => body(scripted(profile), unscripted(profile), profile));
+    const testInProfile = (name, body) =>
+      test(name, async (t) => {
+        const gateway = await scripted(t, profile);
+        const unscripted = connect(await open(t, '--profile', profile));
+        await body({ gateway, client: connect(gateway), unscripted });
+      });
+    describe(`${about} (${profile})`, () => define(testInProfile, profile));
   }
 }
 
 export const user = (text) => [{ role: 'user', content: text }];
 
-export const newMarker = () => randomUUID().replaceAll('-', '');
+// A failure as in scripts.
+export function failure({ status, code = 'scripted', message = 'scripted', ...setters }) {
+  return { failure: { status, code, message }, ...setters };
+}
 
-// A message that tells the scripted gateways how to behave, unlike any other test's, and its marker.
-export function script(verb, spec) {
-  const marker = newMarker();
-  const prompt = `${verb} ${JSON.stringify({ ...spec, id: marker })}`;
-  return { prompt, messages: user(prompt), marker };
+// A prompt that the gateway answers with failures first, whose message is their number, and then with how many requests
+// there were.
+export function failing(gateway, { status, times = 1, ...setters }) {
+  const attempt = (_, i) => failure({ status, message: `attempt ${i + 1}`, ...setters });
+  return answered(gateway, [...Array.from({ length: times }, attempt), `ok at attempt ${times + 1}`]);
+}
+
+// A prompt to which the gateway's first answer breaks, while later ones arrive whole.
+export function breaking(gateway, fault) {
+  const text = 'one two three four';
+  return answered(gateway, [{ text, faults: [fault] }, text]);
+}
+
+async function answered(gateway, replies) {
+  const prompt = randomUUID();
+  const stub = await gateway.stub({ when: { user_says: { equals: prompt } }, replies });
+  return { prompt, messages: user(prompt), stub };
+}
+
+// The exchanges of the test, oldest first, when all have ended.
+export async function seen(gateway) {
+  const deadline = Date.now() + 5000;
+  for (;;) {
+    const exchanges = await gateway.journal();
+    if (exchanges.every(({ outcome }) => outcome !== 'pending')) return exchanges.reverse();
+    assert.ok(Date.now() < deadline, 'an exchange has not ended');
+    await sleep(5);
+  }
+}
+
+// The codes of what the review finds in the test. Tests that do wrong expect them; in others they are a failure.
+export async function findings(gateway) {
+  return (await gateway.review()).findings.map(({ code }) => code);
 }
 
 export function retryCounts(exchanges) {
-  return exchanges.map(({ headers }) => {
-    const [, count] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-stainless-retry-count');
+  return exchanges.map(({ request }) => {
+    const [, count] = request.headers.find(([name]) => name.toLowerCase() === 'x-stainless-retry-count');
     return Number(count);
   });
 }

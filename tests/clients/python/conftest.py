@@ -1,7 +1,28 @@
+import contextlib
+import functools
+from pathlib import Path
+
 import openai
 import pytest
 
 import gateways
+from mock_gateway import MockGateway, scope_of
+
+pytest_plugins = ["mock_gateway"]
+
+SCRIPT = Path(__file__).parent.parent / "script.jsonc"
+
+
+@pytest.fixture(scope="session")
+def servers():
+    """Starts the gateway with these flags, or has it already."""
+    with contextlib.ExitStack() as running:
+
+        @functools.cache
+        def server(*flags, scripts=()):
+            return running.enter_context(MockGateway.start(scripts, [*gateways.MODEL_FLAGS, *flags]))
+
+        yield server
 
 
 @pytest.fixture(params=gateways.PROFILES)
@@ -10,9 +31,26 @@ def profile(request):
 
 
 @pytest.fixture
-def place(profile):
-    """The profile's scripted gateway."""
-    return gateways.scripted(profile)
+def gateway(request, servers, profile):
+    """The test's scope of the profile's scripted gateway."""
+    return scope_of(request, servers("--profile", profile, scripts=(SCRIPT,)))
+
+
+@pytest.fixture
+def documented(request, servers):
+    """The same for a test that is slow, and for which one profile is enough."""
+    return scope_of(request, servers("--profile", "documented", scripts=(SCRIPT,)))
+
+
+@pytest.fixture
+def strict(request, servers):
+    return scope_of(request, servers("--strict"))
+
+
+@pytest.fixture
+def limited(request, servers):
+    """All keys share its limit."""
+    return scope_of(request, servers("--limit", "2/1h"))
 
 
 @pytest.fixture(scope="session")
@@ -26,19 +64,24 @@ def any_client():
 def connect(any_client):
     """The SDK on a gateway, without retries, with whatever other settings a test wants."""
 
-    def make(place, **settings):
-        return any_client.with_options(**{"base_url": place.base_url, "api_key": place.api_key, **settings})
+    def make(gateway, **settings):
+        return any_client.with_options(**{"base_url": gateway.base_url, "api_key": gateway.api_key, **settings})
 
     return make
 
 
 @pytest.fixture
-def client(place, connect):
+def client(gateway, connect):
     """The SDK on the profile's scripted gateway, without retries."""
-    return connect(place)
+    return connect(gateway)
 
 
 @pytest.fixture
-def unscripted(profile, connect):
-    """The SDK on the profile's gateway that nothing was scripted on."""
-    return connect(gateways.unscripted(profile))
+def unscripted_gateway(request, servers, profile):
+    """The test's scope of the profile's gateway that nothing was scripted on."""
+    return scope_of(request, servers("--profile", profile))
+
+
+@pytest.fixture
+def unscripted(unscripted_gateway, connect):
+    return connect(unscripted_gateway)

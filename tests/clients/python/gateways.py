@@ -1,90 +1,67 @@
-"""Where the gateways are, and what a test may do there besides being a client."""
+"""What the gateways of the suites serve, and what a test may have them do."""
 
-import json
-import os
-import urllib.request
+import time
 import uuid
+from datetime import datetime
 
 PROFILES = ["documented", "openai", "dashscope", "deepseek"]
-PLACES = json.loads(os.environ["CLIENTS_GATEWAYS"])
 MODEL = "mock-model"
 SMALL_MODEL = "mock-small"
 MODEL_WITH_SLASH = "team/large model"
-
-# Loopback is never reached through a proxy, whatever the environment says.
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-
-class Place:
-    """One gateway: its addresses, its keys, and the console that the suites' gateways add."""
-
-    def __init__(self, place):
-        self.base_url = place["base_url"]
-        self.root_url = place["root_url"]
-        self.api_key = place["api_key"]
-        self.disabled_key = place["disabled_key"]
-
-    def create_key(self, **wanted):
-        """A key of this test's own: {id, secret}. See clients_gateway.cpp for what it takes."""
-        return self._console("POST", "/console/keys", wanted)
-
-    def set_key_state(self, key_id, state):
-        return self._console("POST", f"/console/keys/{key_id}/state", {"state": state})["state"]
-
-    def seen(self, marker):
-        """The exchanges whose body holds the marker, each ended."""
-        return self._console("GET", f"/console/seen?{marker}")
-
-    def review(self, key_id):
-        """What the client with this key did wrong: {clean, judged, message}."""
-        return self._console("GET", f"/console/review?{key_id}")
-
-    def _console(self, method, path, body=None):
-        request = urllib.request.Request(
-            self.root_url + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"},
-        )
-        with _opener.open(request, timeout=10) as response:
-            return json.load(response)
-
-
-def scripted(profile):
-    return Place(PLACES[profile]["scripted"])
-
-
-def unscripted(profile):
-    return Place(PLACES[profile]["unscripted"])
-
-
-def reviewed():
-    return Place(PLACES["reviewed"])
-
-
-def limited():
-    return Place(PLACES["limited"])
-
-
-def strict():
-    return Place(PLACES["strict"])
+MODEL_FLAGS = ["--model", MODEL, "--model", SMALL_MODEL, "--model", f"{MODEL_WITH_SLASH}=a team"]
+DISABLED_KEY = "sk-disabled-from-the-start"  # of script.jsonc
 
 
 def user(text):
     return [{"role": "user", "content": text}]
 
 
-def new_marker():
-    return uuid.uuid4().hex
+def failure(status, message="scripted", code="scripted", **setters):
+    """A failure as in scripts."""
+    return {"failure": {"status": status, "code": code, "message": message}, **setters}
 
 
-def script(verb, **spec):
-    """A message that tells the scripted gateways how to behave, unlike any other test's; returns it and its marker."""
-    marker = new_marker()
-    return user(f"{verb} {json.dumps({**spec, 'id': marker})}"), marker
+def failing(gateway, status, times=1, **setters):
+    """Messages that the gateway answers with failures first, whose message is their number, and then with how many
+    requests there were."""
+    failures = [failure(status, f"attempt {number}", **setters) for number in range(1, times + 1)]
+    return _answered(gateway, [*failures, f"ok at attempt {times + 1}"])
+
+
+def breaking(gateway, **fault):
+    """Messages to which the gateway's first answer breaks, while later ones arrive whole."""
+    whole = "one two three four"
+    return _answered(gateway, [{"text": whole, "faults": [fault]}, whole])
+
+
+def _answered(gateway, replies):
+    text = uuid.uuid4().hex
+    gateway.stub(when={"user_says": {"equals": text}}, replies=replies)
+    return user(text)
+
+
+def seen(gateway, **filters):
+    """The exchanges of the test, oldest first, when all have ended."""
+    deadline = time.monotonic() + 5
+    while True:
+        exchanges = gateway.journal(**filters)
+        if all(exchange["outcome"] != "pending" for exchange in exchanges):
+            return exchanges[::-1]
+        assert time.monotonic() < deadline, "an exchange has not ended"
+        time.sleep(0.005)
+
+
+def findings(gateway):
+    """The codes of what the review finds in the test. Tests that do wrong expect them; in others they are a failure."""
+    return [finding["code"] for finding in gateway.review()["findings"]]
+
+
+def seconds_between(first, second):
+    """How much later the second exchange began."""
+    moments = [datetime.fromisoformat(exchange["received"].replace("Z", "+00:00")) for exchange in (first, second)]
+    return (moments[1] - moments[0]).total_seconds()
 
 
 def retry_counts(exchanges):
-    return [
-        int({name.lower(): value for name, value in e["headers"].items()}["x-stainless-retry-count"]) for e in exchanges
-    ]
+    headers = [{name.lower(): value for name, value in exchange["request"]["headers"]} for exchange in exchanges]
+    return [int(each["x-stainless-retry-count"]) for each in headers]

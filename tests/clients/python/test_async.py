@@ -5,41 +5,41 @@ import asyncio
 import openai
 import pytest
 
-from gateways import MODEL, retry_counts, script, user
+from gateways import MODEL, breaking, failing, retry_counts, seen, user
 
 
-def run(place, scenario, **settings):
+def run(gateway, scenario, **settings):
     async def main():
-        settings_ = {"base_url": place.base_url, "api_key": place.api_key, "max_retries": 0, "timeout": 10, **settings}
-        async with openai.AsyncOpenAI(**settings_) as client:
+        address = {"base_url": gateway.base_url, "api_key": gateway.api_key}
+        async with openai.AsyncOpenAI(**{**address, "max_retries": 0, "timeout": 10, **settings}) as client:
             return await scenario(client)
 
     return asyncio.run(main())
 
 
-def test_a_plain_answer(place):
+def test_a_plain_answer(gateway):
     async def scenario(client):
         return await client.chat.completions.create(model=MODEL, messages=user("capital of France"))
 
-    assert run(place, scenario).choices[0].message.content == "Paris."
+    assert run(gateway, scenario).choices[0].message.content == "Paris."
 
 
-def test_models(place):
+def test_models(gateway):
     async def scenario(client):
         return [model.id async for model in client.models.list()]
 
-    assert run(place, scenario)[0] == MODEL
+    assert run(gateway, scenario)[0] == MODEL
 
 
-def test_a_stream(place):
+def test_a_stream(gateway):
     async def scenario(client):
         stream = await client.chat.completions.create(model=MODEL, messages=user("many words"), stream=True)
         return "".join([chunk.choices[0].delta.content or "" async for chunk in stream if chunk.choices])
 
-    assert run(place, scenario).startswith("Zürich, naïve, 東京")
+    assert run(gateway, scenario).startswith("Zürich, naïve, 東京")
 
 
-def test_twenty_answers_at_once(place):
+def test_twenty_answers_at_once(gateway):
     async def scenario(client):
         questions = ["capital of France", "think"] * 10
         answers = await asyncio.gather(
@@ -47,29 +47,29 @@ def test_twenty_answers_at_once(place):
         )
         return [answer.choices[0].message.content for answer in answers]
 
-    assert run(place, scenario) == ["Paris.", "Four."] * 10
+    assert run(gateway, scenario) == ["Paris.", "Four."] * 10
 
 
-def test_a_wrong_key(place):
+def test_a_wrong_key(gateway):
     async def scenario(client):
         await client.chat.completions.create(model=MODEL, messages=user("Hi"))
 
     with pytest.raises(openai.AuthenticationError):
-        run(place, scenario, api_key="sk-unknown")
+        run(gateway, scenario, api_key="sk-unknown")
 
 
-def test_a_retry(place):
-    messages, marker = script("fail", status=503, retry_after_ms=5)
+def test_a_retry(gateway):
+    messages = failing(gateway, 503, retry_after_ms="5ms")
 
     async def scenario(client):
         return await client.chat.completions.create(model=MODEL, messages=messages)
 
-    assert run(place, scenario, max_retries=2).choices[0].message.content == "ok at attempt 2"
-    assert retry_counts(place.seen(marker)) == [0, 1]
+    assert run(gateway, scenario, max_retries=2).choices[0].message.content == "ok at attempt 2"
+    assert retry_counts(seen(gateway)) == [0, 1]
 
 
-def test_a_cut_stream(place):
-    messages, _ = script("break", trigger="after_tokens", count=2, effect="reset")
+def test_a_cut_stream(gateway):
+    messages = breaking(gateway, after_tokens=2, effect="reset_connection")
     words = []
 
     async def scenario(client):
@@ -77,12 +77,12 @@ def test_a_cut_stream(place):
             words.append(chunk.choices[0].delta.content or "")
 
     with pytest.raises(openai.APIConnectionError):
-        run(place, scenario)
+        run(gateway, scenario)
     assert "".join(words) == "one two"
 
 
-def test_cancelling_a_task_ends_the_exchange(place):
-    messages, marker = script("break", trigger="after_tokens", count=1, effect="stall")
+def test_cancelling_a_task_ends_the_exchange(gateway):
+    messages = breaking(gateway, after_tokens=1, effect="stall")
 
     async def scenario(client):
         first_word = asyncio.Event()
@@ -99,7 +99,7 @@ def test_cancelling_a_task_ends_the_exchange(place):
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    run(place, scenario)
-    [exchange] = place.seen(marker)
+    run(gateway, scenario)
+    [exchange] = seen(gateway)
     assert exchange["outcome"] == "client left"
-    assert exchange["tokens"] == 1
+    assert exchange["sent"]["tokens"] == 1

@@ -3,7 +3,7 @@
 import openai
 import pytest
 
-from gateways import MODEL, retry_counts, script, scripted
+from gateways import MODEL, breaking, retry_counts, seen
 
 
 def read(client, messages, **parameters):
@@ -19,57 +19,56 @@ def read(client, messages, **parameters):
     return words, None
 
 
-@pytest.mark.parametrize("effect", ["close", "reset"])
-def test_a_stream_cut_in_the_middle_is_a_connection_error_and_not_retried(connect, place, effect):
-    messages, marker = script("break", trigger="after_tokens", count=2, effect=effect)
-    words, error = read(connect(place, max_retries=2), messages)
+@pytest.mark.parametrize("effect", ["close_connection", "reset_connection"])
+def test_a_stream_cut_in_the_middle_is_a_connection_error_and_not_retried(connect, gateway, effect):
+    messages = breaking(gateway, after_tokens=2, effect=effect)
+    words, error = read(connect(gateway, max_retries=2), messages)
     assert words == ["one", " two"]
     assert isinstance(error, openai.APIConnectionError)
-    exchanges = place.seen(marker)
+    exchanges = seen(gateway)
     assert retry_counts(exchanges) == [0]
     assert exchanges[0]["outcome"] == "broken by fault"
-    assert exchanges[0]["tokens"] == 2
+    assert exchanges[0]["sent"]["tokens"] == 2
 
 
-@pytest.mark.parametrize("effect", ["close", "reset"])
-def test_a_stream_cut_before_done_is_a_connection_error(connect, place, effect):
-    messages, _ = script("break", trigger="before_done", effect=effect)
-    words, error = read(connect(place), messages)
+@pytest.mark.parametrize("effect", ["close_connection", "reset_connection"])
+def test_a_stream_cut_before_done_is_a_connection_error(connect, gateway, effect):
+    messages = breaking(gateway, before_done=True, effect=effect)
+    words, error = read(connect(gateway), messages)
     assert words == ["one", " two", " three", " four"]
     assert isinstance(error, openai.APIConnectionError)
 
 
-def test_a_stream_cut_after_its_headers_has_no_words(connect, place):
-    messages, _ = script("break", trigger="after_headers", effect="close")
-    words, error = read(connect(place), messages)
+def test_a_stream_cut_after_its_headers_has_no_words(connect, gateway):
+    messages = breaking(gateway, after_headers=True, effect="close_connection")
+    words, error = read(connect(gateway), messages)
     assert words == []
     assert isinstance(error, openai.APIConnectionError)
 
 
-def test_a_stream_cut_after_done_is_whole(connect, place):
-    messages, _ = script("break", trigger="at_end", effect="close")
-    assert read(connect(place), messages) == (["one", " two", " three", " four"], None)
+def test_a_stream_cut_after_done_is_whole(connect, gateway):
+    messages = breaking(gateway, at_end=True, effect="close_connection")
+    assert read(connect(gateway), messages) == (["one", " two", " three", " four"], None)
 
 
-def test_a_stream_that_stalls_is_a_timeout(connect):
-    place = scripted("documented")
-    messages, marker = script("break", trigger="after_tokens", count=2, effect="stall")
-    words, error = read(connect(place, timeout=1), messages)
+def test_a_stream_that_stalls_is_a_timeout(connect, documented):
+    messages = breaking(documented, after_tokens=2, effect="stall")
+    words, error = read(connect(documented, timeout=1), messages)
     assert words == ["one", " two"]
     assert isinstance(error, openai.APITimeoutError)
-    [exchange] = place.seen(marker)
+    [exchange] = seen(documented)
     assert exchange["outcome"] == "client left"
 
 
-def test_the_stream_helper_does_not_take_a_cut_for_the_end(connect, place):
-    messages, _ = script("break", trigger="after_tokens", count=2, effect="close")
+def test_the_stream_helper_does_not_take_a_cut_for_the_end(connect, gateway):
+    messages = breaking(gateway, after_tokens=2, effect="close_connection")
     with pytest.raises(openai.APIConnectionError):
-        with connect(place).chat.completions.stream(model=MODEL, messages=messages) as events:
+        with connect(gateway).chat.completions.stream(model=MODEL, messages=messages) as events:
             events.get_final_completion()
 
 
-def test_after_a_cut_the_same_client_goes_on(connect, place):
-    client = connect(place)
-    messages, _ = script("break", trigger="after_tokens", count=1, effect="reset")
+def test_after_a_cut_the_same_client_goes_on(connect, gateway):
+    client = connect(gateway)
+    messages = breaking(gateway, after_tokens=1, effect="reset_connection")
     assert read(client, messages)[0] == ["one"]
     assert read(client, messages) == (["one", " two", " three", " four"], None)

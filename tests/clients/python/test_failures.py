@@ -3,7 +3,7 @@
 import openai
 import pytest
 
-from gateways import MODEL, MODEL_WITH_SLASH, SMALL_MODEL, limited, script, strict, user
+from gateways import DISABLED_KEY, MODEL, MODEL_WITH_SLASH, SMALL_MODEL, failing, failure, findings, user
 
 
 def ask(client, text="capital of France", **parameters):
@@ -11,8 +11,8 @@ def ask(client, text="capital of France", **parameters):
 
 
 @pytest.mark.parametrize("wrong", ["sk-unknown", "no-prefix", "sk-"])
-def test_a_wrong_key_is_an_authentication_error(connect, place, profile, wrong):
-    client = connect(place, api_key=wrong)
+def test_a_wrong_key_is_an_authentication_error(connect, gateway, profile, wrong):
+    client = connect(gateway, api_key=wrong)
     for call in (lambda: ask(client), lambda: client.models.list()):
         with pytest.raises(openai.AuthenticationError) as caught:
             call()
@@ -26,38 +26,38 @@ def test_a_wrong_key_is_an_authentication_error(connect, place, profile, wrong):
             assert (error.code, error.type) == ("unauthorized", "error")
 
 
-def test_a_disabled_key_is_a_permission_denied_error(connect, place, profile):
+def test_a_disabled_key_is_a_permission_denied_error(connect, gateway, profile):
     with pytest.raises(openai.PermissionDeniedError) as caught:
-        ask(connect(place, api_key=place.disabled_key))
+        ask(connect(gateway, api_key=DISABLED_KEY))
     assert caught.value.status_code == 403
     if profile != "openai":
         assert caught.value.body == {"code": "unauthorized", "message": "unauthorized", "type": "error"}
 
 
-def test_a_key_goes_through_its_states_while_the_client_runs(connect, place):
-    key = place.create_key()
-    client = connect(place, api_key=key["secret"])
+def test_a_key_goes_through_its_states_while_the_client_runs(connect, gateway):
+    key = gateway.server.create_key(name="through its states")
+    client = connect(gateway, api_key=key["secret"])
     assert ask(client).choices[0].message.content == "Paris."
-    assert place.set_key_state(key["id"], "disabled") == "disabled"
+    assert gateway.server.disable_key(key["id"])["state"] == "disabled"
     with pytest.raises(openai.PermissionDeniedError):
         ask(client)
-    assert place.set_key_state(key["id"], "enabled") == "enabled"
+    assert gateway.server.enable_key(key["id"])["state"] == "enabled"
     assert ask(client).choices[0].message.content == "Paris."
-    assert place.set_key_state(key["id"], "deleted") == "deleted"
+    gateway.server.delete_key(key["id"])
     with pytest.raises(openai.AuthenticationError):
         ask(client)
 
 
-def test_a_key_limited_to_a_model_sees_and_uses_only_that(connect, place):
-    client = connect(place, api_key=place.create_key(models=[SMALL_MODEL])["secret"])
+def test_a_key_limited_to_a_model_sees_and_uses_only_that(connect, gateway):
+    client = connect(gateway, api_key=gateway.server.create_key(name="small", models=[SMALL_MODEL])["secret"])
     assert [model.id for model in client.models.list()] == [SMALL_MODEL]
     assert ask(client, model=SMALL_MODEL).model == SMALL_MODEL
     with pytest.raises(openai.PermissionDeniedError):
         ask(client, model=MODEL_WITH_SLASH)
 
 
-def test_the_rate_limit_of_a_key_is_a_rate_limit_error(connect, place):
-    client = connect(place, api_key=place.create_key(limit=1, window_ms=3_600_000)["secret"])
+def test_the_rate_limit_of_a_key_is_a_rate_limit_error(connect, gateway):
+    client = connect(gateway, api_key=gateway.server.create_key(name="limited", limit="1/1h")["secret"])
     ask(client)
     with pytest.raises(openai.RateLimitError) as caught:
         ask(client)
@@ -67,14 +67,14 @@ def test_the_rate_limit_of_a_key_is_a_rate_limit_error(connect, place):
     assert 3_590 <= float(error.response.headers["retry-after"]) <= 3_600
 
 
-def test_a_limit_that_all_keys_share(connect):
-    client = connect(limited())
+def test_a_limit_that_all_keys_share(connect, limited):
+    client = connect(limited)
     with pytest.raises(openai.RateLimitError):
         for _ in range(3):
             ask(client)
 
 
-def test_a_bad_body_is_a_bad_request_error_that_names_the_place(client, profile):
+def test_a_bad_body_is_a_bad_request_error_that_names_the_place(client, gateway, profile):
     with pytest.raises(openai.BadRequestError) as caught:
         ask(client, top_p=1.5)
     error = caught.value
@@ -86,20 +86,23 @@ def test_a_bad_body_is_a_bad_request_error_that_names_the_place(client, profile)
     else:
         assert error.code == "value_above_maximum"
         assert set(error.body) == {"code", "message", "type"}
+    assert findings(gateway) == ["request_refused"]
 
 
-def test_a_role_that_does_not_exist_is_a_bad_request(client):
+def test_a_role_that_does_not_exist_is_a_bad_request(client, gateway):
     with pytest.raises(openai.BadRequestError) as caught:
         ask(client, messages=[{"role": "robot", "content": "Hi"}])
     assert "messages" in caught.value.body["message"]
+    assert findings(gateway) == ["request_refused"]
 
 
-def test_a_strict_gateway_refuses_what_is_not_documented(connect):
-    client = connect(strict())
+def test_a_strict_gateway_refuses_what_is_not_documented(connect, strict):
+    client = connect(strict)
     with pytest.raises(openai.BadRequestError):
         ask(client, frequency_penalty=0.5)
     with pytest.raises(openai.BadRequestError):
         ask(client, stop="###")
+    assert findings(strict) == ["request_refused", "request_refused"]
 
 
 def test_an_unknown_model_is_not_found(client):
@@ -129,8 +132,8 @@ def test_an_operation_that_is_not_served_is_not_found(client):
         (529, openai.InternalServerError),
     ],
 )
-def test_every_scripted_status_has_its_exception(client, status, expected):
-    messages, _ = script("fail", status=status)
+def test_every_scripted_status_has_its_exception(client, gateway, status, expected):
+    messages = failing(gateway, status)
     with pytest.raises(expected) as caught:
         ask(client, messages=messages)
     assert caught.value.status_code == status
@@ -138,9 +141,10 @@ def test_every_scripted_status_has_its_exception(client, status, expected):
     assert caught.value.body["message"] == "attempt 1"
 
 
-def test_a_failure_forced_on_a_key_answers_whatever_it_asks(connect, place):
-    key = place.create_key(fail=[{"status": 503, "code": "first"}, {"status": 500, "code": "second"}])
-    client = connect(place, api_key=key["secret"])
+def test_a_failure_forced_on_a_key_answers_whatever_it_asks(connect, gateway):
+    for status, code in [(503, "first"), (500, "second")]:
+        gateway.fail(failure(status, code=code))
+    client = connect(gateway)
     for status, code in [(503, "first"), (500, "second")]:
         with pytest.raises(openai.InternalServerError) as caught:
             client.models.list()

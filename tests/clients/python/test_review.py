@@ -9,7 +9,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from gateways import MODEL, reviewed, script, user
+from gateways import MODEL, breaking, failing, user
 
 
 class City(BaseModel):
@@ -21,19 +21,9 @@ TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": 
 
 
 @pytest.fixture
-def place():
-    return reviewed()
-
-
-@pytest.fixture
-def key(place):
-    return place.create_key()
-
-
-@pytest.fixture
-def client(place, key):
+def client(documented):
     """In the SDK's default configuration."""
-    with openai.OpenAI(base_url=place.base_url, api_key=key["secret"]) as client:
+    with openai.OpenAI(base_url=documented.base_url, api_key=documented.api_key) as client:
         yield client
 
 
@@ -41,29 +31,25 @@ def ask(client, messages, **parameters):
     return client.chat.completions.create(model=MODEL, messages=messages, **parameters)
 
 
-def failing(**spec):
-    return script("fail", **spec)[0]
-
-
-def plain_answers(client):
+def plain_answers(client, _):
     for text in ["capital of France", "think"]:
         ask(client, user(text))
 
 
-def streams(client):
+def streams(client, _):
     list(ask(client, user("many words"), stream=True))
     list(ask(client, user("many words"), stream=True, stream_options={"include_usage": True}))
     with client.chat.completions.stream(model=MODEL, messages=user("many words")) as stream:
         stream.until_done()
 
 
-def streams_that_are_left(client):
-    messages, _ = script("break", trigger="after_tokens", count=1, effect="stall")
+def streams_that_are_left(client, gateway):
+    messages = breaking(gateway, after_tokens=1, effect="stall")
     with ask(client, messages, stream=True) as stream:
         next(chunk for chunk in stream if chunk.choices[0].delta.content)
 
 
-def tools(client):
+def tools(client, _):
     messages = user("weather")
     first = ask(client, messages, tools=TOOLS).choices[0].message
     messages.append(first)
@@ -72,31 +58,31 @@ def tools(client):
     assert ask(client, messages, tools=TOOLS).choices[0].message.content == "It is 21 degrees in Paris."
 
 
-def structured_output(client):
+def structured_output(client, _):
     answer = client.chat.completions.parse(model=MODEL, messages=user("city as JSON"), response_format=City)
     assert answer.choices[0].message.parsed.city == "Paris"
 
 
-def models(client):
+def models(client, _):
     list(client.models.list())
     client.models.retrieve(MODEL)
 
 
-def failures_that_pass(client):
+def failures_that_pass(client, gateway):
     specs = [
-        {"status": 429, "retry_after": "1"},
-        {"status": 429, "retry_after_ms": 300},
-        {"status": 429, "retry_after_date_ms": 2000},
+        {"status": 429, "retry_after": "1s"},
+        {"status": 429, "retry_after_ms": "300ms"},
+        {"status": 429, "retry_after_date": "2s"},
         {"status": 429},
         {"status": 500},
     ]
     for spec in specs:
-        assert ask(client, failing(**spec)).choices[0].message.content == "ok at attempt 2"
+        assert ask(client, failing(gateway, **spec)).choices[0].message.content == "ok at attempt 2"
 
 
-def failures_that_stay_asked_about_twice(client):
+def failures_that_stay_asked_about_twice(client, gateway):
     for status in [400, 401, 403]:
-        messages = failing(status=status, times=9)
+        messages = failing(gateway, status, times=9)
         for _ in range(2):
             with pytest.raises(openai.APIStatusError):
                 ask(client, messages)
@@ -115,37 +101,37 @@ def failures_that_stay_asked_about_twice(client):
         failures_that_stay_asked_about_twice,
     ],
 )
-def test_the_sdk_is_clean(place, key, client, scenario):
-    scenario(client)
-    review = place.review(key["id"])
-    assert review["clean"], review["message"]
+def test_the_sdk_is_clean(documented, client, scenario):
+    scenario(client, documented)
+    review = documented.review()
+    assert review["ok"], review["message"]
     assert review["judged"] >= 1
 
 
-def test_the_asynchronous_client_is_clean_beside_the_synchronous_one(place, key, client):
-    plain_answers(client)
+def test_the_asynchronous_client_is_clean_beside_the_synchronous_one(documented, client):
+    plain_answers(client, documented)
 
     async def main():
-        async with openai.AsyncOpenAI(base_url=place.base_url, api_key=key["secret"]) as asynchronous:
-            messages = failing(status=429, times=6, retry_after="1")
+        async with openai.AsyncOpenAI(base_url=documented.base_url, api_key=documented.api_key) as asynchronous:
+            messages = failing(documented, 429, times=6, retry_after="1s")
             await asyncio.gather(*(ask(asynchronous, messages) for _ in range(6)))
 
     asyncio.run(main())
-    review = place.review(key["id"])
-    assert review["clean"], review["message"]
+    review = documented.review()
+    assert review["ok"], review["message"]
     assert review["judged"] == 14
 
 
-def test_a_client_that_comes_back_at_once_is_not(place, key):
+def test_a_client_that_comes_back_at_once_is_not(documented):
     request = urllib.request.Request(
-        f"{place.base_url}/chat/completions",
-        data=json.dumps({"model": MODEL, "messages": failing(status=429, times=9, retry_after="60")}).encode(),
-        headers={"Authorization": f"Bearer {key['secret']}", "Content-Type": "application/json"},
+        f"{documented.base_url}/chat/completions",
+        data=json.dumps({"model": MODEL, "messages": failing(documented, 429, times=9, retry_after="60s")}).encode(),
+        headers={"Authorization": f"Bearer {documented.api_key}", "Content-Type": "application/json"},
     )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for _ in range(2):
         with pytest.raises(urllib.error.HTTPError):
             opener.open(request, timeout=10)
-    review = place.review(key["id"])
-    assert not review["clean"]
+    review = documented.review()
+    assert not review["ok"]
     assert review["message"].startswith("retry_after_ignored (exchange ")

@@ -3,7 +3,7 @@
 import openai
 import pytest
 
-from gateways import MODEL, script, user
+from gateways import MODEL, breaking, seen, user
 
 
 def stream(client, text, **parameters):
@@ -130,8 +130,8 @@ def test_the_stream_helper_builds_the_completion(client):
     assert completion.choices[0].finish_reason == "stop"
 
 
-def test_the_first_words_arrive_while_the_rest_is_held_back(client, place):
-    messages, marker = script("break", trigger="after_tokens", count=2, effect="stall")
+def test_the_first_words_arrive_while_the_rest_is_held_back(client, gateway):
+    messages = breaking(gateway, after_tokens=2, effect="stall")
     with client.chat.completions.create(model=MODEL, messages=messages, stream=True) as chunks:
         words = []
         for chunk in chunks:
@@ -140,21 +140,21 @@ def test_the_first_words_arrive_while_the_rest_is_held_back(client, place):
             if len(words) == 2:
                 break
     assert words == ["one", " two"]
-    [exchange] = place.seen(marker)
+    [exchange] = seen(gateway)
     assert exchange["outcome"] == "client left"
-    assert exchange["tokens"] == 2
+    assert exchange["sent"]["tokens"] == 2
 
 
-def test_a_failed_stream_request_is_an_exception_and_no_stream(connect, place):
-    client = connect(place, api_key="sk-unknown")
+def test_a_failed_stream_request_is_an_exception_and_no_stream(connect, gateway):
+    client = connect(gateway, api_key="sk-unknown")
     with pytest.raises(openai.AuthenticationError):
         client.chat.completions.create(model=MODEL, messages=user("Hi"), stream=True)
 
 
-def test_closing_a_stream_at_once_tells_the_gateway(client, place):
-    messages, marker = script("break", trigger="after_events", count=1, effect="stall")
+def test_closing_a_stream_at_once_tells_the_gateway(client, gateway):
+    messages = breaking(gateway, after_events=1, effect="stall")
     response = client.chat.completions.create(model=MODEL, messages=messages, stream=True)
     response.close()
-    [exchange] = place.seen(marker)
+    [exchange] = seen(gateway)
     assert exchange["outcome"] == "client left"
     assert client.chat.completions.create(model=MODEL, messages=user("think")).choices[0].message.content == "Four."

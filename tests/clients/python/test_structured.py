@@ -8,7 +8,7 @@ import openai
 import pytest
 from pydantic import BaseModel, Field
 
-from gateways import MODEL, user
+from gateways import MODEL, findings, user
 
 
 class Unit(str, Enum):
@@ -97,7 +97,7 @@ def test_json_object_gives_a_json_object(unscripted):
     assert isinstance(json.loads(answer.choices[0].message.content), dict)
 
 
-def test_a_schema_that_cannot_be_promised_is_a_bad_request(unscripted):
+def test_a_schema_that_cannot_be_promised_is_a_bad_request(unscripted, unscripted_gateway):
     with pytest.raises(openai.BadRequestError) as caught:
         unscripted.chat.completions.create(
             model=MODEL,
@@ -111,3 +111,4 @@ def test_a_schema_that_cannot_be_promised_is_a_bad_request(unscripted):
             },
         )
     assert caught.value.code == "unsupported_schema"
+    assert findings(unscripted_gateway) == ["request_refused"]

@@ -1,0 +1,142 @@
+// The page: token, address, and which view is shown. Each view has an address of its own behind the #.
+import { call, connection, decoded, dropToken, hasToken, isToken, keepToken, takeTokenFromAddress } from './api.mjs';
+import { add, button, el, field, form, refill } from './dom.mjs';
+import { copy } from './dialogs.mjs';
+import { live } from './live.mjs';
+import { showControl } from './failures.mjs';
+import { showExchange } from './exchange.mjs';
+import { showJournal } from './journal.mjs';
+import { showKeys } from './keys.mjs';
+import { showReview } from './review.mjs';
+import { showScript } from './script.mjs';
+import { showStubs } from './stubs.mjs';
+
+/// `numbered`: its exchanges have numbers that mean others when the gateway was started anew.
+const views = {
+  journal: { title: 'Journal', show: showJournal, numbered: true },
+  review: { title: 'Review', show: showReview },
+  keys: { title: 'API keys', show: showKeys },
+  stubs: { title: 'Stubs', show: showStubs },
+  script: { title: 'Script', show: showScript },
+  control: { title: 'Failures and clock', show: showControl },
+  exchange: { title: 'Exchange', show: showExchange, under: 'journal', numbered: true },
+};
+
+const main = document.getElementById('main');
+const nav = document.getElementById('views');
+const state = document.getElementById('state');
+let shown = new AbortController();
+let head = new AbortController();
+let instance;
+
+/// "#/exchange/7?x=y" is the view exchange with the parts ["7"] and the query x=y.
+function address() {
+  const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
+  const [name, ...parts] = path.split('/').map(decoded);
+  return { name: Object.hasOwn(views, name) ? name : 'journal', parts, query: new URLSearchParams(query) };
+}
+
+/// `moved` says whether the reader went to another view, so that the focus follows.
+function open(moved) {
+  shown.abort();
+  shown = new AbortController();
+  if (!hasToken()) return askForToken();
+  const { name, parts, query } = address();
+  const view = views[name];
+  for (const link of nav.querySelectorAll('a')) {
+    const here = link.dataset.view === (view.under ?? name);
+    if (here) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  const title = parts.length > 0 ? `${view.title} ${parts.join(' ')}` : view.title;
+  document.title = `${title} – mock-gateway`;
+  const heading = el('h1', { tabindex: -1 }, title);
+  main.replaceChildren(heading);
+  if (moved) {
+    heading.focus();
+    scrollTo(0, 0);
+  }
+  view.show(main, { parts, query, signal: shown.signal });
+}
+
+function askForToken(reason) {
+  head.abort();
+  nav.hidden = true;
+  state.replaceChildren();
+  document.title = 'Token – mock-gateway';
+  const input = el('input', { type: 'password', autocomplete: 'off', required: true, spellcheck: 'false' });
+  main.replaceChildren(el('h1', { tabindex: -1 }, 'Control token'));
+  add(main, reason && el('p', { class: 'problem', role: 'alert' }, reason),
+    el('p', {}, 'The gateway prints it, behind #token= of the console address, when it starts on a terminal. It is also',
+      ' in the file of --info-file, and MOCK_GATEWAY_CONTROL_TOKEN may choose it.'),
+    form(() => {
+      const token = input.value.trim();
+      if (!isToken(token)) throw new Error('A token is one word of visible ASCII characters.');
+      input.value = '';
+      keepToken(token);
+      start(true);
+    }, field('Token', input), el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Open the console'))));
+  input.focus();
+}
+
+function showState(root) {
+  // Other views go on by themselves, so that what is being typed stays.
+  const isAnother = instance !== undefined && instance !== root.instance;
+  if (isAnother && views[address().name].numbered) setTimeout(() => open(false));
+  instance = root.instance;
+  document.getElementById('version').textContent = root.version;
+  const broken = root.script.problems.length > 0;
+  refill(state,
+    el('span', { class: 'badge ' + (root.listening ? 'good' : 'bad') }, root.listening ? 'listening' : 'not listening'),
+    el('code', {}, root.base_url),
+    button('Copy', () => copy('the base URL', root.base_url), { class: 'small quiet', 'aria-label': 'Copy the base URL',
+      'data-focus': 'base-url' }),
+    root.clock !== 'real' && el('span', { class: 'badge warn' }, `${root.clock} clock`),
+    root.counts.open > 0 && el('span', { class: 'badge' }, `${root.counts.open} under way`),
+    broken && el('a', { class: 'badge bad', href: '#/script', 'data-focus': 'broken' }, 'the script has a mistake'));
+}
+
+/// Begins with the token that is there.
+function start(moved) {
+  shown.abort();
+  if (!hasToken()) return askForToken();
+  nav.hidden = false;
+  followState();
+  open(moved);
+}
+
+function followState() {
+  head.abort();
+  head = new AbortController();
+  live((signal) => call('GET', '', undefined, { signal }), showState, { every: 3000, signal: head.signal })();
+}
+
+connection.addEventListener('refused', () => {
+  if (!hasToken()) return;
+  dropToken();
+  shown.abort();
+  askForToken('The gateway does not take this token. It may have been started anew since.');
+});
+connection.addEventListener('lost', () => {
+  state.replaceChildren(el('span', { class: 'badge bad' }, 'The gateway does not answer; trying again'));
+  state.dataset.lost = 'yes';
+});
+connection.addEventListener('found', () => {
+  if (state.dataset.lost !== 'yes') return;
+  delete state.dataset.lost;
+  if (hasToken()) followState();
+});
+
+add(nav, el('ul', {}, Object.entries(views).filter(([, view]) => !view.under).map(([name, view]) =>
+  el('li', {}, el('a', { href: `#/${name}`, 'data-view': name }, view.title)))));
+// The address of the skip link would be taken for a view.
+document.getElementById('skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
+addEventListener('hashchange', () => {
+  if (takeTokenFromAddress()) start(true);
+  else open(true);
+});
+takeTokenFromAddress();
+start(false);

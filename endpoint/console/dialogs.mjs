@@ -1,0 +1,65 @@
+// Dialogs: the browser's own, so that focus stays inside, Escape closes, and focus returns to where it was.
+import { curl } from './api.mjs';
+import { add, button, el, say, text } from './dom.mjs';
+
+let dialogs = 0;
+
+/// Opens a dialog. `build` gets a function that closes it, and returns the content. The promise is kept when it closes.
+export function dialog(title, build) {
+  const id = `dialog-${++dialogs}`;
+  const opener = document.activeElement;
+  const box = el('dialog', { 'aria-labelledby': id });
+  const close = () => box.close();
+  add(box, el('h2', { id }, title), build(close), el('div', { class: 'said', role: 'status' }));
+  document.body.append(box);
+  return new Promise((resolve) => {
+    box.addEventListener('close', () => {
+      // What it showed, such as a secret, is gone with it.
+      box.remove();
+      // The list behind it may have been drawn anew in the meantime.
+      const name = opener?.dataset?.focus;
+      const again = name && document.querySelector(`[data-focus="${CSS.escape(name)}"]`);
+      (opener?.isConnected ? opener : again || document.querySelector('#main h1'))?.focus();
+      resolve();
+    });
+    box.showModal();
+  });
+}
+
+/// Asks before something that cannot be undone. The promise says whether the reader agreed.
+export async function confirmed(title, question, label) {
+  let agreed = false;
+  await dialog(title, (close) => [
+    el('p', {}, question),
+    el('div', { class: 'row' },
+      button('Cancel', close, { autofocus: true }),
+      button(label, () => { agreed = true; close(); }, { class: 'danger' })),
+  ]);
+  return agreed;
+}
+
+/// Copies a text, and says so. Browsers offer their clipboard to secure contexts only, of which loopback is one.
+export async function copy(what, value) {
+  try {
+    await navigator.clipboard.writeText(value);
+    say(`Copied: ${what}.`);
+  } catch {
+    say(`The browser does not let this page copy. Select the text and press Ctrl+C: ${what}.`);
+  }
+}
+
+/// The button "curl" beside buttons that change something: shows the requests that they make. `requests` returns a list
+/// of [what it does, method, path, body].
+export function curlButton(about, requests, focus) {
+  return button('curl', () => dialog(`As curl: ${about}`, (close) => [
+    el('p', {}, 'The variable ', el('code', {}, 'MOCK_GATEWAY_CONTROL_TOKEN'), ' holds the control token.'),
+    requests().map(([what, method, path, body]) => {
+      const command = curl(method, path, body);
+      return el('section', {},
+        el('h3', {}, what),
+        text(command, { name: 'text command' }),
+        button(`Copy as curl`, () => copy(what, command), { 'aria-label': `Copy as curl: ${what}` }));
+    }),
+    el('div', { class: 'row' }, button('Close', close)),
+  ]), { class: 'small quiet', 'aria-label': `Show as curl: ${about}`, 'data-focus': focus });
+}

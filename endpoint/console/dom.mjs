@@ -1,0 +1,214 @@
+// Makes elements. Every text passes through shown(), so that no view can forget it.
+import { count, cut, place, runs, visible } from './text.mjs';
+
+/// Text nodes, and a marked span for each run of hidden characters.
+export function shown(text) {
+  const fragment = document.createDocumentFragment();
+  const parts = runs(String(text));
+  // So many spans would freeze the page; escapes then stand in the text unmarked.
+  if (parts.length > 2000) return document.createTextNode(parts.join(''));
+  parts.forEach((part, index) => {
+    if (index % 2 === 1) fragment.append(plain('span', 'escape', part));
+    else if (part) fragment.append(document.createTextNode(part));
+  });
+  return fragment;
+}
+
+function plain(tag, name, text) {
+  const made = document.createElement(tag);
+  made.className = name;
+  made.textContent = text;
+  return made;
+}
+
+function fill(made, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') made.addEventListener(name, value);
+    else made.setAttribute(name, value === true ? '' : visible(value));
+  }
+  add(made, children);
+  return made;
+}
+
+export function add(parent, ...children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    parent.append(child instanceof Node ? child : shown(child));
+  }
+  return parent;
+}
+
+/// An element. A property that is a function listens to the event of that name; any other is an attribute.
+export function el(tag, properties = {}, ...children) {
+  return fill(document.createElement(tag), properties, children);
+}
+
+export function svg(tag, properties = {}, ...children) {
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), properties, children);
+}
+
+/// A text of any length: its beginning, and a button that shows the rest. What a text is cut to depends on its place.
+export function text(value, { most = 2000, tag = 'pre', name = 'text', focus } = {}) {
+  const whole = String(value);
+  const box = el('div', { class: 'cut' });
+  // A region that scrolls takes the focus, so that keys can scroll it.
+  const body = el(tag, tag === 'pre' ? { class: name, tabindex: 0, dir: 'auto', 'data-focus': focus } : { class: name, dir: 'auto' });
+  add(body, cut(whole, most));
+  add(box, body);
+  if (whole.length > most) {
+    add(body, '…');
+    const rest = el('button', { type: 'button', class: 'small', click: showAll }, `Show all (${count(whole.length, 'character')})`);
+    add(box, rest);
+    function showAll() {
+      body.replaceChildren(...pieces(whole));
+      rest.remove();
+      body.tabIndex = 0;
+      body.focus();
+    }
+  }
+  return box;
+}
+
+/// The browser lays out only those pieces of a long text that are in view.
+function pieces(whole) {
+  const all = [];
+  for (let at = 0; at < whole.length; ) {
+    const piece = cut(whole.slice(at, at + 8001), 8000);
+    all.push(add(el('span', { class: 'piece' }), piece));
+    at += piece.length;
+  }
+  return all;
+}
+
+/// A button. While its action runs it cannot be pressed again, and keeps the focus.
+export function button(label, action, properties = {}) {
+  let busy = false;
+  const made = el('button', { type: 'button', ...properties, click: press }, label);
+  async function press() {
+    if (busy) return;
+    busy = true;
+    made.setAttribute('aria-disabled', 'true');
+    try {
+      await action();
+    } catch (error) {
+      report(error);
+    } finally {
+      busy = false;
+      made.removeAttribute('aria-disabled');
+    }
+  }
+  return made;
+}
+
+/// A form that calls `action` when it is submitted, by button or by Enter, and shows there what went wrong.
+export function form(action, ...children) {
+  const problem = el('div', { role: 'alert' });
+  let busy = false;
+  const made = el('form', { submit: submit, novalidate: true }, children, problem);
+  async function submit(event) {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    problem.replaceChildren();
+    try {
+      await action();
+    } catch (error) {
+      if (error.name !== 'AbortError') add(problem, explained(error));
+    } finally {
+      busy = false;
+    }
+  }
+  return made;
+}
+
+let fields = 0;
+
+/// An input with its label, and a hint that describes it.
+export function field(label, input, hint) {
+  input.id = `field-${++fields}`;
+  if (hint) input.setAttribute('aria-describedby', `${input.id}-hint`);
+  return el('div', { class: 'field' }, el('label', { for: input.id }, label), input, hint && el('small', { id: `${input.id}-hint` }, hint));
+}
+
+export function select(options, properties = {}) {
+  return el('select', properties, options.map(([value, label]) => {
+    const option = el('option', {}, label);
+    option.value = value;
+    return option;
+  }));
+}
+
+/// Says something to the reader, and to a screen reader. A dialog hides the rest of the page, so it is said there.
+export function say(...what) {
+  const said = [...document.querySelectorAll('dialog[open] > .said')].pop() ?? document.getElementById('said');
+  said.replaceChildren();
+  const close = () => said.replaceChildren();
+  add(said, el('p', {}, what), el('button', { type: 'button', class: 'small', click: close }, 'Dismiss'));
+}
+
+export function report(error) {
+  if (error.name !== 'AbortError') say(explained(error));
+}
+
+export function explained(error) {
+  const list = error.problems && error.problems.length > 0 ? problems(error.problems) : null;
+  return el('div', { class: 'problem' }, el('strong', {}, 'That did not work. '), list ? null : error.message, list);
+}
+
+/// Problems of a script: place, message, and the source line with a caret under the place.
+export function problems(list) {
+  return el('ul', { class: 'problems' }, list.map((problem) => {
+    const where = placed(problem, problem.line && problem.column ? `:${problem.column}` : '');
+    return el('li', { class: problem.severity },
+      el('span', { class: 'badge ' + (problem.severity === 'error' ? 'bad' : 'warn') }, problem.severity), ' ',
+      where, ' ', problem.pointer && [el('code', {}, cut(problem.pointer, 200)), ' '],
+      cut(problem.message, 2000), source(problem));
+  }));
+}
+
+/// File and line; the whole path is in its title.
+export function placed(thing, more = '') {
+  const where = place(thing) || (thing?.line ? String(thing.line) : '');
+  return where && el('code', { title: thing.file || null }, where + more);
+}
+
+function source({ source: line, column, source_column: first }) {
+  if (!line) return null;
+  const characters = Array.from(line);
+  const place = Math.max(column - first, 0);
+  // A long line, as of a file without line ends, is shown around the place.
+  const before = characters.slice(Math.max(0, place - 59), place).join('');
+  const after = characters.slice(place, place + 61).join('');
+  // The invisible copy of the text puts the caret under its place whatever the widths of the characters are.
+  return el('pre', { class: 'source', tabindex: 0 }, el('span', {}, before, after), '\n',
+    el('span', { class: 'caret', 'aria-hidden': 'true' }, el('span', { class: 'unseen' }, before), '^'));
+}
+
+/// Puts new content into a container. The focus goes to the element whose data-focus is that of the one that had it,
+/// and details whose summary has the same data-focus stay open.
+export function refill(container, ...children) {
+  const focused = container.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
+  const open = [...container.querySelectorAll('details[open] > summary')].map((summary) => summary.dataset.focus);
+  container.replaceChildren();
+  add(container, children);
+  for (const summary of container.querySelectorAll('details > summary')) {
+    if (open.includes(summary.dataset.focus)) summary.parentElement.open = true;
+  }
+  if (focused === undefined) return;
+  const again = container.querySelector(`[data-focus="${CSS.escape(focused)}"]`);
+  if (again) again.focus();
+  else document.querySelector('#main h1')?.focus();
+}
+
+/// A table that becomes a list of cards on a narrow screen. `rows` are lists of cells, each a node or a text.
+export function table(caption, headings, rows, properties = {}) {
+  return el('table', { class: 'cards', ...properties },
+    el('caption', {}, caption),
+    el('thead', {}, el('tr', {}, headings.map((heading) => el('th', { scope: 'col' }, heading)))),
+    el('tbody', {}, rows.map((cells) => row(headings, cells))));
+}
+
+export function row(headings, cells, properties = {}) {
+  return el('tr', properties, cells.map((cell, index) => el('td', { 'data-label': headings[index] }, el('div', {}, cell))));
+}

@@ -1,0 +1,180 @@
+// One exchange: what came, who answered and why, when each event left, and what the client had better do.
+import { call } from './api.mjs';
+import { copy, curlButton } from './dialogs.mjs';
+import { add, button, el, placed, refill, table, text } from './dom.mjs';
+import { statusClass } from './journal.mjs';
+import { answered, complain, live } from './live.mjs';
+import { count, cut, dayAndTime, jsonText, milliseconds, timeOfDay } from './text.mjs';
+import { timeline } from './timeline.mjs';
+
+export async function showExchange(main, { parts, signal }) {
+  const id = Number(parts[0]);
+  const content = el('div');
+  const judged = el('div', {}, el('p', {}, 'Judging it …'));
+  // What came does not change: a reader may have opened it while the answer is under way.
+  const came = el('div');
+  add(main, el('p', { class: 'row' }, el('a', { href: '#/journal' }, 'Journal'),
+    id > 1 && el('a', { href: `#/exchange/${id - 1}` }, `Exchange ${id - 1}`), el('a', { href: `#/exchange/${id + 1}` }, `Exchange ${id + 1}`)),
+    content, came);
+  const done = new AbortController();
+  signal.addEventListener('abort', () => done.abort());
+  const get = (path) => answered(() => call('GET', path, undefined, { signal }), signal);
+  const load = () => get(`/journal/${id}`);
+  try {
+    const first = await load();
+    // The answer to a refused request says little: what the key may do now says more.
+    const key = first.key && first.status >= 400 ? await get(`/keys/${encodeURIComponent(first.key.id)}`).catch(() => null) : null;
+    const command = await get(`/journal/${id}/curl`);
+    draw(content, first, key, judged, signal);
+    drawRequest(came, first, command);
+    const before = judge();
+    if (first.outcome !== 'pending') return;
+    live(() => load().catch(leave), (exchange) => {
+      draw(content, exchange, key, judged, signal);
+      if (exchange.outcome === 'pending') return;
+      done.abort();
+      before.then(judge);
+    }, { every: 500, signal: done.signal })();
+  } catch (error) {
+    if (error.status === 404) leave(error);
+    else complain(error, signal);
+  }
+
+  /// Looks no more for an exchange that is not there, or that went before it had ended.
+  function leave(error) {
+    if (error.status !== 404) throw error;
+    done.abort();
+    content.prepend(el('p', { role: 'alert' }, `The journal does not have it: ${error.message}.`));
+  }
+
+  /// Shows what the review says of it: the review knows of retries, too, and of the connection. It may take a second.
+  function judge() {
+    return get('/review').then((review) => {
+      refill(judged, findings(review.findings.filter((finding) => finding.exchanges.includes(id))));
+    }).catch((error) => complain(error, signal));
+  }
+}
+
+function draw(content, exchange, key, judged, signal) {
+  const { request, decision } = exchange;
+  refill(content,
+    el('p', { class: 'lead' }, el('code', {}, cut(`${request.method} ${request.target}`, 300)), ' → ',
+      el('span', { class: `badge ${statusClass(exchange.status)}` }, String(exchange.status || 'no status')), ' ',
+      decision.kind, ', ', exchange.outcome),
+    section('Who answered, and why', whoAnswered(exchange, key)),
+    exchange.near_misses.length > 0 && section('The closest stubs', nearMisses(exchange.near_misses)),
+    section('Findings', judged),
+    section('Timeline', timeline(exchange, signal)),
+    section('Answer', answerFacts(exchange)));
+}
+
+function drawRequest(came, exchange, command) {
+  add(came, section('Request', requestFacts(exchange)),
+    section('Send it again', text(command, { name: 'text command' }),
+      button('Copy as curl', () => copy('the request as curl', command), {}), ' ',
+      curlButton('this exchange', () => [['What this view shows', 'GET', `/journal/${exchange.id}`]])));
+}
+
+function section(title, ...children) {
+  return el('section', {}, el('h2', {}, title), children);
+}
+
+/// Pairs of name and value; those without a value are left out.
+function facts(pairs) {
+  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false);
+  return el('dl', {}, shown.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
+}
+
+export function stubName(stub) {
+  return stub.name || stub.title || `stub ${stub.id}`;
+}
+
+function whoAnswered({ decision, stub, key, request, status }, keyNow) {
+  const presented = request.headers.some(([name]) => name.toLowerCase() === 'authorization');
+  const several = decision.detail?.includes('\n');
+  const unknown = presented ? 'none of the gateway’s keys' : 'none was sent';
+  return [
+    facts([
+      ['Decision', decision.kind],
+      ['Code', !several && decision.kind !== 'stub' && decision.detail],
+      ['Reason', decision.refusal && el('strong', {}, cut(decision.refusal, 2000))],
+      ['Stub', stub && [el('a', { href: `#/stubs/${stub.id}` }, cut(stubName(stub), 200)), ' ', placed(stub)]],
+      ['Key', key ? el('a', { href: '#/keys' }, cut(key.description || key.id, 100)) : unknown],
+      ['The key now', keyNow && [el('span', { class: `badge ${keyNow.state === 'enabled' ? 'good' : 'bad'}` }, keyNow.state), ', ', rightsOf(keyNow)]],
+      ['Status', String(status || 'none was sent')],
+    ]),
+    // The closest stubs have a section of their own.
+    several && text(decision.detail.split('\nclosest: ')[0]),
+  ];
+}
+
+function rightsOf({ models, operations, limit }) {
+  return [models.length > 0 ? `models ${models.join(', ')}` : 'all models',
+    operations.length > 0 ? `operations ${operations.map((one) => `${one.method} ${one.path}`).join(', ')}` : 'all operations',
+    limit ? `limit ${limit}` : 'no limit of its own'].join('; ');
+}
+
+/// A condition that holds has a check mark, one that does not a cross; a function of a test is not asked again. `focus`
+/// tells the links of several lists apart.
+export function nearMisses(list, focus = 'near') {
+  const marks = new Map([[true, ['✔', 'holds', 'good']], [false, ['✘', 'does not hold', 'bad']], [null, ['?', 'was not asked', '']]]);
+  return el('ol', { class: 'near' }, list.map((near) => el('li', {},
+    el('p', {}, el('a', { href: `#/stubs/${near.stub.id}`, 'data-focus': `${focus}:stub:${near.stub.id}` }, cut(stubName(near.stub), 200)), ' ', placed(near.stub),
+      ` ${near.matched} of ${near.total} conditions`, near.passed_over && `; passed over: ${near.passed_over}`),
+    el('ul', {}, near.conditions.map(({ holds, depth, expected, actual }) => {
+      const [mark, said, look] = marks.get(holds);
+      return el('li', { class: `depth-${Math.min(depth, 4)}` },
+        el('span', { class: `mark ${look}`, role: 'img', 'aria-label': said }, mark), ' ', cut(expected, 1000),
+        actual !== null && [el('span', { class: 'actual' }, ' actual '), text(actual, { most: 300, tag: 'span', name: 'value' })]);
+    })))));
+}
+
+function findings(list) {
+  if (list.length === 0) return el('p', {}, 'None: the client did nothing wrong in it.');
+  return el('ul', { class: 'problems' }, list.map((finding) => el('li', {},
+    el('span', { class: `badge ${finding.severity === 'error' ? 'bad' : 'warn'}` }, finding.severity), ' ',
+    el('code', {}, finding.code), ' ', text(finding.message, { most: 1000, tag: 'span', name: 'value' }))));
+}
+
+function answerFacts(exchange) {
+  const { sent, departure } = exchange;
+  const left = departure && `${departure.how} after ${count(departure.events, 'event')}, ${count(departure.tokens, 'token')}, ` +
+    `${count(departure.bytes, 'byte')} (${departure.delivered} delivered), ` +
+    `${milliseconds(departure.after_last_write_ms)} after the last write, at ${timeOfDay(departure.at)}`;
+  return facts([
+    ['Status', String(exchange.status || 'none')],
+    ['Outcome', exchange.outcome],
+    ['First byte after', exchange.first_byte_ms !== null && milliseconds(exchange.first_byte_ms)],
+    ['Ended after', exchange.ended_ms !== null ? milliseconds(exchange.ended_ms) : 'not yet'],
+    ['Sent', `${count(sent.events, 'event')}, ${count(sent.tokens, 'token')}, ${count(sent.bytes, 'byte')}`],
+    ['The client left', left],
+    ['Faults', exchange.faults.length > 0 && exchange.faults.map((fault) => el('div', {}, fault))],
+    ['Chaos', exchange.chaos.length > 0 && exchange.chaos.map((strike) => el('div', {}, strike))],
+    ['Guard', exchange.guard_expired && 'A guard ended a wait.'],
+  ]);
+}
+
+function requestFacts({ request, received, connection }) {
+  const position = connection.position === 1 ? 'its first request' : `its request ${connection.position}`;
+  return [
+    facts([
+      ['Received', el('time', { datetime: received, title: received }, `${dayAndTime(received)} (${received})`)],
+      ['Connection', `${connection.id}, ${position}`],
+      ['Fault of the connection', connection.fault],
+      ['Target', cut(request.target, 2000)],
+    ]),
+    request.headers.length > 0 && el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Header fields' },
+      table('Header fields', ['Name', 'Value'], request.headers.map(([name, value]) => [cut(name, 200), cut(value, 4000)]))),
+    request.body ? [el('h3', {}, 'Body'), body(request.body)] : el('p', {}, 'There was no body.'),
+    request.raw && [el('h3', {}, 'What came, which is no HTTP'), body(request.raw)],
+  ];
+}
+
+function body(content) {
+  if ('json' in content) {
+    const written = jsonText(content.json);
+    return [text(written, { most: 4000 }), button('Copy the body', () => copy('the body', JSON.stringify(content.json, null, 2)))];
+  }
+  if ('text' in content) return text(content.text, { most: 4000 });
+  return [el('p', {}, 'These bytes are not UTF-8; in base64:'), text(content.base64, { most: 4000 })];
+}

@@ -1,0 +1,143 @@
+// API keys: what each may do, whether it is used, and its life from creation to deletion.
+import { call } from './api.mjs';
+import { confirmed, copy, curlButton, dialog } from './dialogs.mjs';
+import { add, button, el, field, form, refill, row, say, select, table } from './dom.mjs';
+import { live } from './live.mjs';
+import { dayAndTime } from './text.mjs';
+
+const headings = ['Description', 'State', 'Created', 'Last used', 'Requests', 'Rights', 'Limit', 'Actions'];
+
+export function showKeys(main, { signal }) {
+  const keys = table('API keys', headings, []);
+  const refresh = live((ended) => call('GET', '/keys', undefined, { signal: ended }), (answer) => {
+    refill(keys.tBodies[0], answer.keys.map((key) => keyRow(key, refresh)));
+  }, { signal });
+  add(main,
+    el('div', { class: 'row' }, button('Create a key', () => create(refresh), { class: 'primary', 'data-focus': 'create' })),
+    el('div', { class: 'scroll' }, keys));
+  return refresh();
+}
+
+const path = (key) => `/keys/${encodeURIComponent(key.id)}`;
+const moment = (at) => at ? el('time', { datetime: at, title: at }, dayAndTime(at)) : 'never';
+
+function keyRow(key, refresh) {
+  const name = key.name || key.id;
+  const enabled = key.state === 'enabled';
+  const other = enabled ? 'disable' : 'enable';
+  const act = (label, action, what, properties = {}) =>
+    button(label, action, { class: 'small', 'aria-label': `${label} ${name}`, 'data-focus': `${what}:${key.id}`, ...properties });
+  return row(headings, [
+    [el('strong', {}, key.name || '(no description)'), ' ', el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`,
+      'aria-label': `${key.id}: requests of ${name} in the journal`, 'data-focus': `journal:${key.id}` }, key.id),
+      key.scope && [' ', el('span', { class: 'badge' }, 'test scope')]],
+    el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state),
+    moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, key.limit ?? 'none'),
+    el('div', { class: 'row' },
+      act(enabled ? 'Disable' : 'Enable', async () => {
+        await call('POST', `${path(key)}/${other}`);
+        await refresh();
+        say(enabled ? `${name} is disabled: its requests get 403.` : `${name} is enabled.`);
+      }, 'toggle'),
+      act('Edit', () => edit(key, refresh), 'edit'),
+      act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' }),
+      curlButton(name, () => [
+        [enabled ? 'Disable' : 'Enable', 'POST', `${path(key)}/${other}`],
+        ['Change its rights', 'PATCH', path(key), changes(key)],
+        ['Delete', 'DELETE', path(key)],
+      ], `curl:${key.id}`)),
+  ], { 'data-key': key.id });
+}
+
+function rights(key) {
+  const models = key.models.length > 0 ? `models: ${key.models.join(', ')}` : 'all models';
+  const operations = key.operations.length > 0 ? `operations: ${operationTexts(key).join(', ')}` : 'all operations';
+  return [el('div', {}, models), el('div', {}, operations)];
+}
+
+const operationTexts = (key) => key.operations.map((operation) => `${operation.method} ${operation.path}`);
+
+/// What PATCH sends: null lifts a restriction.
+function changes(key) {
+  return { name: key.name, models: key.models.length > 0 ? key.models : null,
+    operations: key.operations.length > 0 ? operationTexts(key) : null, limit: key.limit };
+}
+
+async function remove(key, name, refresh) {
+  const agreed = await confirmed(`Delete ${name}?`, `Its requests will get 401. A deleted key does not come back.`, 'Delete');
+  if (!agreed) return;
+  await call('DELETE', path(key));
+  await refresh();
+  say(`${name} is deleted: its requests get 401.`);
+  document.querySelector('[data-focus="create"]')?.focus();
+}
+
+const words = (text, between) => text.split(between).map((word) => word.trim()).filter(Boolean);
+
+/// Inputs for what a key may do, and a function that reads them.
+function rightsFields(key) {
+  const name = el('input', { autocomplete: 'off', autofocus: true });
+  const models = el('input', { autocomplete: 'off', spellcheck: 'false' });
+  const operations = el('textarea', { rows: 2, spellcheck: 'false' });
+  const limit = el('input', { autocomplete: 'off', spellcheck: 'false' });
+  if (key) {
+    name.value = key.name;
+    models.value = key.models.join(', ');
+    operations.value = operationTexts(key).join('\n');
+    limit.value = key.limit ?? '';
+  }
+  const read = () => {
+    const wanted = { models: words(models.value, ','), operations: words(operations.value, '\n') };
+    return { name: name.value.trim(), models: wanted.models.length > 0 ? wanted.models : null,
+      operations: wanted.operations.length > 0 ? wanted.operations : null, limit: limit.value.trim() || null };
+  };
+  return { read, fields: [
+    field('Description', name),
+    field('Models', models, 'Separated by commas. Empty: all.'),
+    field('Operations', operations, 'One a line, such as list_models or POST /v1/chat/completions. Empty: all.'),
+    field('Limit', limit, 'Requests in a window, such as 10/1m. Empty: none.')] };
+}
+
+async function edit(key, refresh) {
+  await dialog(`Edit ${key.name || key.id}`, (close) => {
+    const { read, fields } = rightsFields(key);
+    // What was left alone is not sent: a limit begins anew when it is set, and another may have changed the rest.
+    const before = read();
+    const changed = () => Object.fromEntries(Object.entries(read()).filter(([name, value]) =>
+      JSON.stringify(value) !== JSON.stringify(before[name])));
+    return form(async () => {
+      await call('PATCH', path(key), changed());
+      await refresh();
+      close();
+      say('The key is changed.');
+    }, fields, el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Save'), button('Cancel', close),
+      curlButton('the changed key', () => [['Change the key', 'PATCH', path(key), changed()]])));
+  });
+}
+
+async function create(refresh) {
+  let made;
+  await dialog('Create a key', (close) => {
+    const { read, fields } = rightsFields(null);
+    const secret = el('input', { autocomplete: 'off', spellcheck: 'false' });
+    const state = select([['enabled', 'enabled'], ['disabled', 'disabled']]);
+    const wanted = () => Object.fromEntries(
+      Object.entries({ ...read(), secret: secret.value.trim(), state: state.value }).filter(([, value]) => value));
+    return form(async () => {
+      made = await call('POST', '/keys', wanted());
+      close();
+    }, fields, field('Secret', secret, 'Empty: one is made up.'), field('State', state),
+    el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Create'), button('Cancel', close),
+      curlButton('the new key', () => [['Create the key', 'POST', '/keys', wanted()]])));
+  });
+  if (!made) return;
+  await refresh();
+  await dialog('The key is created', (close) => [
+    el('p', {}, `This is the secret of ${made.name || made.id}. It is shown this once: copy it now.`),
+    el('p', {}, el('code', { class: 'secret', tabindex: 0, 'aria-label': 'Secret' }, made.secret)),
+    el('div', { class: 'row' },
+      button('Copy the secret', () => copy('the secret', made.secret), { class: 'primary', autofocus: true }),
+      button('Close', close)),
+  ]);
+  made = undefined;
+}

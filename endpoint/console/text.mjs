@@ -1,0 +1,78 @@
+// How texts, times and numbers are written. Prompts, names and messages come from clients, so that any of them may hold
+// characters that are invisible or that turn the reading order around. They are shown as escapes.
+
+const HIDDEN =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+
+/// "\u202e" for U+202E.
+function escaped(character) {
+  const code = character.codePointAt(0);
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+/// The text with an escape in place of each hidden character.
+export function visible(text) {
+  return String(text).replace(HIDDEN, escaped);
+}
+
+/// The text as alternating runs of shown and hidden characters: even elements are plain, odd ones escapes.
+export function runs(text) {
+  const found = [];
+  let end = 0;
+  for (const match of text.matchAll(HIDDEN)) {
+    const follows = match.index === end && found.length > 0;
+    if (follows) found[found.length - 1] += escaped(match[0]);
+    else found.push(text.slice(end, match.index), escaped(match[0]));
+    end = match.index + match[0].length;
+  }
+  found.push(text.slice(end));
+  return found;
+}
+
+/// JSON that shows each of its characters: hidden ones are escapes there too.
+export function jsonText(value, indent = 2) {
+  return JSON.stringify(value, null, indent).replace(HIDDEN, (character) =>
+    character.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join(''));
+}
+
+/// At most so many UTF-16 units, without half a character at the end.
+export function cut(text, most) {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most);
+}
+
+export function count(number, noun) {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+const two = (number) => String(number).padStart(2, '0');
+
+/// "14:03:07.120", in the reader's time zone.
+export function timeOfDay(moment) {
+  const date = new Date(moment);
+  const seconds = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return `${seconds}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+/// "2026-11-22 14:03:07", in the reader's time zone.
+export function dayAndTime(moment) {
+  const date = new Date(moment);
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${timeOfDay(moment).slice(0, 8)}`;
+}
+
+/// "350 ms", "1.25 s".
+export function milliseconds(number) {
+  if (number === null || number === undefined) return '–';
+  if (number < 1000) return `${Number(number.toFixed(number < 10 ? 2 : 0))} ms`;
+  if (number < 120000) return `${Number((number / 1000).toFixed(2))} s`;
+  return `${(number / 60000).toFixed(1)} min`;
+}
+
+/// "demo.jsonc:14", or nothing for what stands in no file. The folder is left out.
+export function place(thing) {
+  if (!thing || !thing.file) return '';
+  const file = thing.file.slice(thing.file.lastIndexOf('/') + 1);
+  return thing.line ? `${file}:${thing.line}` : file;
+}

@@ -1,0 +1,122 @@
+// When each event of an answer left, which of them carried a token, its faults and the client's departure, on an axis of
+// time.
+import { el, svg, table } from './dom.mjs';
+import { count, milliseconds } from './text.mjs';
+
+const LEFT = 70;
+const RIGHT = 16;
+const HEIGHT = 150;
+const lanes = [['event', 'Events', 40], ['token', 'Tokens', 70], ['mark', 'Marks', 100]];
+
+export function timeline(exchange, signal) {
+  const marks = marksOf(exchange);
+  const events = exchange.events ?? [];
+  const end = Math.max(exchange.ended_ms ?? 0, exchange.first_byte_ms ?? 0, ...marks.map((mark) => mark.at),
+    events.length > 0 ? events[events.length - 1].at_ms : 0, 0.1);
+  const told = inWords(events, marks);
+  const box = el('div', { class: 'timeline' });
+  const draw = () => box.replaceChildren(picture(events, marks, end, Math.max(box.clientWidth, 280), told));
+  // Drawn to the width that there is, so that its letters keep their size on a phone.
+  const observer = new ResizeObserver(draw);
+  observer.observe(box);
+  signal.addEventListener('abort', () => observer.disconnect());
+  return [box, el('ul', { class: 'legend' }, marks.map((mark) => el('li', {},
+    el('span', { class: `mark ${mark.look}`, 'aria-hidden': 'true' }, mark.sign), ` ${mark.text}`,
+    mark.at === null ? '' : `, at ${milliseconds(mark.at)}`))),
+  events.length > 0 && asTable(events)];
+}
+
+/// The first byte, faults, the departure and the end. A fault's own time is not recorded: it is that of the event or
+/// token after which it struck, or the end of an answer that it broke.
+function marksOf(exchange) {
+  const marks = [];
+  const put = (sign, look, at, text) => marks.push({ sign, look, at, text });
+  if (exchange.first_byte_ms !== null) put('▸', 'good', exchange.first_byte_ms, 'First byte');
+  for (const fault of exchange.faults) {
+    const missed = fault.endsWith(': not reached');
+    put('⚡', 'bad', missed ? null : timeOfFault(exchange, fault), `Fault: ${fault}`);
+  }
+  for (const strike of exchange.chaos) {
+    const missed = strike.endsWith(': not reached');
+    put('⚡', 'bad', missed ? null : timeOfFault(exchange, strike), `Chaos: ${strike}`);
+  }
+  if (exchange.departure) {
+    const at = new Date(exchange.departure.at) - new Date(exchange.received);
+    put('✕', 'warn', Math.max(at, 0), `The client left (${exchange.departure.how})`);
+  }
+  if (exchange.ended_ms !== null) put('■', '', exchange.ended_ms, `End: ${exchange.outcome}`);
+  return marks.map((mark) => ({ ...mark, at: mark.at ?? null }));
+}
+
+function timeOfFault(exchange, fault) {
+  const after = /after (?:(event|token) (\d+)|(\d+) (event|token)s?)/.exec(fault);
+  if (after) {
+    const found = of(exchange.events ?? [], after[1] ?? after[4])[Number(after[2] ?? after[3]) - 1];
+    if (found) return found.at_ms;
+  }
+  return exchange.outcome === 'broken by fault' ? exchange.ended_ms : null;
+}
+
+/// All events, or those that carried a token.
+function of(events, kind) {
+  return kind === 'event' ? events : events.filter((event) => event.kind === kind);
+}
+
+function inWords(events, marks) {
+  const timed = marks.filter((mark) => mark.at !== null).map((mark) => `${mark.text} at ${milliseconds(mark.at)}`);
+  return `${count(events.length, 'event')}, ${count(of(events, 'token').length, 'token')}. ${timed.join('. ')}.`;
+}
+
+function picture(events, marks, end, width, told) {
+  const x = (at) => LEFT + (at / end) * (width - LEFT - RIGHT);
+  const drawing = svg('svg', { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: 'img', 'aria-label': `Timeline: ${told}` });
+  for (const [kind, name, y] of lanes) {
+    drawing.append(svg('text', { x: 0, y: y + 4, class: 'lane' }, name),
+      svg('line', { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: 'rule' }));
+    if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }));
+  }
+  for (const at of ticks(end, width)) {
+    drawing.append(svg('line', { x1: x(at), x2: x(at), y1: 24, y2: 112, class: 'tick' }),
+      svg('text', { x: x(at), y: 130, class: 'time', 'text-anchor': at === 0 ? 'start' : 'middle' }, milliseconds(at)));
+  }
+  // Marks of one moment stand beside each other.
+  let free = 0;
+  for (const mark of marks.filter((each) => each.at !== null).sort((one, other) => one.at - other.at)) {
+    const at = Math.min(Math.max(x(mark.at), free), width - 8);
+    free = at + 14;
+    drawing.append(svg('line', { x1: x(mark.at), x2: x(mark.at), y1: 30, y2: 92, class: `moment ${mark.look}` }),
+      svg('text', { x: at, y: 105, class: `sign ${mark.look}`, 'text-anchor': 'middle' }, mark.sign));
+  }
+  return drawing;
+}
+
+/// One path for all events of a kind. Those that would be drawn on the same place are drawn once.
+function strokes(events, kind, y, x) {
+  const places = new Set(of(events, kind).map((event) => x(event.at_ms).toFixed(1)));
+  return [...places].map((at) => `M${at} ${y - 9}V${y + 9}`).join('') || 'M0 0';
+}
+
+/// Round moments, about one in each hundred pixels.
+function ticks(end, width) {
+  const rough = end / Math.max(2, Math.floor((width - LEFT) / 100));
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough);
+  const all = [];
+  for (let number = 0; number * step <= end; ++number) all.push(Number((number * step).toPrecision(6)));
+  return all;
+}
+
+function asTable(events) {
+  const most = 500;
+  const rows = () => events.slice(0, most).map((event, index) => {
+    const before = index > 0 ? events[index - 1].at_ms : 0;
+    return [`event ${event.number}${event.kind === 'token' ? ', a token' : ''}`, `${event.at_ms} ms`, `+${Number((event.at_ms - before).toFixed(3))} ms`, String(event.bytes)];
+  });
+  const details = el('details', { toggle: fill }, el('summary', { 'data-focus': 'events' }, `The same as a table: ${count(events.length, 'row')}`));
+  function fill() {
+    if (!details.open || details.children.length > 1) return;
+    details.append(el('div', { class: 'scroll' }, table(events.length > most ? `The first ${most}` : 'Events',
+      ['Event', 'After', 'Gap', 'Bytes'], rows(), { class: 'cards captioned' })));
+  }
+  return details;
+}

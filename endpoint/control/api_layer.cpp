@@ -1,0 +1,111 @@
+#include "api_layer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/access.hpp"
+#include "document/loaded_document.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+void ApiLayer::add(const std::vector<Stub>& stubs, const std::string& scope) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Stub& stub : stubs) stubs_.insert_or_assign(detail::Access::state(stub)->id(), Mounted{stub, scope});
+}
+
+void ApiLayer::put(Gateway& gateway, const ScriptDocument& document, const Json& json) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (document_)
+    document.replace(gateway, *document_);
+  else
+    document_ = document.mount(gateway);
+  json_ = json;
+  document_stubs_.clear();
+  for (const Stub& stub : document_->stubs()) document_stubs_.insert(detail::Access::state(stub)->id());
+}
+
+void ApiLayer::add_operations(detail::GatewayState& state, const LoadedScript& loaded) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto& document = detail::Access::state(loaded);
+  const std::lock_guard<std::mutex> of_document(document->mutex);
+  for (const Operation& one : document->operations) {
+    const auto earlier = std::find_if(operations_.begin(), operations_.end(),
+                                      [&one](const MountedOperation& other) { return other.operation == one; });
+    if (earlier == operations_.end()) {
+      operations_.push_back({one, document->owner});
+    } else {
+      state.operations.unmount(one, std::min(earlier->owner, document->owner));
+      earlier->owner = std::max(earlier->owner, document->owner);
+    }
+  }
+}
+
+Json ApiLayer::document() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return json_;
+}
+
+std::uint64_t ApiLayer::document_owner() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return document_ ? detail::Access::state(*document_)->owner : 0;
+}
+
+std::vector<Stub> ApiLayer::document_stubs() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return document_ ? document_->stubs() : std::vector<Stub>();
+}
+
+bool ApiLayer::has(std::uint64_t stub) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return stubs_.count(stub) > 0 || document_stubs_.count(stub) > 0;
+}
+
+std::optional<std::string> ApiLayer::scope_of(std::uint64_t stub) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = stubs_.find(stub);
+  if (found == stubs_.end() || found->second.scope.empty()) return std::nullopt;
+  return found->second.scope;
+}
+
+std::size_t ApiLayer::remove_scope(const std::string& scope) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::size_t removed = 0;
+  for (auto stub = stubs_.begin(); stub != stubs_.end();) {
+    if (stub->second.scope != scope) {
+      ++stub;
+      continue;
+    }
+    stub->second.stub.remove();
+    stub = stubs_.erase(stub);
+    ++removed;
+  }
+  return removed;
+}
+
+void ApiLayer::forget_stub(std::uint64_t stub) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stubs_.erase(stub);
+}
+
+void ApiLayer::remove_operations(detail::GatewayState& state) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const MountedOperation& one : std::exchange(operations_, {})) state.operations.unmount(one.operation, one.owner);
+  if (!document_) return;
+  const auto& loaded = detail::Access::state(*document_);
+  loaded->forget({"/operations"});
+  const std::lock_guard<std::mutex> of_document(loaded->mutex);
+  for (const Operation& one : std::exchange(loaded->operations, {})) state.operations.unmount(one, loaded->owner);
+}
+
+void ApiLayer::forget(const std::vector<std::string>& sections) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (document_) detail::Access::state(*document_)->forget(sections);
+  if (std::find(sections.begin(), sections.end(), "/stubs") == sections.end()) return;
+  stubs_.clear();
+  document_stubs_.clear();
+  json_ = nullptr;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../library.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// What the control API has mounted: one document that PUT /script replaces, and the stubs of each POST /stubs. It
+/// stays when the script files are read again.
+class ApiLayer {
+ public:
+  /// Keeps stubs that were mounted for a scope; empty: for none.
+  void add(const std::vector<Stub>& stubs, const std::string& scope);
+  /// Mounts a document in the place of the last one. `json` is the document.
+  void put(Gateway& gateway, const ScriptDocument& document, const Json& json);
+  /// Keeps the operations that a document mounted; those of earlier ones that it takes the place of are unmounted.
+  void add_operations(detail::GatewayState& state, const LoadedScript& loaded);
+
+  /// The document that put() mounted last; null when there is none.
+  Json document() const;
+  /// By what the gateway knows what that document owns; 0 when there is none.
+  std::uint64_t document_owner() const;
+  /// The stubs of that document, in its order.
+  std::vector<Stub> document_stubs() const;
+  /// Whether the stub is of this layer.
+  bool has(std::uint64_t stub) const;
+  /// The scope that the stub was mounted for; nothing for none.
+  std::optional<std::string> scope_of(std::uint64_t stub) const;
+
+  /// Removes the stubs that were mounted for a scope. Returns how many there were.
+  std::size_t remove_scope(const std::string& scope);
+  /// Forgets a stub that was removed.
+  void forget_stub(std::uint64_t stub);
+  /// Unmounts the operations that came from here.
+  void remove_operations(detail::GatewayState& state);
+  /// Lets the next document mount these sections anew, since what they had mounted was cleared: "/failures". With
+  /// "/stubs", the document and all stubs are forgotten.
+  void forget(const std::vector<std::string>& sections);
+
+ private:
+  struct Mounted {
+    Stub stub;
+    std::string scope;
+  };
+
+  struct MountedOperation {
+    Operation operation;
+    std::uint64_t owner;  // its document
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, Mounted> stubs_;  // by id
+  std::optional<LoadedScript> document_;
+  std::set<std::uint64_t> document_stubs_;  // their ids
+  Json json_ = nullptr;
+  std::vector<MountedOperation> operations_;
+};
+
+}  // namespace endpoint
+}  // namespace mock_gateway

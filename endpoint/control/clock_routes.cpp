@@ -1,0 +1,162 @@
+// The routes of the gateway's clock, and of the gates that scripts name.
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "core/text.hpp"
+#include "core/timeline.hpp"
+#include "evidence_routes.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+double milliseconds(Duration duration) {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::microseconds>(duration).count()) / 1000;
+}
+
+std::vector<ManualClock::PendingWait> waits_on(const Clock& clock) {
+  return detail::is_manual(clock) ? detail::pending_waits(clock) : std::vector<ManualClock::PendingWait>();
+}
+
+Json waiting_on(const Clock& clock) {
+  const TimePoint now = clock.now();
+  Json waiting = Json::array();
+  for (const ManualClock::PendingWait& wait : waits_on(clock))
+    waiting.push_back(
+        Json{{"what", wait.name}, {"at", as_json(wait.deadline)}, {"in_ms", milliseconds(wait.deadline - now)}});
+  return waiting;
+}
+
+ControlAnswer show_clock(Control& control, const ControlRequest&) {
+  const Clock& clock = control.state().clock;
+  const char* const kind = detail::is_manual(clock) ? "manual" : detail::is_instant(clock) ? "instant" : "real";
+  return {200, Json{{"kind", kind}, {"now", as_json(clock.now())}, {"waiting", waiting_on(clock)}}};
+}
+
+/// The clock, which can be moved. Throws ControlError `clock_is_real`.
+const Clock& manual_clock(Control& control) {
+  const Clock& clock = control.state().clock;
+  if (detail::is_manual(clock)) return clock;
+  throw ControlError(409, "clock_is_real",
+                     std::string("the gateway's clock ") +
+                         (detail::is_instant(clock) ? "is instant, and nothing waits on it" : "is real") +
+                         "; a script with {\"gateway\": {\"clock\": \"manual\"}} has one that is moved from here");
+}
+
+ControlAnswer move(const Clock& clock, Duration step) {
+  const TimePoint before = clock.now();
+  Json fired = Json::array();
+  for (const ManualClock::PendingWait& wait : detail::advance_manual(clock, step))
+    fired.push_back(Json{{"what", wait.name}, {"at", as_json(wait.deadline)}});
+  const TimePoint now = clock.now();
+  return {200, Json{{"now", as_json(now)},
+                    {"moved_ms", milliseconds(now - before)},
+                    {"fired", std::move(fired)},
+                    {"waiting", waiting_on(clock)}}};
+}
+
+/// When two move a clock at once, the second finds what the first has left.
+std::mutex& moving() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+ControlAnswer advance(Control& control, const ControlRequest& request) {
+  const Clock& clock = manual_clock(control);
+  const Json body = request.object({"by"});
+  if (!body.contains("by")) throw request.invalid("", R"("by" is missing: how far, such as {"by": "60s"})");
+  const std::optional<Duration> step =
+      body["by"].is_string() ? duration_from(body["by"].get<std::string>()) : std::nullopt;
+  if (!step) throw request.invalid("/by", "expected a duration with its unit, such as \"20ms\", \"1.5s\" or \"1h\"");
+  const std::lock_guard<std::mutex> lock(moving());
+  return move(clock, *step);
+}
+
+ControlAnswer next(Control& control, const ControlRequest& request) {
+  const Clock& clock = manual_clock(control);
+  static_cast<void>(request.object({}));
+  const std::lock_guard<std::mutex> lock(moving());
+  const std::vector<ManualClock::PendingWait> waits = waits_on(clock);
+  if (waits.empty())
+    throw ControlError(409, "nothing_waits", "nothing waits on the clock; GET /control/v1/clock shows what does");
+  return move(clock, std::max(Duration{0}, waits.front().deadline - clock.now()));
+}
+
+Json json_of(const std::string& name, const Gate& gate) {
+  const detail::GateCounts counts = detail::counts(gate);
+  return Json{{"name", name},
+              {"reached", counts.reached},
+              {"passed", counts.reached - counts.waiting},
+              {"waiting", counts.waiting},
+              {"open", counts.open}};
+}
+
+std::map<std::string, Gate> gates_of(const Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
+  return control.gates.all(scope ? scope->id : std::string());
+}
+
+ControlAnswer list_gates(Control& control, const ControlRequest& request) {
+  Json gates = Json::array();
+  for (const auto& [name, gate] : gates_of(control, request)) gates.push_back(json_of(name, gate));
+  return {200, Json{{"gates", std::move(gates)}}};
+}
+
+/// The gate that the path names. Throws ControlError `no_such_gate`.
+Gate gate_of(const Control& control, const ControlRequest& request) {
+  const std::map<std::string, Gate> gates = gates_of(control, request);
+  const auto found = gates.find(request.parameters.at(0));
+  if (found != gates.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [name, gate] : gates) known.push_back(name);
+  throw no_such("gate", request.parameters.at(0), known);
+}
+
+template <void (Gate::*Call)()>
+ControlAnswer work_gate(Control& control, const ControlRequest& request) {
+  Gate gate = gate_of(control, request);
+  static_cast<void>(request.object({}));
+  (gate.*Call)();
+  return {200, json_of(request.parameters.at(0), gate)};
+}
+
+ControlAnswer wait_at_gate(Control& control, const ControlRequest& request) {
+  const Gate gate = gate_of(control, request);
+  const std::string what = request.value("for").value_or("reached");
+  if (what != "reached" && what != "delivered")
+    throw ControlError(400, "invalid_request",
+                       "?for=" + detail::text::printable(what, 60) + ": expected reached or delivered");
+  const std::size_t count = request.number("count", 1, 1'000'000).value_or(1);
+  std::string message;
+  const auto is_there = [&] {
+    const Wait wait = what == "reached" ? gate.wait_until_reached(count, Duration::zero())
+                                        : gate.wait_until_delivered(count, Duration::zero());
+    message = wait.message();
+    return static_cast<bool>(wait);
+  };
+  const Duration within = request.duration("within").value_or(std::chrono::seconds{1});
+  const bool reached = control.waits.wait_until(deadline_of(within), request, is_there);
+  return {200, Json{{"reached", reached},
+                    {"message", reached ? Json() : Json("gate \"" + request.parameters.at(0) + "\": " + message)},
+                    {"gate", json_of(request.parameters.at(0), gate)}}};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> clock_routes() {
+  return {
+      {"GET", "/clock", {}, &show_clock},
+      {"POST", "/clock/advance", {}, &advance},
+      {"POST", "/clock/next", {}, &next},
+      {"GET", "/gates", {"scope"}, &list_gates},
+      {"POST", "/gates/{name}/release", {"scope"}, &work_gate<&Gate::release>},
+      {"POST", "/gates/{name}/open", {"scope"}, &work_gate<&Gate::open>},
+      {"GET", "/gates/{name}/wait", {"for", "count", "within", "scope"}, &wait_at_gate},
+  };
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

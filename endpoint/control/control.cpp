@@ -1,0 +1,148 @@
+#include "control.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "../messages.hpp"
+#include "../serving.hpp"
+#include "body.hpp"
+#include "core/access.hpp"
+#include "core/calendar.hpp"
+#include "core/printed.hpp"
+#include "core/text.hpp"
+#include "document/script_values.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// A text from outside, as a message may quote it.
+std::string quoted(const std::string& text) { return "\"" + detail::text::printable(text, 60) + "\""; }
+
+ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected) {
+  return {400, "invalid_request", "?" + name + "=" + detail::text::printable(text, 60) + ": expected " + expected};
+}
+
+}  // namespace
+
+std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
+  return detail::script_reading::suggestion(given, known);
+}
+
+std::optional<Duration> duration_from(const std::string& text) {
+  const Json value = text;
+  const detail::ScriptSource source;
+  std::vector<ScriptProblem> problems;
+  std::map<std::string, Gate> gates;
+  detail::ScriptReader reader(source, problems, gates);
+  try {
+    return detail::read_value<Duration>(reader, {value, ""});
+  } catch (const detail::ScriptMistake&) {
+    return std::nullopt;
+  }
+}
+
+ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+  return {
+      404, "no_such_" + what,
+      "there is no " + what + " " + quoted(name) + (known.empty() ? "; there is none yet" : suggestion(name, known))};
+}
+
+Json as_json(const ScriptProblem& problem) {
+  return Json{{"severity", to_string(problem.severity)},
+              {"file", detail::text::as_utf8(problem.file)},
+              {"line", problem.line},
+              {"column", problem.column},
+              {"pointer", detail::text::as_utf8(problem.pointer)},
+              {"message", detail::text::as_utf8(problem.message)},
+              {"source", detail::text::as_utf8(problem.source)},
+              {"source_column", problem.source_column}};
+}
+
+Json as_json(const std::vector<ScriptProblem>& problems) {
+  const std::size_t shown = std::min(problems.size(), detail::script_reading::most_problems);
+  Json all = Json::array();
+  for (std::size_t index = 0; index < shown; ++index) all.push_back(as_json(problems[index]));
+  if (shown == problems.size()) return all;
+  ScriptProblem others;
+  others.severity = Severity::warning;  // a script has no more errors than are shown
+  others.message = "further warnings, which are left out here: " + std::to_string(problems.size() - shown);
+  all.push_back(as_json(others));
+  return all;
+}
+
+Json as_json(TimePoint moment) { return detail::calendar::rfc3339_milliseconds(moment); }
+
+Json ControlRequest::json() const { return ControlBody(body).value(); }
+
+Json ControlRequest::object(const std::vector<std::string>& keys) const {
+  if (body.empty()) return Json::object();
+  const ControlBody parsed(body);
+  parsed.require_keys(keys);
+  return parsed.value();
+}
+
+ControlError ControlRequest::invalid(const std::string& pointer, const std::string& message) const {
+  if (body.empty()) return {400, "invalid_request", message};
+  return ControlBody(body).error({pointer, message});
+}
+
+std::optional<std::string> ControlRequest::value(const std::string& name) const {
+  const auto found = query.find(name);
+  if (found == query.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::uint64_t> ControlRequest::number(const std::string& name, std::uint64_t least,
+                                                    std::uint64_t most) const {
+  const std::optional<std::string> text = value(name);
+  if (!text) return std::nullopt;
+  std::uint64_t parsed = 0;
+  const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), parsed);
+  if (problem == std::errc{} && end == text->data() + text->size() && parsed >= least && parsed <= most) return parsed;
+  throw invalid_query(name, *text,
+                      "a whole number from " + std::to_string(least) +
+                          (most == std::numeric_limits<std::uint64_t>::max() ? " on" : " to " + std::to_string(most)));
+}
+
+std::optional<Duration> ControlRequest::duration(const std::string& name, Duration most) const {
+  const std::optional<std::string> text = value(name);
+  if (!text) return std::nullopt;
+  const std::optional<Duration> parsed = duration_from(*text);
+  if (parsed && *parsed <= most) return parsed;
+  throw invalid_query(name, *text,
+                      "a duration with its unit, such as 250ms or 1.5s, of at most " + detail::printed(most));
+}
+
+std::uint64_t ControlRequest::id(std::size_t parameter, const char* code, const char* what) const {
+  const std::string& text = parameters.at(parameter);
+  std::uint64_t parsed = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (problem == std::errc{} && end == text.data() + text.size()) return parsed;
+  throw ControlError(404, code, std::string("there is no ") + what + " " + quoted(text) + ": such ids are numbers");
+}
+
+Control::Control(Serving& its_serving, ControlIdentity its_identity)
+    : serving(its_serving), identity(std::move(its_identity)) {
+  if (serving.script()) gates.share(detail::Access::state(*serving.script()));
+  state().keeps_event_times = true;
+}
+
+Gateway& Control::gateway() const { return serving.gateway(); }
+
+detail::GatewayState& Control::state() const { return *detail::Access::serving(serving.gateway()); }
+
+std::optional<Scope> Control::scope_of(const ControlRequest& request) const {
+  const std::optional<std::string> id = request.value("scope");
+  if (!id) return std::nullopt;
+  if (std::optional<Scope> scope = scopes.find(*id)) return scope;
+  std::vector<std::string> known;
+  for (const Scope& scope : scopes.all()) known.push_back(scope.id);
+  throw no_such("scope", *id, known);
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../library.hpp"
+#include "api_layer.hpp"
+#include "gates.hpp"
+#include "journal_feed.hpp"
+#include "scopes.hpp"
+#include "waits.hpp"
+
+// What the routes of the control API share: a request that passed the gate, its answer or error, and what it works on.
+
+namespace mock_gateway {
+namespace endpoint {
+
+class Serving;
+
+/// What the control API answers with a status from 400 on.
+class ControlError : public std::exception {
+ public:
+  ControlError(int its_status, std::string its_code, std::string its_message,
+               std::vector<ScriptProblem> its_problems = {})
+      : status(its_status),
+        code(std::move(its_code)),
+        message(std::move(its_message)),
+        problems(std::move(its_problems)) {}
+
+  const char* what() const noexcept override { return message.c_str(); }
+
+  int status;
+  std::string code;
+  /// The whole text for people, problems included.
+  std::string message;
+  std::vector<ScriptProblem> problems;
+  /// The methods that a path has, for `method_not_allowed`.
+  std::string allow = {};
+};
+
+/// A request of the control API that has passed the gate and has a route.
+struct ControlRequest {
+  std::string method;
+  /// The values of the `{…}` segments of the route's path, percent-decoded, in order.
+  std::vector<std::string> parameters;
+  /// Percent-decoded. Each name is one that the route knows, and is there once.
+  std::map<std::string, std::string> query;
+  std::string body;
+  /// Whether the client has closed its connection meanwhile.
+  std::function<bool()> is_abandoned = nullptr;
+
+  /// The body as JSON; comments are allowed. Throws ControlError `invalid_json` for what is none, and for an object
+  /// that has a key twice.
+  Json json() const;
+  /// The same for a body that is an object with no other keys than these, or none at all: then an empty object. Throws
+  /// ControlError `invalid_request` for another key, with the nearest of these.
+  Json object(const std::vector<std::string>& keys) const;
+  /// The error `invalid_request` for a value of the body, with its line and column. `pointer` is a JSON pointer.
+  ControlError invalid(const std::string& pointer, const std::string& message) const;
+
+  /// The value in the query; nothing where it is not given.
+  std::optional<std::string> value(const std::string& name) const;
+  /// A whole number in the query. Throws ControlError `invalid_request` when it is none from `least` to `most`.
+  std::optional<std::uint64_t> number(const std::string& name, std::uint64_t least, std::uint64_t most) const;
+  /// A duration in the query, such as "250ms". Throws ControlError `invalid_request` for another text and for more than
+  /// `most`.
+  std::optional<Duration> duration(const std::string& name, Duration most = std::chrono::seconds{60}) const;
+  /// The value of a `{…}` segment as the id of a stub or an exchange. Throws the 404 of `code` for what is no number:
+  /// nothing has such an id.
+  std::uint64_t id(std::size_t parameter, const char* code, const char* what) const;
+};
+
+/// What a route answers. Its JSON is the body unless there is a text, which is sent as text/plain.
+struct ControlAnswer {
+  int status = 200;
+  Json json = Json::object();
+  std::optional<std::string> text = std::nullopt;
+  /// Called once the answer was sent.
+  std::function<void()> after = nullptr;
+};
+
+/// 404 `no_such_key`, say: "there is no key "x"". `known` are the names that there are, for "did you mean".
+ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known = {});
+/// The text of a script's problem as JSON: severity, file, line, column, pointer, message, source, source_column.
+Json as_json(const ScriptProblem& problem);
+/// The first 20; of more, one more says how many are left out.
+Json as_json(const std::vector<ScriptProblem>& problems);
+/// A moment as RFC 3339 with milliseconds.
+Json as_json(TimePoint moment);
+/// `; did you mean "text"?` when one of the words is near, else the words.
+std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// A duration with its unit, as scripts write it; nothing for another text.
+std::optional<Duration> duration_from(const std::string& text);
+
+/// Who a control API is, for whoever looks for it.
+struct ControlIdentity {
+  /// Random: a client that finds another one here talks to another program.
+  std::string instance;
+  /// "http://127.0.0.1:8081".
+  std::string control_url;
+  std::chrono::system_clock::time_point started = std::chrono::system_clock::now();
+};
+
+/// What the routes work on. Its members can be used from any thread. It lives as long as the control server, and the
+/// gateway outlives it.
+struct Control {
+  Control(Serving& its_serving, ControlIdentity its_identity);
+
+  /// The gateway, its scripts, and what it was started with.
+  Serving& serving;
+  ControlIdentity identity;
+  /// Every long poll waits here, so that a stop ends it.
+  Waits waits;
+  /// What the API has mounted.
+  ApiLayer layer;
+  Scopes scopes;
+  Gates gates;
+  JournalFeed feed;
+  /// Whether the gateway's port is open.
+  std::atomic<bool> listening{true};
+  /// Ends the program as SIGTERM does; set by who owns the control server.
+  std::function<void()> stop;
+
+  Gateway& gateway() const;
+  /// What the gateway answers from.
+  detail::GatewayState& state() const;
+  /// The scope that `?scope=` names; nothing without it. Throws ControlError `no_such_scope`.
+  std::optional<Scope> scope_of(const ControlRequest& request) const;
+};
+
+/// A route of the API. Several may have the same path; a path without a `{…}` segment comes before one with.
+struct ControlRoute {
+  const char* method;
+  /// Behind `/control/v1`: "" is the root, else "/stubs/{id}/wait".
+  const char* path;
+  /// The names that its query may hold.
+  std::vector<const char*> query;
+  /// Throws ControlError; GatewayError becomes 400 `invalid_request`.
+  ControlAnswer (*answer)(Control& control, const ControlRequest& request);
+};
+
+// The tables of routes, one for each file.
+
+std::vector<ControlRoute> root_routes();
+std::vector<ControlRoute> script_routes();
+std::vector<ControlRoute> stub_routes();
+std::vector<ControlRoute> failure_routes();
+std::vector<ControlRoute> evidence_routes();
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,136 @@
+// /failures, /chaos, /connections, /operations, /listening: what goes wrong, and what else is served.
+
+#include "control.hpp"
+#include "core/access.hpp"
+#include "keys/key_store.hpp"
+#include "script_text.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+Json or_null(const std::optional<std::size_t>& number) { return number ? Json(*number) : Json(); }
+
+// The sections of scripts that these routes mount and clear.
+constexpr char failures[] = "failures";
+constexpr char chaos[] = "chaos";
+constexpr char connections[] = "connections";
+constexpr char operations[] = "operations";
+
+/// Mounts the entries of a section. What they are is all that is kept of them: clearing asks nobody who mounted them.
+template <const char* Section>
+ControlAnswer mount(Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
+  const ScriptText script =
+      read_script(control, request.body, {std::string("POST ") + Section, Section, scope ? scope->id : std::string()});
+  control.layer.add_operations(control.state(), script.document.mount(control.gateway()));
+  return {201, Json{{"mounted", script.entries}}};
+}
+
+/// Clears what a section has mounted, whoever did.
+template <const char* Section, void (Gateway::*Clear)()>
+ControlAnswer clear(Control& control, const ControlRequest&) {
+  control.layer.forget({std::string("/") + Section});
+  (control.gateway().*Clear)();
+  return {};
+}
+
+/// Which requests a failure is for; null: all.
+Json text_of(const Control& control, const FailureScope& scope) {
+  switch (scope.kind()) {
+    case FailureScope::Kind::all: break;
+    case FailureScope::Kind::operation: return scope.name();
+    case FailureScope::Kind::model: return "model \"" + scope.name() + "\"";
+    case FailureScope::Kind::key:
+      for (const ApiKey& key : control.gateway().keys().list())
+        if (key.id == scope.name() && !key.description.empty()) return "key \"" + key.description + "\"";
+      return "key \"" + scope.name() + "\"";
+  }
+  return nullptr;
+}
+
+ControlAnswer list_failures(Control& control, const ControlRequest&) {
+  Json list = Json::array();
+  for (const auto& queued : control.state().failures.queued())
+    list.push_back(Json{{"text", std::to_string(queued.failure.status()) + " " + queued.failure.code()},
+                        {"left", or_null(queued.left)},
+                        {"for", text_of(control, queued.scope)}});
+  return {200, Json{{failures, std::move(list)}}};
+}
+
+ControlAnswer clear_failures(Control& control, const ControlRequest& request) {
+  if (const std::optional<Scope> scope = control.scope_of(request)) {
+    control.gateway().clear_failures(for_key(scope->id));
+    return {};
+  }
+  return clear<failures, &Gateway::clear_failures>(control, request);
+}
+
+ControlAnswer list_chaos(Control& control, const ControlRequest&) {
+  Json list = Json::array();
+  const auto mounted = control.state().chaos->rules();
+  for (const auto& rule : *mounted) list.push_back(Json{{"text", rule->chaos.to_string()}});
+  return {200, Json{{chaos, std::move(list)}}};
+}
+
+ControlAnswer list_connections(Control& control, const ControlRequest&) {
+  Json list = Json::array();
+  for (const auto& queued : control.state().connection_faults->left())
+    list.push_back(Json{{"text", queued.fault.to_string()}, {"left", queued.left}});
+  for (const auto& queued : control.state().connection_faults->every())
+    list.push_back(Json{{"text", queued.fault.to_string()}, {"left", nullptr}});
+  return {200, Json{{connections, std::move(list)}}};
+}
+
+ControlAnswer list_operations(Control& control, const ControlRequest&) {
+  Json list = Json::array();
+  for (const Operation& one : control.state().operations.mounted())
+    list.push_back(Json{{"method", one.method}, {"path", one.path}});
+  return {200, Json{{operations, std::move(list)}}};
+}
+
+ControlAnswer remove_operations(Control& control, const ControlRequest&) {
+  control.layer.remove_operations(control.state());
+  return {};
+}
+
+ControlAnswer show_listening(Control& control, const ControlRequest&) {
+  return {200, Json{{"listening", control.listening.load()}}};
+}
+
+ControlAnswer set_listening(Control& control, const ControlRequest& request) {
+  const Json body = request.object({"listening"});
+  if (!body.contains("listening") || !body["listening"].is_boolean())
+    throw request.invalid(body.contains("listening") ? "/listening" : "",
+                          R"(expected {"listening": true} or {"listening": false})");
+  const bool listening = body["listening"];
+  if (listening)
+    control.gateway().accept_connections();
+  else
+    control.gateway().refuse_connections();
+  control.listening = listening;
+  return show_listening(control, request);
+}
+
+}  // namespace
+
+std::vector<ControlRoute> failure_routes() {
+  return {{"POST", "/failures", {"scope"}, &mount<failures>},
+          {"GET", "/failures", {}, &list_failures},
+          {"DELETE", "/failures", {"scope"}, &clear_failures},
+          {"POST", "/chaos", {}, &mount<chaos>},
+          {"GET", "/chaos", {}, &list_chaos},
+          {"DELETE", "/chaos", {}, &clear<chaos, &Gateway::clear_chaos>},
+          {"POST", "/connections", {}, &mount<connections>},
+          {"GET", "/connections", {}, &list_connections},
+          {"DELETE", "/connections", {}, &clear<connections, &Gateway::clear_connection_faults>},
+          {"POST", "/operations", {}, &mount<operations>},
+          {"GET", "/operations", {}, &list_operations},
+          {"DELETE", "/operations", {}, &remove_operations},
+          {"GET", "/listening", {}, &show_listening},
+          {"PUT", "/listening", {}, &set_listening}};
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,57 @@
+#include "gates.hpp"
+
+#include <utility>
+
+#include "core/timeline.hpp"
+#include "document/loaded_document.hpp"
+#include "scopes.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+std::map<std::string, Gate> Gates::known(const std::string& scope) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = gates_.find(scope);
+  std::map<std::string, Gate> known = found == gates_.end() ? std::map<std::string, Gate>() : found->second;
+  if (!scope.empty() || !files_) return known;
+  const std::lock_guard<std::mutex> of_files(files_->mutex);
+  known.insert(files_->gates.begin(), files_->gates.end());
+  return known;
+}
+
+void Gates::add(const std::string& scope, const std::map<std::string, Gate>& gates) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gates_[scope].insert(gates.begin(), gates.end());
+  if (!scope.empty() || !files_) return;
+  // A file that is read again and names one of them means the same gate.
+  const std::lock_guard<std::mutex> of_files(files_->mutex);
+  files_->gates.insert(gates.begin(), gates.end());
+}
+
+void Gates::forget(const std::string& scope) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  gates_.erase(scope);
+}
+
+void Gates::reset() {
+  for (const auto& [name, gate] : all({})) detail::reset(gate);
+}
+
+void Gates::share(std::shared_ptr<detail::LoadedDocument> files) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  files_ = std::move(files);
+}
+
+std::map<std::string, Gate> Gates::all(const std::string& scope) const {
+  std::map<std::string, Gate> all = known(scope);
+  if (!scope.empty()) return all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [its_scope, gates] : gates_) {
+    if (its_scope.empty()) continue;
+    for (const auto& [name, gate] : gates) all.emplace(scoped_name(its_scope, name), gate);
+  }
+  return all;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,83 @@
+#include "guard.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "core/text.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// Takes the same time wherever the two differ: how long an answer took must not tell how much of a guess was right.
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t index = 0; index < secret.size(); ++index) {
+    const char byte = index < given.size() ? given[index] : '\0';
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(byte) ^ static_cast<unsigned char>(secret[index]));
+  }
+  return difference == 0;
+}
+
+std::string quoted(const std::string& text) { return "\"" + detail::text::printable(text, 100) + "\""; }
+
+}  // namespace
+
+ControlGuard::ControlGuard(std::string token, std::vector<std::string> names) : token_(std::move(token)) {
+  for (const std::string& name : names) names_.push_back(detail::text::lower_ascii(name));
+}
+
+void ControlGuard::listens_on(const std::string& host, int port) {
+  hosts_.clear();
+  const std::string bound = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  for (const std::string& name : {std::string("127.0.0.1"), std::string("localhost"), std::string("[::1]"), bound}) {
+    if (name == "0.0.0.0" || name == "[::]") continue;  // nobody's address
+    hosts_.push_back(detail::text::lower_ascii(name) + ":" + std::to_string(port));
+    if (port == 80) hosts_.push_back(detail::text::lower_ascii(name));
+  }
+}
+
+void ControlGuard::require_host(const wire::Headers& headers) const {
+  const std::string host = detail::text::lower_ascii(headers.find("Host").value_or(""));
+  if (std::find(hosts_.begin(), hosts_.end(), host) != hosts_.end()) return;
+  const std::size_t port = host.find_last_of(':');
+  const bool has_port = port != std::string::npos && host.find(']', port) == std::string::npos;
+  if (std::find(names_.begin(), names_.end(), host.substr(0, has_port ? port : host.size())) != names_.end()) return;
+  throw ControlError(421, "wrong_host",
+                     "Host is " + quoted(host) + ", and this is " + hosts_.front() +
+                         ": use that address, or start the program with --control-allow-host NAME");
+}
+
+void ControlGuard::require_origin(const wire::Headers& headers) const {
+  const std::string own = "http://" + detail::text::lower_ascii(headers.find("Host").value_or(""));
+  for (const std::string& origin : headers.all("Origin")) {
+    if (detail::text::lower_ascii(origin) != own)
+      throw ControlError(403, "foreign_origin",
+                         "Origin is " + quoted(origin) + ": pages of other origins may not use the control API");
+  }
+  for (const std::string& site : headers.all("Sec-Fetch-Site")) {
+    if (site != "same-origin" && site != "none")
+      throw ControlError(403, "foreign_origin",
+                         "Sec-Fetch-Site is " + quoted(site) + ": pages of other sites may not use the control API");
+  }
+}
+
+void ControlGuard::require_token(const wire::Headers& headers) const {
+  const std::vector<std::string> fields = headers.all("Authorization");
+  if (fields.empty())
+    throw ControlError(401, "no_token",
+                       "this needs Authorization: Bearer TOKEN, with the control_token of --info-file or --print json, "
+                       "or of the console's address");
+  constexpr std::string_view scheme = "bearer ";
+  const std::string_view given = fields.front();
+  const bool is_bearer = detail::text::equals_ignoring_case(given.substr(0, scheme.size()), scheme);
+  const std::string_view token = is_bearer ? detail::text::trim(given.substr(scheme.size())) : std::string_view();
+  if (fields.size() > 1 || !equal_in_constant_time(token, token_) || !is_bearer)
+    throw ControlError(401, "wrong_token",
+                       "this is not the token of this program: another one may have had this port before");
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control.hpp"
+#include "model/received_request.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// Decides who may use the control API. A page of another origin, a name that was rebound to this machine, and a
+/// program without the token get nothing.
+class ControlGuard {
+ public:
+  /// `names` are hosts beside those of loopback, with any port or none.
+  ControlGuard(std::string token, std::vector<std::string> names);
+
+  /// The port that Host must name; known once it listens. `host` is the address that was listened on.
+  void listens_on(const std::string& host, int port);
+  /// 421 `wrong_host`, unless Host is an address of ours.
+  void require_host(const wire::Headers& headers) const;
+  /// 403 `foreign_origin` for what a browser says to be another site's.
+  void require_origin(const wire::Headers& headers) const;
+  /// 401 `no_token` and `wrong_token`.
+  void require_token(const wire::Headers& headers) const;
+
+ private:
+  const std::string token_;
+  std::vector<std::string> names_;  // in lower case
+  std::vector<std::string> hosts_;  // with the port
+};
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,273 @@
+// The routes of the journal.
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "../messages.hpp"
+#include "core/access.hpp"
+#include "core/text.hpp"
+#include "evidence/diagnosis.hpp"
+#include "evidence_routes.hpp"
+#include "serve/explanation.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+using Record = std::shared_ptr<detail::ExchangeRecord>;
+
+constexpr Decision::Kind decision_kinds[] = {
+    Decision::Kind::stub,           Decision::Kind::default_reply, Decision::Kind::unmatched,
+    Decision::Kind::forced_failure, Decision::Kind::chaos,         Decision::Kind::rejected,
+    Decision::Kind::models,         Decision::Kind::handler,       Decision::Kind::callback_failed,
+    Decision::Kind::answer_failed,  Decision::Kind::malformed};
+
+/// "default_reply".
+std::string word_of(Decision::Kind kind) {
+  std::string word = to_string(kind);
+  std::replace(word.begin(), word.end(), ' ', '_');
+  return word;
+}
+
+ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected) {
+  return {400, "invalid_request", "?" + name + "=" + detail::text::printable(text, 60) + ": expected " + expected};
+}
+
+/// Which exchanges are asked for.
+struct Filter {
+  RequestScope key;
+  RequestScope scope;
+  int least_status = 0;
+  int most_status = 999;
+  std::optional<Decision::Kind> decision;
+  std::string text;  // in lower case
+
+  bool has_text(const detail::ExchangeRecord& record) const {
+    if (text.empty()) return true;
+    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    const auto same = [&lower](char inside, char wanted) { return lower(inside) == wanted; };
+    for (const std::string* place : {&record.request.target, &record.request.body, &record.request.key_description,
+                                     &record.decision.detail, &record.refusal}) {
+      if (std::search(place->begin(), place->end(), text.begin(), text.end(), same) != place->end()) return true;
+    }
+    return false;
+  }
+  bool matches(const detail::ExchangeRecord& record) const {
+    return record.status >= least_status && record.status <= most_status &&
+           (!decision || record.decision.kind == *decision) && key.covers(record.request) &&
+           scope.covers(record.request) && has_text(record);
+  }
+};
+
+void read_status(const std::string& text, Filter& filter) {
+  const bool is_digit = text.size() == 3 && text[0] >= '1' && text[0] <= '5';
+  if (is_digit && text.substr(1) == "xx") {
+    filter.least_status = (text[0] - '0') * 100;
+    filter.most_status = filter.least_status + 99;
+    return;
+  }
+  if (!is_digit || !std::isdigit(static_cast<unsigned char>(text[1])) ||
+      !std::isdigit(static_cast<unsigned char>(text[2])))
+    throw invalid_query("status", text, "a status such as 429, or a class of them such as 4xx");
+  filter.least_status = filter.most_status = std::stoi(text);
+}
+
+Filter filter_of(const Control& control, const ControlRequest& request) {
+  Filter filter;
+  filter.scope = requests_of(control.scope_of(request));
+  if (const auto key = request.value("key")) filter.key = RequestScope(*key);
+  if (const auto status = request.value("status")) read_status(*status, filter);
+  if (const auto wanted = request.value("decision")) {
+    std::vector<std::string> known;
+    for (const Decision::Kind kind : decision_kinds) {
+      known.push_back(word_of(kind));
+      if (known.back() == *wanted || to_string(kind) == *wanted) filter.decision = kind;
+    }
+    if (!filter.decision) throw invalid_query("decision", *wanted, "a kind of decision" + suggestion(*wanted, known));
+  }
+  filter.text = detail::text::lower_ascii(request.value("text").value_or(""));
+  return filter;
+}
+
+Json json_of(const JournalFeed::Change& change) {
+  const Exchange exchange(change.record);
+  Json json = as_json(exchange);
+  json["revision"] = change.revision;
+  json["summary"] = detail::text::as_utf8(exchange.summary());
+  return json;
+}
+
+/// A page of exchanges as it is filled.
+class Page {
+ public:
+  explicit Page(std::size_t limit) : limit_(limit) {}
+
+  bool is_full() const { return exchanges_.size() >= limit_ || bytes_ >= most_bytes; }
+  void add(const JournalFeed::Change& change) {
+    exchanges_.push_back(json_of(change));
+    bytes_ += change.record->weight();
+  }
+  ControlAnswer answer(std::uint64_t cursor, bool more, std::size_t evicted) {
+    Json page{{"exchanges", nullptr}, {"cursor", cursor}, {"more", more}, {"evicted", evicted}};
+    page["exchanges"] = std::move(exchanges_);  // last: an object that grows copies what it holds
+    return {200, std::move(page)};
+  }
+
+ private:
+  static constexpr std::size_t most_bytes = std::size_t{8} << 20;
+
+  std::size_t limit_;
+  std::size_t bytes_ = 0;
+  Json exchanges_ = Json::array();
+};
+
+/// The first change after `cursor` that is asked for; the cursor comes to stand before it.
+std::optional<JournalFeed::Change> next_change(JournalFeed& feed, const Filter& filter, std::uint64_t& cursor) {
+  while (auto change = feed.after(cursor)) {
+    if (filter.matches(*change->record)) return change;
+    cursor = change->revision;
+  }
+  return std::nullopt;
+}
+
+std::optional<JournalFeed::Change> next_older(JournalFeed& feed, const Filter& filter, std::uint64_t before) {
+  while (auto older = feed.before(before)) {
+    if (filter.matches(*older->record)) return older;
+    before = older->record->id;
+  }
+  return std::nullopt;
+}
+
+ControlAnswer changes(Control& control, const ControlRequest& request, const Filter& filter, Page page,
+                      std::uint64_t cursor) {
+  const detail::JournalState& journal = *control.state().journal;
+  const Duration wait = request.duration("wait").value_or(Duration::zero());
+  // A cursor that is none of this program's would wait for ever.
+  cursor = std::min(cursor, control.feed.look(journal));
+  control.waits.wait_until(deadline_of(wait), request, [&] {
+    control.feed.look(journal);
+    return next_change(control.feed, filter, cursor).has_value();
+  });
+  std::optional<JournalFeed::Change> change = next_change(control.feed, filter, cursor);
+  for (; change && !page.is_full(); change = next_change(control.feed, filter, cursor)) {
+    page.add(*change);
+    cursor = change->revision;
+  }
+  return page.answer(cursor, change.has_value(), journal.evicted());
+}
+
+ControlAnswer list(Control& control, const ControlRequest& request) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const Filter filter = filter_of(control, request);
+  Page page(request.number("limit", 1, 1000).value_or(200));
+  const std::optional<std::uint64_t> before = request.number("before", 1, most);
+  if (const std::optional<std::uint64_t> cursor = request.number("after", 0, most)) {
+    if (before) throw ControlError(400, "invalid_request", "?after= follows changes and ?before= pages back: give one");
+    return changes(control, request, filter, std::move(page), *cursor);
+  }
+  if (request.value("wait"))
+    throw ControlError(400, "invalid_request", "?wait= waits for a change after a cursor: give ?after=CURSOR too");
+  const detail::JournalState& journal = *control.state().journal;
+  const std::uint64_t cursor = control.feed.look(journal);
+  std::optional<JournalFeed::Change> older = next_older(control.feed, filter, before.value_or(most));
+  for (; older && !page.is_full(); older = next_older(control.feed, filter, older->record->id)) page.add(*older);
+  return page.answer(cursor, older.has_value(), journal.evicted());
+}
+
+/// The exchange that the path names. Throws ControlError `no_such_exchange`.
+Record record_of(const Control& control, const ControlRequest& request) {
+  const std::uint64_t id = request.id(0, "no_such_exchange", "exchange");
+  try {
+    return control.state().journal->at(id);
+  } catch (const GatewayError& error) {
+    throw ControlError(404, "no_such_exchange", without_prefix(error.what()));
+  }
+}
+
+Json events_of(const detail::ExchangeRecord& record) {
+  Json events = Json::array();
+  if (!record.progress.times) return events;
+  std::size_t number = 0;
+  for (const detail::EventTimes::Event& event : record.progress.times->all()) {
+    const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(event.at).count();
+    events.push_back(Json{{"number", ++number},
+                          {"kind", event.token ? "token" : "event"},
+                          {"at_ms", static_cast<double>(microseconds) / 1000},
+                          {"bytes", event.bytes}});
+  }
+  return events;
+}
+
+ControlAnswer show(Control& control, const ControlRequest& request) {
+  const Record record = record_of(control, request);
+  control.feed.look(*control.state().journal);
+  Json json = json_of({control.feed.revision_of(record->id), record});
+  Json findings = Json::array();
+  for (const Finding& finding : record->findings) findings.push_back(as_json(finding));
+  json["findings"] = std::move(findings);
+  json["events"] = events_of(*record);
+  return {200, std::move(json)};
+}
+
+ControlAnswer curl(Control& control, const ControlRequest& request) {
+  ControlAnswer answer;
+  answer.text = detail::text::as_utf8(Exchange(record_of(control, request)).as_curl()) + "\n";
+  return answer;
+}
+
+ControlAnswer clear(Control& control, const ControlRequest& request) {
+  static_cast<void>(request.object({}));
+  control.gateway().journal().clear();
+  return {};
+}
+
+/// The key by which a request without a scope would be sent: the one that the program gives out.
+ApiKey default_key(const Control& control) { return control.gateway().keys().find("key_1"); }
+
+ControlAnswer explain(Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
+  const ApiKey key = scope ? control.gateway().keys().find(scope->id) : default_key(control);
+  ReceivedRequest imagined;
+  imagined.method = chat_completions().method;
+  imagined.target = chat_completions().path;
+  imagined.headers.add("Content-Type", "application/json");
+  imagined.body = request.body;
+  imagined.key_id = key.id;
+  imagined.key_description = key.description;
+  const detail::Explanation explanation = detail::explain(control.state(), imagined, key);
+  Json stub;
+  if (explanation.stub) {
+    StubReference reference = detail::reference_to(*explanation.stub);
+    control.state().keys->mask(reference.name);
+    control.state().keys->mask(reference.title);
+    stub = as_json(reference);
+  }
+  Json near_misses = Json::array();
+  for (const NearMiss& near : explanation.near_misses) {
+    near_misses.push_back(as_json(near));
+    near_misses.back()["exchange"] = nullptr;
+  }
+  return {200, Json{{"decision", word_of(explanation.decision)},
+                    {"stub", std::move(stub)},
+                    {"near_misses", std::move(near_misses)},
+                    {"message", detail::text::as_utf8(explanation.message)}}};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> journal_routes() {
+  return {
+      {"GET", "/journal", {"after", "before", "limit", "key", "scope", "status", "decision", "text", "wait"}, &list},
+      {"DELETE", "/journal", {}, &clear},
+      {"POST", "/journal/explain", {"scope"}, &explain},
+      {"GET", "/journal/{exchange}", {}, &show},
+      {"GET", "/journal/{exchange}/curl", {}, &curl},
+  };
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

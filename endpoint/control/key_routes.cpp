@@ -1,0 +1,234 @@
+// The routes of the console's API Keys page.
+
+#include <chrono>
+#include <utility>
+
+#include "body.hpp"
+#include "core/access.hpp"
+#include "core/error.hpp"
+#include "core/printed.hpp"
+#include "core/text.hpp"
+#include "document/script_sections.hpp"
+#include "document/script_values.hpp"
+#include "evidence_routes.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// "1m", "90s": as scripts write it.
+std::string window_text(Duration window) {
+  if (window % std::chrono::hours{1} == Duration{0}) return std::to_string(window / std::chrono::hours{1}) + "h";
+  if (window % std::chrono::minutes{1} == Duration{0}) return std::to_string(window / std::chrono::minutes{1}) + "m";
+  return detail::printed(window);
+}
+
+Json json_of(const Control& control, const ApiKey& key) {
+  Json models = Json::array();
+  for (const std::string& model : key.models) models.push_back(model);
+  Json operations = Json::array();
+  for (const Operation& one : key.operations)
+    operations.push_back(
+        Json{{"method", detail::text::as_utf8(one.method)}, {"path", detail::text::as_utf8(one.path)}});
+  Json json;
+  json["id"] = key.id;
+  json["name"] = detail::text::as_utf8(key.description);
+  json["state"] = to_string(key.state);
+  json["created"] = as_json(key.created);
+  json["last_used"] = key.last_used ? as_json(*key.last_used) : Json();
+  json["requests"] = key.requests;
+  json["models"] = std::move(models);
+  json["operations"] = std::move(operations);
+  json["limit"] = key.limit ? Json(std::to_string(key.limit->requests) + "/" + window_text(key.limit->window)) : Json();
+  json["scope"] = control.scopes.find(key.id).has_value();
+  return json;
+}
+
+/// The key that the path names. Throws ControlError `no_such_key`.
+ApiKey key_of(const Control& control, const ControlRequest& request) {
+  const std::string& id = request.parameters.at(0);
+  std::vector<std::string> known;
+  for (const ApiKey& key : control.gateway().keys().list()) {
+    if (key.id == id) return key;
+    known.push_back(key.id);
+  }
+  try {
+    return control.gateway().keys().find(id);
+  } catch (const GatewayError& error) {
+    // The message never repeats a secret.
+    if (id.find("sk-") != std::string::npos) throw ControlError(404, "no_such_key", error.what());
+    throw no_such("key", id, known);
+  }
+}
+
+/// The same for a change.
+ApiKey living_key(const Control& control, const ControlRequest& request) {
+  ApiKey key = key_of(control, request);
+  if (key.state == KeyState::deleted)
+    throw ControlError(404, "no_such_key", "the key \"" + key.id + "\" is deleted, and cannot come back");
+  return key;
+}
+
+ControlAnswer list(Control& control, const ControlRequest&) {
+  Json keys = Json::array();
+  for (const ApiKey& key : control.gateway().keys().list()) keys.push_back(json_of(control, key));
+  return {200, Json{{"keys", std::move(keys)}}};
+}
+
+ControlAnswer show(Control& control, const ControlRequest& request) {
+  return {200, json_of(control, key_of(control, request))};
+}
+
+/// What a body is read with: its mistakes are told together.
+class Reading {
+ public:
+  explicit Reading(const ControlBody& body) : body_(body), reader_(body.source(), problems_, gates_) {}
+
+  detail::ScriptReader& reader() { return reader_; }
+  /// Throws ControlError `invalid_request` when a mistake was noted.
+  void require_no_problem() {
+    if (problems_.empty()) return;
+    for (ScriptProblem& problem : problems_) body_.unwrap(problem);
+    throw error_of("invalid_request", std::move(problems_));
+  }
+
+ private:
+  const ControlBody& body_;
+  std::vector<ScriptProblem> problems_;
+  std::map<std::string, Gate> gates_;
+  detail::ScriptReader reader_;
+};
+
+/// The keys that a body asks for, and what the gateway has.
+struct Wanted {
+  std::vector<detail::ScriptedKey> keys;
+  const detail::KeyStore& store;
+};
+
+void read_key(detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
+  Wanted& wanted = *static_cast<Wanted*>(target);
+  const std::size_t noted = reader.noted();
+  detail::ScriptedKey key;
+  // In a script a key needs a name, by which the script refers to it.
+  const bool has_name = !node.value.is_object() || node.find("name");
+  Json with_name = node.value;
+  if (!has_name) with_name["name"] = "unnamed";
+  reader.read_object({with_name, node.pointer}, *detail::script_types::keys().table, &key);
+  if (reader.noted() > noted) return;
+  if (!has_name) key.name.clear();
+  if (!key.secret.empty()) {
+    bool is_taken = wanted.store.knows(key.secret);
+    for (const detail::ScriptedKey& other : wanted.keys) is_taken = is_taken || other.secret == key.secret;
+    if (is_taken)
+      detail::script_reading::fail(node.at("secret"),
+                                   "another key has this secret, or had it; choose another, or leave it out to have "
+                                   "one made up");
+  }
+  wanted.keys.push_back(std::move(key));
+}
+
+ControlAnswer create(Control& control, const ControlRequest& request) {
+  const ControlBody body(request.body.empty() ? "{}" : request.body);
+  Reading reading(body);
+  Wanted wanted{{}, *control.state().keys};
+  const detail::ScriptNode root{body.value(), ""};
+  const bool is_list = body.value().is_object() && root.find("keys");
+  if (is_list) {
+    body.require_keys({"keys"});
+    reading.reader().guarded(
+        root.at("keys"),
+        [](detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
+          reader.read_list(node, &read_key, target);
+        },
+        &wanted);
+  } else {
+    reading.reader().guarded(root, &read_key, &wanted);
+  }
+  reading.require_no_problem();
+  const Keys keys = control.gateway().keys();
+  Json created = Json::array();
+  for (const detail::ScriptedKey& one : wanted.keys) {
+    const CreatedKey made = keys.create(one.name, one.options);
+    Json json = json_of(control, keys.find(made.id));
+    json["secret"] = made.secret;
+    created.push_back(std::move(json));
+  }
+  if (is_list) return {201, Json{{"keys", std::move(created)}}};
+  return {201, std::move(created.front())};
+}
+
+/// A change of a key; nothing stays as it is.
+struct Change {
+  std::optional<std::string> name;
+  std::optional<std::vector<std::string>> models;
+  std::optional<std::vector<Operation>> operations;
+  std::optional<std::optional<RateLimit>> limit;
+};
+
+void read_name(detail::ScriptReader&, const detail::ScriptNode& node, void* target) {
+  static_cast<Change*>(target)->name = node.value.is_null() ? std::string() : detail::script_values::key_name(node);
+}
+
+void read_models(detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
+  auto& models = static_cast<Change*>(target)->models.emplace();
+  if (!node.value.is_null()) models = detail::read_value<std::vector<std::string>>(reader, node);
+}
+
+void read_operations(detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
+  auto& operations = static_cast<Change*>(target)->operations.emplace();
+  if (!node.value.is_null()) operations = detail::read_value<std::vector<Operation>>(reader, node);
+}
+
+void read_limit(detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
+  auto& limit = static_cast<Change*>(target)->limit.emplace();
+  if (!node.value.is_null()) limit = detail::script_values::require_limit(reader, node);
+}
+
+ControlAnswer change(Control& control, const ControlRequest& request) {
+  const std::string id = living_key(control, request).id;
+  const ControlBody body(request.body);
+  body.require_keys({"name", "models", "operations", "limit"});
+  Reading reading(body);
+  Change changed;
+  const detail::ScriptNode root{body.value(), ""};
+  using Read = void (*)(detail::ScriptReader&, const detail::ScriptNode&, void*);
+  const std::pair<const char*, Read> members[] = {
+      {"name", &read_name}, {"models", &read_models}, {"operations", &read_operations}, {"limit", &read_limit}};
+  for (const auto& [key, read] : members)
+    if (root.find(key)) reading.reader().guarded(root.at(key), read, &changed);
+  reading.require_no_problem();
+  const Keys keys = control.gateway().keys();
+  if (changed.name) keys.set_description(id, *changed.name);
+  if (changed.models) keys.limit_models(id, *changed.models);
+  if (changed.operations) keys.limit_operations(id, *changed.operations);
+  if (changed.limit && *changed.limit) keys.limit_rate(id, (*changed.limit)->requests, (*changed.limit)->window);
+  if (changed.limit && !*changed.limit) keys.unlimit_rate(id);
+  return {200, json_of(control, keys.find(id))};
+}
+
+template <void (Keys::*Call)(const std::string&) const>
+ControlAnswer turn(Control& control, const ControlRequest& request) {
+  const std::string id = living_key(control, request).id;
+  const Keys keys = control.gateway().keys();
+  static_cast<void>(request.object({}));
+  (keys.*Call)(id);
+  return {200, json_of(control, keys.find(id))};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> key_routes() {
+  return {
+      {"GET", "/keys", {}, &list},
+      {"POST", "/keys", {}, &create},
+      {"GET", "/keys/{id}", {}, &show},
+      {"PATCH", "/keys/{id}", {}, &change},
+      {"DELETE", "/keys/{id}", {}, &turn<&Keys::remove>},
+      {"POST", "/keys/{id}/disable", {}, &turn<&Keys::disable>},
+      {"POST", "/keys/{id}/enable", {}, &turn<&Keys::enable>},
+  };
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

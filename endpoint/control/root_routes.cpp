@@ -1,0 +1,71 @@
+// The root, /schema, /openapi.json, /stop
+
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "../serving.hpp"
+#include "control.hpp"
+#include "core/access.hpp"
+#include "core/timeline.hpp"
+#include "openapi.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+const char* kind_of(const Clock& clock) {
+  return detail::is_manual(clock) ? "manual" : detail::is_instant(clock) ? "instant" : "real";
+}
+
+Json script_json(const Control& control) {
+  const ScriptState script = control.serving.script_state();
+  return Json{{"files", script.files},
+              {"errors", script.errors},
+              {"problems", as_json(script.problems)},
+              {"warnings", as_json(script.warnings)}};
+}
+
+ControlAnswer show_root(Control& control, const ControlRequest&) {
+  const detail::GatewayState& state = control.state();
+  const Json counts{{"requests", state.journal->added()},
+                    {"open", state.journal->open(RequestScope())},
+                    {"evicted", state.journal->evicted()},
+                    {"stubs", state.script->stubs()->size()},
+                    {"keys", control.gateway().keys().list().size()},
+                    {"scopes", control.scopes.all().size()}};
+  const ControlIdentity& identity = control.identity;
+  return {200, Json{{"instance", identity.instance},
+                    {"version", MOCK_GATEWAY_VERSION},
+                    {"pid", static_cast<std::int64_t>(::getpid())},
+                    {"base_url", control.gateway().base_url()},
+                    {"control_url", identity.control_url},
+                    {"started", as_json(std::chrono::time_point_cast<TimePoint::duration>(identity.started))},
+                    {"now", as_json(state.clock.now())},
+                    {"clock", kind_of(state.clock)},
+                    {"listening", control.listening.load()},
+                    {"script", script_json(control)},
+                    {"counts", counts}}};
+}
+
+ControlAnswer show_schema(Control&, const ControlRequest&) { return {200, script_schema()}; }
+
+ControlAnswer show_openapi(Control&, const ControlRequest&) { return {200, openapi_document()}; }
+
+ControlAnswer stop(Control& control, const ControlRequest& request) {
+  static_cast<void>(request.object({}));
+  return {202, Json{{"stopping", true}}, std::nullopt, control.stop};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> root_routes() {
+  return {{"GET", "", {}, &show_root},
+          {"GET", "/schema", {}, &show_schema},
+          {"GET", "/openapi.json", {}, &show_openapi},
+          {"POST", "/stop", {}, &stop}};
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

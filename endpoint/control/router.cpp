@@ -1,0 +1,116 @@
+#include "router.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/text.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+constexpr std::string_view root = "/control/v1";
+
+/// What stands before the next slash; takes it and the slash off.
+std::string_view next_segment(std::string_view& path, bool& last) {
+  const std::size_t end = path.find('/');
+  const std::string_view segment = path.substr(0, end);
+  last = end == std::string_view::npos;
+  path.remove_prefix(last ? path.size() : end + 1);
+  return segment;
+}
+
+/// The values of the `{…}` segments; nothing when the path is another one.
+std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
+  std::vector<std::string> parameters;
+  for (bool pattern_ends = false, path_ends = false; !pattern_ends;) {
+    const std::string_view wanted = next_segment(pattern, pattern_ends);
+    const std::string_view given = next_segment(path, path_ends);
+    if (pattern_ends != path_ends) return std::nullopt;
+    if (wanted.empty() || wanted.front() != '{') {
+      if (wanted != given) return std::nullopt;
+      continue;
+    }
+    const std::optional<std::string> value = detail::text::percent_decode(given);
+    if (!value || value->empty()) return std::nullopt;
+    parameters.push_back(*value);
+  }
+  return parameters;
+}
+
+/// A name or a value of a query: "+" stands for a space.
+std::optional<std::string> decoded(std::string text) {
+  std::replace(text.begin(), text.end(), '+', ' ');
+  return detail::text::percent_decode(text);
+}
+
+}  // namespace
+
+ControlRouter::ControlRouter() {
+  for (const auto& table : {root_routes(), script_routes(), stub_routes(), failure_routes(), evidence_routes()})
+    routes_.insert(routes_.end(), table.begin(), table.end());
+  // A path that is written out comes before one with a segment of any value.
+  std::stable_sort(routes_.begin(), routes_.end(), [](const ControlRoute& one, const ControlRoute& other) {
+    const auto is_open = [](const ControlRoute& route) {
+      return std::string_view(route.path).find('{') != std::string_view::npos;
+    };
+    return !is_open(one) && is_open(other);
+  });
+}
+
+const ControlRoute& ControlRouter::find(const std::string& method, const std::string& path,
+                                        std::vector<std::string>& parameters) const {
+  std::string allowed;
+  std::string matched;  // the pattern
+  if (std::string_view(path).substr(0, root.size()) == root) {
+    const std::string_view rest = std::string_view(path).substr(root.size());
+    for (const ControlRoute& route : routes_) {
+      if (!matched.empty() && matched != route.path) continue;
+      std::optional<std::vector<std::string>> values = match(route.path, rest);
+      if (!values) continue;
+      matched = route.path;
+      if (method == route.method) {
+        parameters = std::move(*values);
+        return route;
+      }
+      if (allowed.find(route.method) == std::string::npos)
+        allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+    }
+  }
+  const std::string shown = detail::text::printable(path, 200);
+  if (allowed.empty())
+    throw ControlError(404, "no_such_route", "there is no " + shown + "; /control/v1/openapi.json lists what there is");
+  ControlError error(405, "method_not_allowed", shown + " takes " + allowed);
+  error.allow = allowed;
+  throw error;
+}
+
+std::map<std::string, std::string> ControlRouter::query(const ControlRoute& route, const std::string& text) {
+  std::map<std::string, std::string> values;
+  const std::vector<std::string> known(route.query.begin(), route.query.end());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('&', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (part.empty()) continue;
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::optional<std::string> name = decoded(part.substr(0, equals));
+    const std::optional<std::string> value = decoded(part.substr(std::min(equals + 1, part.size())));
+    if (!name || !value || !detail::text::is_valid_utf8(*name) || !detail::text::is_valid_utf8(*value))
+      throw ControlError(400, "invalid_request",
+                         "the query holds a % that no two hexadecimal digits follow, or no UTF-8");
+    const std::string shown = "\"" + detail::text::printable(*name, 60) + "\"";
+    if (std::find(known.begin(), known.end(), *name) == known.end())
+      throw ControlError(
+          400, "invalid_request",
+          "unknown parameter " + shown + (known.empty() ? "; this route takes none" : suggestion(*name, known)));
+    if (!values.emplace(*name, *value).second)
+      throw ControlError(400, "invalid_request", "the parameter " + shown + " is there twice");
+  }
+  return values;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

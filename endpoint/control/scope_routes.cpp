@@ -1,0 +1,106 @@
+// The routes of verdicts, and of scopes: a key per test, which has its own stubs and its own verdict.
+
+#include <utility>
+
+#include "core/text.hpp"
+#include "evidence_routes.hpp"
+#include "serve/gateway_state.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+ControlAnswer verify(Control& control, const ControlRequest& request) {
+  return {200, as_json(control.gateway().verify(requests_of(control.scope_of(request))))};
+}
+
+ControlAnswer review(Control& control, const ControlRequest& request) {
+  return {200, as_json(control.gateway().review(requests_of(control.scope_of(request))))};
+}
+
+ControlAnswer create(Control& control, const ControlRequest& request) {
+  const Json body = request.object({"name"});
+  std::string name;
+  if (body.contains("name")) {
+    if (!body["name"].is_string()) throw request.invalid("/name", "expected a text, such as the name of the test");
+    name = body["name"].get<std::string>();
+  }
+  const CreatedKey key = control.gateway().keys().create(name);
+  control.scopes.add({key.id, key.description});
+  return {201, Json{{"id", key.id},
+                    {"name", detail::text::as_utf8(key.description)},
+                    {"api_key", key.secret},
+                    {"base_url", control.gateway().base_url()}}};
+}
+
+ControlAnswer list(Control& control, const ControlRequest&) {
+  Json scopes = Json::array();
+  for (const Scope& scope : control.scopes.all())
+    scopes.push_back(Json{{"id", scope.id}, {"name", detail::text::as_utf8(scope.name)}});
+  return {200, Json{{"scopes", std::move(scopes)}}};
+}
+
+/// Takes away what belongs to a scope alone.
+void forget(Control& control, const std::string& id) {
+  detail::GatewayState& state = control.state();
+  control.layer.remove_scope(id);
+  state.script->forget(RequestScope(id), scoped_name(id, ""));
+  state.failures.clear(for_key(id));
+  // Whoever still waits for the test waits for nobody.
+  for (auto& [name, gate] : control.gates.known(id)) gate.open();
+  for (const detail::AskedRequest& asked : state.asked.list(RequestScope(id))) {
+    const Reply ended = Failure(500, "scope_ended", "the test that was asked for this reply has ended");
+    state.asked.answer(asked.exchange, std::make_shared<const Reply>(ended));
+  }
+  control.gates.forget(id);
+  const Keys keys = control.gateway().keys();
+  if (keys.find(id).state != KeyState::deleted) keys.remove(id);
+  state.journal->forget(RequestScope(id));
+}
+
+ControlAnswer end(Control& control, const ControlRequest& request) {
+  const std::string& id = request.parameters.at(0);
+  static_cast<void>(request.object({}));
+  const std::optional<Scope> scope = control.scopes.find(id);
+  // When two end it at once, only one of them does.
+  if (!scope || !control.scopes.remove(id)) {
+    std::vector<std::string> known;
+    for (const Scope& one : control.scopes.all()) known.push_back(one.id);
+    throw no_such("scope", id, known);
+  }
+  const Verification verification = control.gateway().verify(scope->id);
+  const Review review = control.gateway().review(scope->id);
+  bool ok = static_cast<bool>(verification);
+  // As --fail-on error has it, which is the default.
+  for (const Finding& finding : review.findings()) ok = ok && finding.severity != Severity::error;
+  // What is right is not told beside what is wrong.
+  std::string message;
+  if (!verification || review) message = verification.message();
+  if (!review) message += (message.empty() ? "" : "\n\n") + review.message();
+  Json answer{{"ok", ok},
+              {"message", detail::text::as_utf8(message)},
+              {"verify", as_json(verification)},
+              {"review", as_json(review)}};
+  forget(control, id);
+  return {200, std::move(answer)};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> verdict_routes() {
+  return {
+      {"GET", "/verify", {"scope"}, &verify},
+      {"GET", "/review", {"scope"}, &review},
+  };
+}
+
+std::vector<ControlRoute> scope_routes() {
+  return {
+      {"GET", "/scopes", {}, &list},
+      {"POST", "/scopes", {}, &create},
+      {"DELETE", "/scopes/{id}", {}, &end},
+  };
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

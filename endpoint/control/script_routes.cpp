@@ -1,0 +1,152 @@
+// /script, /reset, /states
+
+#include <algorithm>
+#include <array>
+
+#include "../serving.hpp"
+#include "control.hpp"
+#include "core/access.hpp"
+#include "core/text.hpp"
+#include "script_text.hpp"
+#include "serve/gateway_state.hpp"
+#include "stub_json.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+constexpr std::array<const char*, 6> resettable = {"stubs", "states", "failures", "chaos", "connections", "journal"};
+
+ControlAnswer show_script(Control& control, const ControlRequest&) {
+  const ScriptState script = control.serving.script_state();
+  Json stubs = Json::array();
+  const auto add = [&stubs](const std::vector<Stub>& some) {
+    for (const Stub& stub : some) {
+      const auto& state = detail::Access::state(stub);
+      if (!state->removed()) stubs.push_back(state->id());
+    }
+  };
+  if (control.serving.script()) add(control.serving.script()->stubs());
+  add(control.layer.document_stubs());
+  return {200, Json{{"files", script.files},
+                    {"problems", as_json(script.problems)},
+                    {"warnings", as_json(script.warnings)},
+                    {"document", control.layer.document()},
+                    {"stubs", std::move(stubs)}}};
+}
+
+/// A document as others may see it again: a key's secret is told once, to whoever made it.
+Json without_secrets(Json document) {
+  if (!document.is_object() || !document.contains("keys") || !document["keys"].is_array()) return document;
+  for (Json& key : document["keys"])
+    if (key.is_object() && key.contains("secret")) key["secret"] = "***";
+  return document;
+}
+
+ControlAnswer put_script(Control& control, const ControlRequest& request) {
+  const std::string check = request.value("check").value_or("0");
+  if (check != "0" && check != "1") throw ControlError(400, "invalid_request", "?check= is 1, or left out");
+  const ScriptTextOptions options{"PUT script", "", {}, check == "0"};
+  if (check == "1") {
+    try {
+      const ScriptText script = read_script(control, request.body, options);
+      return {200, Json{{"ok", true}, {"problems", as_json(script.document.warnings())}}};
+    } catch (const ControlError& error) {
+      if (error.problems.empty()) throw;
+      return {200, Json{{"ok", false}, {"problems", as_json(error.problems)}}};
+    }
+  }
+  const ScriptText script = read_script(control, request.body, options);
+  control.layer.put(control.gateway(), script.document, without_secrets(script.json));
+  return {200, Json{{"stubs", stubs_json(control, control.layer.document_stubs())},
+                    {"warnings", as_json(script.document.warnings())}}};
+}
+
+/// The state machines that stubs name or that were moved, with their states.
+std::map<std::string, std::string> machines(const Control& control) {
+  const detail::Script& script = *control.state().script;
+  std::map<std::string, std::string> all;
+  const detail::Script::States states = script.states();
+  const auto stubs = script.stubs();
+  for (const auto& stub : *stubs)
+    for (const auto* named : {&stub->plan().in_states, &stub->plan().then_states})
+      for (const detail::MachineState& one : *named) all[one.machine] = detail::Script::state_in(states, one.machine);
+  for (const auto& [machine, state] : states) all[machine] = state;
+  return all;
+}
+
+ControlAnswer list_states(Control& control, const ControlRequest&) {
+  return {200, Json{{"states", Json(machines(control))}}};
+}
+
+std::string machine_of(const Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
+  return scoped_name(scope ? scope->id : std::string(), request.parameters.at(0));
+}
+
+ControlAnswer show_state(Control& control, const ControlRequest& request) {
+  const std::string machine = machine_of(control, request);
+  const std::map<std::string, std::string> all = machines(control);
+  const auto found = all.find(machine);
+  if (found != all.end()) return {200, Json{{"state", found->second}}};
+  std::vector<std::string> known;
+  for (const auto& [name, state] : all) known.push_back(name);
+  ControlError error = no_such("machine", machine, known);
+  error.message = "no stub names the state machine \"" + detail::text::printable(machine, 60) +
+                  "\", and it was never moved" + (known.empty() ? "" : suggestion(machine, known));
+  throw error;
+}
+
+ControlAnswer set_state(Control& control, const ControlRequest& request) {
+  const Json body = request.object({"state"});
+  if (!body.contains("state") || !body["state"].is_string())
+    throw request.invalid(body.contains("state") ? "/state" : "",
+                          R"(expected the state that the machine is to have, such as {"state": "paid"})");
+  control.gateway().set_state(machine_of(control, request), body["state"]);
+  return {200, Json{{"state", body["state"]}}};
+}
+
+ControlAnswer reset(Control& control, const ControlRequest& request) {
+  const Json body = request.object({"what"});
+  std::vector<std::string> what(resettable.begin(), resettable.end());
+  if (body.contains("what")) {
+    what.clear();
+    const Json& wanted = body["what"];
+    const std::vector<std::string> known(resettable.begin(), resettable.end());
+    if (!wanted.is_array()) throw request.invalid("/what", "expected a list, such as [\"stubs\", \"journal\"]");
+    for (std::size_t index = 0; index < wanted.size(); ++index) {
+      const std::string part = wanted[index].is_string() ? wanted[index].get<std::string>() : wanted[index].dump();
+      if (std::find(known.begin(), known.end(), part) == known.end())
+        throw request.invalid("/what/" + std::to_string(index), "nothing that can be reset" + suggestion(part, known));
+      what.push_back(part);
+    }
+  }
+  const auto has = [&what](const char* part) { return std::find(what.begin(), what.end(), part) != what.end(); };
+  std::vector<std::string> sections;
+  Json done = Json::array();
+  Json kept = Json::array();
+  for (const char* part : resettable) {
+    (has(part) ? done : kept).push_back(part);
+    if (has(part)) sections.push_back(std::string("/") + part);
+  }
+  for (const char* part : {"keys", "operations", "scopes"}) kept.push_back(part);
+  control.layer.forget(sections);
+  if (has("connections")) control.listening = true;
+  control.serving.reset(what);
+  if (has("stubs")) control.gates.reset();  // last, when what was mounted before comes to none of them any more
+  return {200, Json{{"reset", std::move(done)}, {"kept", std::move(kept)}}};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> script_routes() {
+  return {{"GET", "/script", {}, &show_script},
+          {"PUT", "/script", {"check"}, &put_script},
+          {"GET", "/states", {}, &list_states},
+          {"GET", "/states/{machine}", {"scope"}, &show_state},
+          {"PUT", "/states/{machine}", {"scope"}, &set_state},
+          {"POST", "/reset", {}, &reset}};
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

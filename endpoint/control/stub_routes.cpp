@@ -1,0 +1,66 @@
+// /stubs
+
+#include <limits>
+
+#include "control.hpp"
+#include "core/access.hpp"
+#include "script_text.hpp"
+#include "serve/gateway_state.hpp"
+#include "stub_json.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+ControlAnswer mount_stubs(Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
+  const std::string id = scope ? scope->id : std::string();
+  const ScriptText script = read_script(control, request.body, {"POST stubs", "stubs", id});
+  const std::vector<Stub> stubs = script.document.mount(control.gateway()).stubs();
+  control.layer.add(stubs, id);
+  return {201, Json{{"stubs", stubs_json(control, stubs)}}};
+}
+
+ControlAnswer list_stubs(Control& control, const ControlRequest& request) {
+  return {200, Json{{"stubs", stubs_json(control, control.scope_of(request))}}};
+}
+
+ControlAnswer show_stub(Control& control, const ControlRequest& request) {
+  return {200, stub_json(control, require_stub(control, request.id(0, "no_such_stub", "stub")))};
+}
+
+ControlAnswer remove_stub(Control& control, const ControlRequest& request) {
+  const auto stub = require_stub(control, request.id(0, "no_such_stub", "stub"));
+  Json shown = stub_json(control, stub);
+  control.state().script->remove(stub);
+  control.layer.forget_stub(stub->id());
+  return {200, std::move(shown)};
+}
+
+ControlAnswer wait_for_stub(Control& control, const ControlRequest& request) {
+  using namespace std::chrono_literals;
+  const auto stub = require_stub(control, request.id(0, "no_such_stub", "stub"));
+  const std::uint64_t calls = request.number("calls", 1, std::numeric_limits<std::uint32_t>::max()).value_or(1);
+  const Duration within = request.duration("within").value_or(Duration(1s));
+  const auto deadline = std::chrono::steady_clock::now() + within;
+  const bool reached = control.waits.wait_until(deadline, request, [&] { return stub->recorded() >= calls; });
+  Json message;
+  if (!reached) {
+    const detail::GatewayState& state = control.state();
+    message = Stub(stub, state.script, state.journal).wait_for_calls(static_cast<std::size_t>(calls), 0s).message();
+  }
+  return {200, Json{{"reached", reached}, {"message", message}, {"stub", stub_json(control, stub)}}};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> stub_routes() {
+  return {{"POST", "/stubs", {"scope"}, &mount_stubs},
+          {"GET", "/stubs", {"scope"}, &list_stubs},
+          {"GET", "/stubs/{id}", {}, &show_stub},
+          {"DELETE", "/stubs/{id}", {}, &remove_stub},
+          {"GET", "/stubs/{id}/wait", {"calls", "within"}, &wait_for_stub}};
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

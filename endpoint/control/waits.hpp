@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+namespace mock_gateway {
+namespace endpoint {
+
+struct ControlRequest;
+
+/// Where long polls of the control API wait.
+class Waits {
+ public:
+  using Moment = std::chrono::steady_clock::time_point;
+
+  /// Asks until the condition holds or the moment has come, and returns whether it held. It asks at once, then every
+  /// few milliseconds, and without a lock. Throws ControlError `stopping` when the program ends meanwhile, and
+  /// `client_left` when the client does, whose connection is then free for another.
+  bool wait_until(Moment deadline, const ControlRequest& request, const std::function<bool()>& condition);
+  /// Ends every wait, those to come included.
+  void stop();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool stopped_ = false;
+};
+
+}  // namespace endpoint
+}  // namespace mock_gateway

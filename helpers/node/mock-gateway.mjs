@@ -1,0 +1,275 @@
+// Starts mock-gateway for tests and talks to its control API. One file, no dependencies, Node 18.19 or newer.
+//
+// With node:test and vitest:
+//
+//   test('retries', async (t) => {
+//     const gateway = await openGateway(t);
+//     await gateway.stub({ when: { user_says: 'Hi' }, replies: [{ failure: 503, retry_after: '2s' }, 'Hello.'] });
+//     assert.equal(await ask(new OpenAI({ baseURL: gateway.baseURL, apiKey: gateway.apiKey }), 'Hi'), 'Hello.');
+//   });
+//
+// `gateway` is a Scope: an API key of the test's own. What it mounts answers this key alone, so that tests may run side
+// by side. When the test has ended, the gateway verifies and reviews what was asked with the key: what is wrong fails
+// the test, except what the test has looked at itself. With jest:
+//
+//   beforeEach(async () => { gateway = await openGateway(expect.getState().currentTestName); });
+//   afterEach(() => gateway.close());
+//
+// All tests of a process share a server. For other settings:
+//
+//   const server = await MockGateway.start({ scripts: ['agent.jsonc'], flags: ['--profile', 'openai'] });
+//   test('with an agent', async (t) => { const gateway = await openGateway(t, server); … });
+//
+// The fields of stubs, failures and keys are those of scripts; they go to the server as they are, and what it refuses
+// is a GatewayError with its text.
+
+import assert from 'node:assert';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+// The program did not start or answer, or it refused a request: then `code` and `problems` are the server's.
+export class GatewayError extends Error {
+  constructor(message, { code = null, problems = [], cause } = {}) {
+    super(message, { cause });
+    Object.assign(this, { name: 'GatewayError', code, problems });
+  }
+}
+
+// A running mock-gateway. It ends with stop(), and with this process, whatever ends that.
+export class MockGateway {
+  #child;
+  #ended; // how: 'exit code 0', 'SIGKILL'
+  #info;
+  #log;
+  #stopped = false;
+  #agent = new http.Agent({ maxSockets: 32 }); // the server takes 64 connections
+
+  // Resolves when the program serves. `scripts` are files or folders of scripts, `flags` others of `mock-gateway
+  // serve`. Rejects with a GatewayError, at the latest after `within` milliseconds.
+  static async start({ scripts = [], flags = [], within = 30_000 } = {}) {
+    const program = process.env.MOCK_GATEWAY_BIN || 'mock-gateway';
+    const words = ['serve', '--port=0', '--control=0', '--print=json', '--until-eof', '--quiet', ...flags];
+    words.push(...scripts.map((script) => `--script=${script}`));
+    const server = new MockGateway();
+    const log = join(tmpdir(), `mock-gateway-${randomUUID()}.log`);
+    server.#log = openSync(log, 'wx+', 0o600);
+    unlinkSync(log);
+    let line = '';
+    try {
+      // In a session of its own: Ctrl-C is for the tests, which still need it for their last requests.
+      const child = spawn(program, words, { stdio: ['pipe', 'pipe', server.#log], detached: true });
+      server.#child = child;
+      server.#ended = new Promise((end) => child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`)));
+      child.stdin.on('error', () => {}); // how it ends is told by stop()
+      await once(child, 'spawn');
+      const late = setTimeout(() => server.#kill(), within);
+      for await (const text of child.stdout.setEncoding('utf8')) if ((line += text).includes('\n')) break;
+      clearTimeout(late);
+      server.#info = JSON.parse(line);
+      server.baseURL = server.#info.base_url;
+      server.apiKey = server.#info.api_key; // belongs to no scope
+      const answering = await server.control('GET', '');
+      assert.equal(answering.instance, server.#info.instance, 'another process has its control port');
+    } catch (cause) {
+      const hint = 'Set MOCK_GATEWAY_BIN to the program mock-gateway, or put it on PATH; examples/run.sh builds it.';
+      let problem = `cannot run ${program}: ${cause.code}. ${hint}`;
+      if (server.#child?.pid) {
+        const ended = `it ended with ${await server.#end(1000)}, its stderr:\n${server.stderr()}`;
+        problem = `${program} did not start within ${within} ms: ${cause.message} in the stdout '${line}'; ${ended}`;
+      }
+      closeSync(server.#log);
+      throw new GatewayError(problem, { cause });
+    }
+    for (const handle of [server.#child, server.#child.stdin]) handle.unref(); // they keep no process from its end
+    return server;
+  }
+
+  // Ends the program. Rejects with a GatewayError, with what it wrote on stderr, unless it ends with exit code 0.
+  async stop() {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#child.stdin.end();
+    const how = await this.#end(10_000);
+    const problem = `mock-gateway ended with ${how}\n${this.stderr()}`;
+    closeSync(this.#log);
+    if (how !== 'exit code 0') throw new GatewayError(problem);
+  }
+
+  #end(grace) {
+    const late = setTimeout(() => this.#kill(), grace);
+    return this.#ended.finally(() => clearTimeout(late));
+  }
+
+  #kill() {
+    if (this.#child.exitCode === null) process.kill(-this.#child.pid, 'SIGKILL');
+  }
+
+  stderr() {
+    const text = Buffer.alloc(1 << 20);
+    return text.toString('utf8', 0, readSync(this.#log, text, 0, text.length, 0)).trim();
+  }
+
+  // A request of the control API: control('GET', '/journal', undefined, { limit: 1 }). Resolves to the JSON of the
+  // answer, or its text. Rejects with a GatewayError for every status from 400 on.
+  async control(method, path, body, query = {}) {
+    const target = `/control/v1${path}?${new URLSearchParams(query)}`.replace(/\?$/, '');
+    const headers = { authorization: `Bearer ${this.#info.control_token}`, 'content-type': 'application/json' };
+    const options = { method, headers, agent: this.#agent, signal: AbortSignal.timeout(90_000) };
+    const content = body === undefined ? undefined : JSON.stringify(body, refuseFunctions);
+    let response;
+    let answer = '';
+    try {
+      response = await new Promise((resolve, reject) => {
+        http.request(this.#info.control_url + target, options, resolve).on('error', reject).end(content);
+      });
+      for await (const text of response.setEncoding('utf8')) answer += text;
+    } catch (cause) {
+      const said = this.#stopped ? '' : `; its exit code is ${this.#child.exitCode}\n${this.stderr()}`;
+      throw new GatewayError(`mock-gateway does not answer ${method} ${target}: ${cause.message}${said}`, { cause });
+    }
+    if (response.headers['content-type']?.includes('json')) answer = JSON.parse(answer);
+    if (response.statusCode >= 400) throw new GatewayError(answer.message, answer);
+    return answer;
+  }
+
+  // Each of these is one request; `mock-gateway openapi` prints the fields and answers.
+  async scope(name) { return new Scope(this, await this.control('POST', '/scopes', { name })); }
+  createKey(fields = {}) { return this.control('POST', '/keys', fields); } // with its `id` and `secret`
+  disableKey(id) { return this.control('POST', `/keys/${id}/disable`); }
+  enableKey(id) { return this.control('POST', `/keys/${id}/enable`); }
+  deleteKey(id) { return this.control('DELETE', `/keys/${id}`); }
+  advance(by) { return this.control('POST', '/clock/advance', { by }); } // a manual clock, by '60s'
+  [Symbol.asyncDispose]() { return this.stop(); }
+}
+
+// A key of a server, and the stubs, failures, states, gates and requests that belong to it.
+export class Scope {
+  #seen = new Set();
+  #closed = false;
+
+  constructor(server, { id, base_url, api_key }) {
+    const env = { OPENAI_BASE_URL: base_url, OPENAI_API_BASE: base_url, OPENAI_API_KEY: api_key, ...aroundProxies() };
+    Object.assign(this, { server, id, baseURL: base_url, apiKey: api_key, env }); // `env` is for a client's process
+  }
+
+  control(method, path, body, query) { return this.server.control(method, path, body, { scope: this.id, ...query }); }
+
+  // Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them.
+  async stubs(documents) {
+    const { stubs } = await this.control('POST', '/stubs', { stubs: documents });
+    return stubs.map(({ id }) => new Stub(this.server, `/stubs/${id}`));
+  }
+
+  // A stub: { when: { user_says: 'Hi' }, reply: 'Hello.', expect: 1 }.
+  async stub(fields) { return (await this.stubs([fields]))[0]; }
+  // As an entry of the scripts' `failures`: { failure: 'overloaded', times: 2 }.
+  fail(fields) { return this.control('POST', '/failures', fields); }
+  // What did not go as the stubs say, and what the client did wrong. What is reported does not fail the test.
+  verify() { return this.#lookAt('/verify', 'problems'); }
+  review() { return this.#lookAt('/review', 'findings'); }
+
+  // The exchanges, newest first: journal({ status: 429, text: 'Hi' }). All of them, or the newest `limit`.
+  async journal(filters = {}) {
+    let page = await this.control('GET', '/journal', undefined, filters);
+    const found = page.exchanges;
+    while (page.more && found.length < (filters.limit ?? Infinity)) {
+      const rest = 'after' in filters ? { after: page.cursor } : { before: found.at(-1).id };
+      page = await this.control('GET', '/journal', undefined, { ...filters, ...rest });
+      found.push(...page.exchanges);
+    }
+    return found.slice(0, filters.limit);
+  }
+
+  async state(machine) { return (await this.control('GET', `/states/${encodeURIComponent(machine)}`)).state; }
+  setState(machine, state) { return this.control('PUT', `/states/${encodeURIComponent(machine)}`, { state }); }
+  gate(name) { return new Gate(this, `/gates/${encodeURIComponent(name)}`); }
+  // The requests whose reply is `ask`, once there is one. A reply to the `exchange` of one is as in stubs.
+  async asked(wait = '5s') { return (await this.control('GET', '/asked', undefined, { wait })).asked; }
+  answer(exchange, reply) { return this.server.control('POST', `/asked/${exchange}`, { reply }); }
+  [Symbol.asyncDispose]() { return this.close(); }
+
+  // Removes the scope from the server. Rejects with an AssertionError for what is wrong and was not looked at.
+  async close() {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { verify, review, message } = await this.server.control('DELETE', `/scopes/${this.id}`);
+    const wrong = [...verify.problems, ...review.findings];
+    const unseen = wrong.filter((each) => !this.#seen.has(identity(each)));
+    if (unseen.length > 0) assert.fail(unseen.length === wrong.length ? message : unseen.map(text).join('\n'));
+  }
+
+  async #lookAt(path, those) {
+    const answer = await this.control('GET', path);
+    answer[those].forEach((each) => this.#seen.add(identity(each)));
+    return answer;
+  }
+}
+
+class Waited {
+  constructor(owner, path) { Object.assign(this, { owner, path }); }
+  async waitFor(query) {
+    const { reached, message } = await this.owner.control('GET', `${this.path}/wait`, undefined, query);
+    if (!reached) assert.fail(message);
+  }
+}
+
+// A mounted stub. wait() resolves when it has answered so many requests, or rejects after `within`.
+class Stub extends Waited {
+  wait(calls = 1, within = '5s') { return this.waitFor({ calls, within }); }
+  async calls() { return (await this.owner.control('GET', this.path)).calls; }
+  remove() { return this.owner.control('DELETE', this.path); }
+}
+
+// A gate, at which replies wait until release() lets one pass, or open() all. wait() resolves when so many have come,
+// or, with 'delivered', when clients have what stands before it; it rejects after `within`.
+class Gate extends Waited {
+  wait(count = 1, within = '5s', what = 'reached') { return this.waitFor({ for: what, count, within }); }
+  release() { return this.owner.control('POST', `${this.path}/release`); }
+  open() { return this.owner.control('POST', `${this.path}/open`); }
+}
+
+let shared;
+
+// A scope for the test whose context this is, closed with it; or for one of that name, closed by its close().
+export async function openGateway(test, server) {
+  server ??= await (shared ??= MockGateway.start());
+  const gateway = await server.scope(test.task?.name ?? test.name ?? test);
+  const close = async () => {
+    try {
+      await gateway.close();
+    } catch (error) {
+      if (!test.error) throw error;
+      test.diagnostic(error.message); // the test has failed before
+    }
+  };
+  (test.after ?? test.onTestFinished)?.call(test, close);
+  return gateway;
+}
+
+// Clients read either variable, and some prefer one: where only one is set, both go on from it.
+function aroundProxies() {
+  const { NO_PROXY: upper, no_proxy: lower } = process.env;
+  const around = (hosts) => (hosts === '*' ? hosts : `${hosts},127.0.0.1`);
+  return { NO_PROXY: around(upper || lower || 'localhost'), no_proxy: around(lower || upper || 'localhost') };
+}
+
+// Tells a problem or a finding from others of the same words.
+function identity({ kind, stub, code, message, exchanges }) {
+  const unmet = kind === 'unmet expectation'; // which later requests explain anew, below the first line
+  return JSON.stringify(unmet ? [stub.id, message.split('\n')[0]] : [code, message, exchanges]);
+}
+
+function text({ code, message, exchanges }) {
+  return code ? `${code} (exchange ${exchanges.join(', ')}): ${message}` : message;
+}
+
+// JSON would leave them out in silence.
+function refuseFunctions(key, value) {
+  if (typeof value === 'function') throw new TypeError(`"${key}" is a function, which JSON cannot carry`);
+  return value;
+}

@@ -1,0 +1,517 @@
+// The helper beside this file, on the program that MOCK_GATEWAY_BIN names. helpers/run.sh runs it.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, describe, test as nodeTest } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import OpenAI from 'openai';
+import { GatewayError, MockGateway, openGateway } from './mock-gateway.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'mock-gateway-test-'));
+after(() => rmSync(folder, { recursive: true }));
+
+// A net for what hangs, never a pace.
+const SECONDS = 20;
+const test = (name, body) => nodeTest(name, { timeout: SECONDS * 2000 }, body);
+
+async function post({ baseURL, apiKey }, content, fields = {}) {
+  const response = await fetch(`${baseURL}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'mock-model', messages: [{ role: 'user', content }], ...fields }),
+  });
+  return { status: response.status, answer: await response.json() };
+}
+
+// The text of the answer.
+async function ask(place, content) {
+  const { status, answer } = await post(place, content);
+  assert.equal(status, 200, JSON.stringify(answer));
+  return answer.choices[0].message.content;
+}
+
+// Whether the process is there, and no zombie that nobody has waited for.
+function isRunning(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1).trim()[0] !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+async function assertEnds(pid) {
+  const deadline = Date.now() + SECONDS * 1000;
+  while (isRunning(pid)) {
+    assert.ok(Date.now() < deadline, `process ${pid} is still there`);
+    await sleep(10);
+  }
+}
+
+// Writes a file of the test's, a program unless it has another mode, and names it.
+function file(name, text, mode = 0o755) {
+  const path = join(folder, name);
+  writeFileSync(path, text, { mode });
+  return path;
+}
+
+// What becomes of a start with another environment.
+async function start(env, options) {
+  const before = { ...process.env };
+  Object.assign(process.env, env);
+  if (env.MOCK_GATEWAY_BIN === undefined) delete process.env.MOCK_GATEWAY_BIN;
+  try {
+    return await MockGateway.start(options);
+  } finally {
+    Object.assign(process.env, before);
+  }
+}
+
+// The result of node:test, in a process of its own, on a file that holds this code.
+function suite(code, env = {}) {
+  const beginning = `
+    import assert from 'node:assert/strict';
+    import { test } from 'node:test';
+    import { MockGateway, openGateway } from ${JSON.stringify(join(here, 'mock-gateway.mjs'))};
+    ${ask}
+    ${post}
+  `;
+  const name = file(`suite-${Math.random()}.test.mjs`, beginning + code, 0o644);
+  // This process is a test's, which would make the other one report to it.
+  const { NODE_TEST_CONTEXT, ...rest } = process.env;
+  const { stdout } = spawnSync(process.execPath, ['--test', '--test-reporter=tap', name], {
+    env: { ...rest, ...env },
+    encoding: 'utf8',
+  });
+  const results = Object.fromEntries(
+    [...stdout.matchAll(/^ *(ok|not ok) \d+ - (?!.*\.mjs)(.*)$/gm)].map(([, result, test]) => [test, result]),
+  );
+  return { results, stdout };
+}
+
+describe('what a test does with it', () => {
+  test('an SDK gets what the test mounts', async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({
+      when: { user_says: 'Hi' },
+      replies: [{ failure: 'rate_limited', retry_after: '1s' }, 'Hello.'],
+      expect: 2,
+    });
+    const client = new OpenAI({ baseURL: gateway.baseURL, apiKey: gateway.apiKey });
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const answer = await client.chat.completions.create({ model: 'mock-model', messages });
+    assert.equal(answer.choices[0].message.content, 'Hello.');
+  });
+
+  test('the environment leads a process to the scope, and around proxies', async (t) => {
+    const { env, baseURL, apiKey } = await openGateway(t);
+    assert.deepEqual([env.OPENAI_BASE_URL, env.OPENAI_API_KEY], [baseURL, apiKey]);
+    assert.equal(env.OPENAI_API_BASE, baseURL); // which LangChain reads first
+    assert.ok(env.NO_PROXY.split(',').includes('127.0.0.1'));
+  });
+
+  for (const [given, upper, lower] of [
+    [{}, 'localhost,127.0.0.1', 'localhost,127.0.0.1'],
+    [{ NO_PROXY: '.corp' }, '.corp,127.0.0.1', '.corp,127.0.0.1'],
+    [{ no_proxy: '.corp' }, '.corp,127.0.0.1', '.corp,127.0.0.1'],
+    [{ NO_PROXY: 'a', no_proxy: 'b' }, 'a,127.0.0.1', 'b,127.0.0.1'],
+    [{ NO_PROXY: '*' }, '*', '*'],
+  ]) {
+    test(`what goes around proxies still does: ${JSON.stringify(given)}`, async (t) => {
+      const { NO_PROXY = '', no_proxy = '' } = process.env;
+      t.after(() => Object.assign(process.env, { NO_PROXY, no_proxy }));
+      Object.assign(process.env, { NO_PROXY: '', no_proxy: '', ...given });
+      const { env } = await openGateway(t);
+      assert.deepEqual([env.NO_PROXY, env.no_proxy], [upper, lower]);
+    });
+  }
+
+  test('of several stubs the first that matches answers', async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stubs([{ when: { user_says: 'weather' }, reply: 'Sun.' }, { reply: 'Sorry?' }]);
+    assert.equal(await ask(gateway, 'the weather?'), 'Sun.');
+    assert.equal(await ask(gateway, 'Hi'), 'Sorry?');
+  });
+
+  test('a stub counts its calls until it is removed', async (t) => {
+    const gateway = await openGateway(t);
+    const older = await gateway.stub({ reply: 'older' });
+    const newer = await gateway.stub({ reply: 'newer' });
+    assert.equal(await ask(gateway, 'Hi'), 'newer');
+    assert.deepEqual([await older.calls(), await newer.calls()], [0, 1]);
+    await newer.remove();
+    assert.equal(await ask(gateway, 'Hi'), 'older');
+  });
+
+  test('a wait for calls ends with the last of them, or fails', async (t) => {
+    const gateway = await openGateway(t);
+    const stub = await gateway.stub({ reply: 'Hello.', name: 'greeting' });
+    await assert.rejects(stub.wait(1, '10ms'), { name: 'AssertionError', message: /greeting/ });
+    const answer = ask(gateway, 'Hi');
+    await stub.wait();
+    assert.equal(await answer, 'Hello.');
+  });
+
+  test('a failure is forced on the scope alone', async (t) => {
+    const [gateway, another] = [await openGateway(t), await openGateway(t)];
+    for (const each of [gateway, another]) await each.stub({ reply: 'Hello.' });
+    await gateway.fail({ failure: { status: 503, code: 'busy', message: 'busy' }, times: 2 });
+    assert.equal(await ask(another, 'Hi'), 'Hello.');
+    for (const status of [503, 503, 200]) assert.equal((await post(gateway, 'Hi')).status, status);
+  });
+
+  test('the journal has the exchanges of the scope', async (t) => {
+    const [gateway, another] = [await openGateway(t), await openGateway(t)];
+    for (const each of [gateway, another]) await each.stub({ reply: 'Hello.' });
+    await ask(gateway, 'the first');
+    await ask(gateway, 'the second');
+    await ask(another, 'the third');
+    const exchanges = await gateway.journal();
+    assert.deepEqual(
+      exchanges.map(({ request }) => request.body.json.messages[0].content),
+      ['the second', 'the first'],
+    );
+    assert.deepEqual(
+      (await gateway.journal({ text: 'first', status: 200 })).map(({ id }) => id),
+      [exchanges[1].id],
+    );
+  });
+
+  test("the journal has more than a page of the server's", async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({ reply: 'Hello.' });
+    for (let number = 0; number < 201; ++number) await ask(gateway, 'Hi');
+    const idsOf = async (filters) => (await gateway.journal(filters)).map(({ id }) => id);
+    const ids = await idsOf();
+    assert.equal(ids.length, 201);
+    assert.deepEqual(ids, [...ids].sort((a, b) => b - a));
+    for (const limit of [3, 200]) assert.deepEqual(await idsOf({ limit }), ids.slice(0, limit));
+    assert.deepEqual(await idsOf({ before: ids.at(-3) }), ids.slice(-2));
+    assert.deepEqual(new Set(await idsOf({ after: 0 })), new Set(ids));
+  });
+
+  test("the journal has more bytes than a page of the server's", async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({ reply: 'Hello.' });
+    for (let number = 0; number < 9; ++number) await ask(gateway, 'x'.repeat(1 << 20));
+    assert.equal((await gateway.journal({ limit: 9 })).length, 9);
+  });
+
+  test('state machines of two scopes do not meet', async (t) => {
+    const [gateway, another] = [await openGateway(t), await openGateway(t)];
+    for (const each of [gateway, another]) {
+      await each.stubs([
+        { in_state: { order: 'paid' }, reply: 'On its way.' },
+        { when: { user_says: 'pay' }, then_state: { order: 'paid' }, reply: 'Thank you.' },
+        { reply: 'Please pay.' },
+      ]);
+    }
+    assert.equal(await ask(gateway, 'pay'), 'Thank you.');
+    assert.equal(await ask(gateway, 'Hi'), 'On its way.');
+    assert.equal(await ask(another, 'Hi'), 'Please pay.');
+    assert.deepEqual([await gateway.state('order'), await another.state('order')], ['paid', 'started']);
+    await another.setState('order', 'paid');
+    assert.equal(await ask(another, 'Hi'), 'On its way.');
+  });
+
+  test('a gate holds replies until they are let pass', async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({ reply: { text: 'one two', hold: { gate: 'first', before_token: 1 } } });
+    const gate = gateway.gate('first');
+    const first = ask(gateway, 'a');
+    await gate.wait();
+    await gate.release();
+    assert.equal(await first, 'one two');
+    const second = ask(gateway, 'b');
+    await gate.wait(2);
+    await gate.open();
+    assert.equal(await second, 'one two');
+    assert.equal(await ask(gateway, 'c'), 'one two');
+    await assert.rejects(gate.wait(9, '10ms'), { name: 'AssertionError', message: /3 of 9/ });
+  });
+
+  test('a gate says when the client has what stands before it', async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({ reply: { text: 'one two', hold: { gate: 'second', before_token: 2 } } });
+    const client = new OpenAI({ baseURL: gateway.baseURL, apiKey: gateway.apiKey });
+    const body = { model: 'mock-model', messages: [{ role: 'user', content: 'Hi' }], stream: true };
+    const chunks = await client.chat.completions.create(body);
+    await gateway.gate('second').wait(1, '5s', 'delivered');
+    await gateway.gate('second').open();
+    let text = '';
+    for await (const chunk of chunks) text += chunk.choices[0].delta.content ?? '';
+    assert.equal(text, 'one two');
+  });
+
+  test('the test answers what it is asked', async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({ when: { user_says: 'sum' }, reply: { ask: true } });
+    const answer = ask(gateway, 'the sum of 2 and 3');
+    const [question] = await gateway.asked();
+    assert.equal(question.request.messages[0].content, 'the sum of 2 and 3');
+    await gateway.answer(question.exchange, { json_text: { sum: 5 } });
+    assert.equal(await answer, '{"sum":5}');
+  });
+
+  test('keys go through their states', async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({ reply: 'Hello.' });
+    const { server } = gateway;
+    const { id, secret } = await server.createKey({ name: 'billing' });
+    const client = new OpenAI({ baseURL: gateway.baseURL, apiKey: secret, maxRetries: 0 });
+    await client.models.list();
+    await server.disableKey(id);
+    await assert.rejects(client.models.list(), OpenAI.PermissionDeniedError);
+    await server.enableKey(id);
+    await client.models.list();
+    await server.deleteKey(id);
+    await assert.rejects(client.models.list(), OpenAI.AuthenticationError);
+  });
+
+  test('a manual clock is moved', async (t) => {
+    const script = file('manual.json', '{"mock_gateway": 1, "gateway": {"clock": "manual"}}', 0o644);
+    const server = await MockGateway.start({ scripts: [script] });
+    t.after(() => server.stop());
+    const gateway = await server.scope('slow');
+    const stub = await gateway.stub({ reply: { text: 'at last', first_token_after: '1h' } });
+    const answer = ask(gateway, 'Hi');
+    await stub.wait();
+    const deadline = Date.now() + SECONDS * 1000;
+    while ((await server.control('GET', '/clock')).waiting.length === 0) assert.ok(Date.now() < deadline);
+    await server.advance('1h');
+    assert.equal(await answer, 'at last');
+    await gateway.close();
+  });
+});
+
+describe('two hundred tests at once do not meet', { concurrency: 200 }, () => {
+  let arrived = 0;
+  let allHaveCome;
+  const together = new Promise((resolve) => (allHaveCome = resolve));
+  for (let number = 0; number < 200; ++number) {
+    test(`number ${number}`, async (t) => {
+      const gateway = await openGateway(t);
+      if (++arrived === 200) allHaveCome();
+      await together;
+      const stub = await gateway.stub({ when: { user_says: 'Who?' }, reply: `number ${number}`, expect: 2 });
+      const answers = await Promise.all([ask(gateway, 'Who?'), ask(gateway, 'Who?')]);
+      assert.deepEqual(answers, [`number ${number}`, `number ${number}`]);
+      await stub.wait(2);
+      assert.equal((await gateway.journal()).length, 2);
+    });
+  }
+});
+
+describe('mistakes', () => {
+  test("a misspelt field is the server's error", async (t) => {
+    const gateway = await openGateway(t);
+    const wrong = gateway.stubs([{ reply: 'Hello.' }, { when: { user_say: 'Hi' }, reply: 'Hello.' }]);
+    await assert.rejects(wrong, (error) => {
+      assert.ok(error instanceof GatewayError, error.stack);
+      assert.match(error.message, /\/stubs\/1\/when\/user_say.*unknown key "user_say"; did you mean "user_says"\?/);
+      assert.equal(error.code, 'invalid_script');
+      assert.deepEqual(
+        error.problems.map(({ pointer }) => pointer),
+        ['/stubs/1/when/user_say'],
+      );
+      return true;
+    });
+    await gateway.stub({ reply: 'the only one' });
+    assert.equal((await gateway.control('GET', '/stubs')).stubs.length, 1);
+  });
+
+  test('a function is not left out in silence', async (t) => {
+    const gateway = await openGateway(t);
+    await assert.rejects(gateway.stub({ reply: 'Hello.', should: () => true }), /"should" is a function/);
+  });
+
+  test('what is wrong rejects when the scope is closed', async (t) => {
+    const gateway = await openGateway('unmet');
+    await gateway.stub({ name: 'greeting', reply: 'Hello.', expect: 1 });
+    await assert.rejects(gateway.close(), { name: 'AssertionError', message: /greeting/ });
+    await gateway.close(); // there is nothing left to close
+    const { scopes } = await gateway.server.control('GET', '/scopes');
+    assert.ok(!scopes.some(({ id }) => id === gateway.id));
+  });
+
+  test('what the test has looked at does not fail it', async (t) => {
+    const gateway = await openGateway(t);
+    await gateway.stub({ when: { user_says: 'Hi' }, reply: 'Hello.' });
+    assert.equal((await post(gateway, 'something else')).status, 422);
+    assert.equal((await gateway.verify()).ok, false);
+    assert.equal((await post(gateway, 'Hi', { user: 'somebody' })).status, 200);
+    assert.deepEqual(
+      (await gateway.review()).findings.map(({ code }) => code),
+      ['unknown_field'],
+    );
+  });
+
+  test('what is wrong once more fails it', async () => {
+    const gateway = await openGateway('once more');
+    await gateway.stub({ reply: 'Hello.' });
+    await post(gateway, 'Hi', { user: 'somebody' });
+    assert.equal((await gateway.review()).ok, false);
+    await post(gateway, 'Hi', { user: 'somebody' });
+    await assert.rejects(gateway.close(), { name: 'AssertionError', message: /^unknown_field \(exchange \d+\): .*$/ });
+  });
+
+  test('an unmet expectation that was looked at may get another explanation', async () => {
+    const unmet = { when: { user_says: 'Hi' }, reply: 'Hello.', expect: 1 };
+    const explained = await openGateway('explained');
+    await explained.stubs([unmet, { reply: 'Sorry?' }]);
+    const [before] = (await explained.verify()).problems;
+    await ask(explained, 'Good morning');
+    const [after] = (await explained.server.control('GET', '/verify', undefined, { scope: explained.id })).problems;
+    assert.notEqual(after.message, before.message);
+    await explained.close();
+
+    const another = await openGateway('another stub');
+    await another.stub(unmet);
+    await another.verify();
+    await another.stub(unmet);
+    await assert.rejects(another.close(), /expected 1 call, got 0/);
+  });
+});
+
+describe('node:test', () => {
+  test('what is wrong fails the test that it belongs to', () => {
+    const { results, stdout } = suite(`
+      test('before', async (t) => {
+        const gateway = await openGateway(t);
+        await gateway.stub({ reply: 'Hello.', expect: 1 });
+        assert.equal(await ask(gateway, 'Hi'), 'Hello.');
+      });
+      test('unmet', async (t) => {
+        const gateway = await openGateway(t);
+        await gateway.stub({ name: 'greeting', when: { user_says: 'Hi' }, reply: 'Hello.', expect: 1 });
+      });
+      test('unmatched', async (t) => {
+        const gateway = await openGateway(t);
+        await gateway.stub({ when: { user_says: 'Hi' }, reply: 'Hello.' });
+        await post(gateway, 'Good morning');
+      });
+      test('after', async (t) => {
+        const gateway = await openGateway(t);
+        await gateway.stub({ reply: 'Hello.' });
+        assert.equal(await ask(gateway, 'Hi'), 'Hello.');
+      });
+    `);
+    assert.deepEqual(results, { before: 'ok', unmet: 'not ok', unmatched: 'not ok', after: 'ok' }, stdout);
+    assert.match(stdout, /not ok \d+ - unmet[^]*greeting[^]*not ok \d+ - unmatched[^]*Good morning/);
+  });
+
+  test('a test that fails by itself shows what the gateway saw', () => {
+    const { results, stdout } = suite(`
+      test('unmatched', async (t) => {
+        const gateway = await openGateway(t);
+        await gateway.stub({ when: { user_says: 'Hi' }, reply: 'Hello.' });
+        const { status } = await post(gateway, 'Good morning');
+        assert.equal(status, 200);
+      });
+    `);
+    assert.deepEqual(results, { unmatched: 'not ok' }, stdout);
+    assert.match(stdout, /422 !== 200/);
+    if (process.versions.node.split('.')[0] >= 22) assert.match(stdout, /# .*Good morning/);
+  });
+
+  test('without a program the tests say how to get it', () => {
+    const { results, stdout } = suite(`test('greeting', (t) => openGateway(t));`, { MOCK_GATEWAY_BIN: '/nowhere/it' });
+    assert.deepEqual(results, { greeting: 'not ok' }, stdout);
+    assert.match(stdout, /cannot run \/nowhere\/it: ENOENT. Set MOCK_GATEWAY_BIN/);
+  });
+});
+
+describe('the program', () => {
+  test('is found on the PATH', async () => {
+    symlinkSync(process.env.MOCK_GATEWAY_BIN, join(folder, 'mock-gateway'));
+    const server = await start({ MOCK_GATEWAY_BIN: undefined, PATH: `${folder}:${process.env.PATH}` });
+    assert.match(server.baseURL, /\/v1$/);
+    await server.stop();
+  });
+
+  for (const [name, env, expected] of [
+    ['that is not there', { MOCK_GATEWAY_BIN: undefined, PATH: '/nowhere' }, /^cannot run mock-gateway: ENOENT. Set/],
+    ['that is none', { MOCK_GATEWAY_BIN: file('none', '', 0o644) }, /EACCES. Set MOCK_GATEWAY_BIN/],
+    [
+      'that is another',
+      { MOCK_GATEWAY_BIN: file('another', '#!/bin/sh\necho ready\necho not me >&2\nexit 3\n') },
+      /another did not start [^]*'ready\n'; it ended with exit code 3[^]*not me/,
+    ],
+  ]) {
+    test(`${name} is told so`, async () => {
+      await assert.rejects(start(env), { name: 'GatewayError', message: expected });
+    });
+  }
+
+  test('of another process is not taken for the one that was started', async () => {
+    const flags = ['--port=0', '--control=0', '--print=json', '--until-eof', '--quiet'];
+    const other = spawn(process.env.MOCK_GATEWAY_BIN, ['serve', ...flags], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const [line] = await once(createInterface(other.stdout), 'line');
+    const info = { ...JSON.parse(line), instance: 'another' };
+    const program = file('impostor', `#!/bin/sh\necho '${JSON.stringify(info)}'\ncat\n`);
+    await assert.rejects(start({ MOCK_GATEWAY_BIN: program }), /another process has its control port/);
+    other.stdin.end();
+    await once(other, 'exit');
+  });
+
+  test('that takes too long is given up', async () => {
+    // The sleep has the shell's stdout: as long as it lives, a reader sees no end.
+    const program = file('slow', `#!/bin/sh\nsleep 1000 &\necho $! >${folder}/pid\nwait\n`);
+    await assert.rejects(start({ MOCK_GATEWAY_BIN: program }, { within: 2000 }), /did not start within 2000 ms/);
+    await assertEnds(Number(readFileSync(join(folder, 'pid'))));
+  });
+
+  test('says which flag or script is wrong', async () => {
+    await assert.rejects(MockGateway.start({ flags: ['--no-such-flag'] }), /exit code 2[^]*--no-such-flag/);
+    const scripts = [file('typo.json', '{"mock_gateway": 1,\n "stubs": [{"replay": "Hello."}]}', 0o644)];
+    await assert.rejects(MockGateway.start({ scripts }), /exit code 2[^]*typo\.json:2:[^]*did you mean "reply"/);
+  });
+
+  test('that crashes is told with how it ended', async () => {
+    const server = await MockGateway.start();
+    const { pid } = await server.control('GET', '');
+    process.kill(pid, 'SIGKILL');
+    await assertEnds(pid);
+    await assert.rejects(server.control('GET', '/stubs'), /does not answer GET \/control\/v1\/stubs/);
+    await assert.rejects(server.stop(), /ended with SIGKILL/);
+    await server.stop();
+  });
+
+  test('is gone when it is stopped', async () => {
+    const server = await MockGateway.start();
+    const { pid } = await server.control('GET', '');
+    await server.stop();
+    assert.ok(!isRunning(pid));
+    await assert.rejects(server.control('GET', '/stubs'), /does not answer GET \/control\/v1\/stubs/);
+  });
+
+  const started = `
+    import { MockGateway } from ${JSON.stringify(join(here, 'mock-gateway.mjs'))};
+    const server = await MockGateway.start();
+    console.log((await server.control('GET', '')).pid);
+  `;
+
+  test('ends with a parent that is killed', async () => {
+    const code = `${started} setInterval(() => {}, 1000);`;
+    const stdio = ['ignore', 'pipe', 'inherit'];
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio });
+    const [pid] = await once(createInterface(parent.stdout), 'line');
+    assert.ok(isRunning(Number(pid)));
+    parent.kill('SIGKILL');
+    await assertEnds(Number(pid));
+  });
+
+  test('does not keep a process that has nothing more to do', async () => {
+    const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', started], {
+      encoding: 'utf8',
+      timeout: SECONDS * 1000,
+    });
+    assert.equal(status, 0);
+    await assertEnds(Number(stdout));
+  });
+});

@@ -1,0 +1,285 @@
+"""Starts mock-gateway for tests and talks to its control API. One file, the standard library, Python 3.9 or newer.
+
+With pytest 8 or newer, `pytest_plugins = ["mock_gateway"]` in conftest.py, or `-p mock_gateway`:
+
+    def test_retries(gateway):
+        gateway.stub(when={"user_says": "Hi"}, replies=[{"failure": "rate_limited", "retry_after": "2s"}, "Hello."])
+        assert ask(OpenAI(), "Hi") == "Hello."
+
+`gateway` is a Scope: an API key of the test's own, which OPENAI_BASE_URL and OPENAI_API_KEY name while the test runs.
+What it mounts answers this key alone, so that tests may run side by side. When the test function returns, the gateway
+verifies and reviews what was asked with the key: what is wrong fails the test, except what the test has looked at
+itself. All tests of a process share a server. For other settings, a conftest.py defines its fixture, or more of them:
+
+    @pytest.fixture(scope="session")
+    def mock_gateway_server():
+        with MockGateway.start(scripts=["agent.jsonc"], flags=["--profile", "openai"]) as server:
+            yield server
+
+Without pytest: `with MockGateway.start() as server, server.scope("x") as gateway:`. The fields of stubs, failures and
+keys are those of scripts; what the server refuses is a GatewayError with its text. (PYTEST_DONT_REWRITE: a conftest.py
+may import this file first.)
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from urllib.parse import quote, urlencode, urlsplit
+
+# For pytest, which then shows the lines of the test alone.
+__tracebackhide__ = lambda error: error.errisinstance((GatewayError, AssertionError))
+
+
+class GatewayError(Exception):
+    """The program did not start or answer, or it refused a request: then `code` and `problems` are the server's."""
+    def __init__(self, message, code=None, problems=()):
+        super().__init__(message)
+        self.code, self.problems = code, problems
+
+
+class MockGateway(contextlib.AbstractContextManager):
+    """A running mock-gateway. It ends with stop(), and with this process, whatever ends that."""
+    def __init__(self, process, log):
+        self._process, self._log = process, log
+        self._slots = threading.BoundedSemaphore(32)  # the server takes 64 connections
+        os.register_at_fork(after_in_child=process.stdin.close)  # a fork that lives on does not keep the server
+
+    @classmethod
+    def start(cls, scripts=(), flags=(), within=30):
+        """Returns when the program serves. `scripts` are files or folders of scripts, `flags` others of `mock-gateway
+        serve`, such as ["--profile", "openai"]. Raises GatewayError, at the latest after `within` seconds."""
+        program = os.environ.get("MOCK_GATEWAY_BIN") or "mock-gateway"
+        command = [program, "serve", "--port=0", "--control=0", "--print=json", "--until-eof", "--quiet", *flags]
+        command += [f"--script={os.fspath(script)}" for script in scripts]
+        log, pipe = tempfile.TemporaryFile(), subprocess.PIPE
+        try:  # in a session of its own, since Ctrl-C is for the tests, which still need it for their last requests
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True)
+        except OSError as error:
+            log.close()
+            hint = "Set MOCK_GATEWAY_BIN to the program mock-gateway, or put it on PATH; examples/run.sh builds it."
+            raise GatewayError(f"cannot run {program}: {error.strerror}. {hint}") from None
+        server = cls(process, log)
+        late = threading.Timer(within, server._end)
+        late.start()
+        line = process.stdout.readline()
+        late.cancel()
+        try:
+            server._info = json.loads(line)
+            server.base_url, server.api_key = server._info["base_url"], server._info["api_key"]
+            if server.control("GET", "")["instance"] == server._info["instance"]:
+                return server
+            problem = "another process has its control port"
+        except (ValueError, LookupError, TypeError, GatewayError) as error:
+            problem = f"{error} in the stdout {line.decode(errors='replace')!r}"
+        with process.stdin, process.stdout, log:
+            code = f"its exit code is {server._end(grace=1)}, its stderr:"
+            raise GatewayError(f"{program} did not start within {within} s: {problem}; {code}\n{server.stderr()}")
+
+    def stop(self):
+        """Ends the program. Raises GatewayError, with what it wrote on stderr, unless it ends with exit code 0."""
+        if self._process.stdin.closed:
+            return
+        self._process.stdin.close()
+        with self._process.stdout, self._log:
+            if code := self._end(grace=10):
+                raise GatewayError(f"mock-gateway ended with exit code {code}\n{self.stderr()}")
+
+    def _end(self, grace=0):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(grace)
+        os.killpg(self._process.pid, signal.SIGKILL)
+        return self._process.wait()
+
+    def stderr(self):
+        """What the program has written there."""
+        return os.pread(self._log.fileno(), 1 << 20, 0).decode(errors="replace").strip()
+
+    def control(self, method, path, body=None, **query):
+        """A request of the control API: control("GET", "/journal", limit=1). Returns the JSON of the answer, or its
+        text. Raises GatewayError for every status from 400 on."""
+        target = f"/control/v1{path}?{urlencode(query)}".rstrip("?")
+        headers = {"Authorization": f"Bearer {self._info['control_token']}", "Content-Type": "application/json"}
+        connection = http.client.HTTPConnection(urlsplit(self._info["control_url"]).netloc, timeout=90)
+        with self._slots, contextlib.closing(connection):
+            try:
+                connection.request(method, target, None if body is None else json.dumps(body, allow_nan=False), headers)
+                response = connection.getresponse()
+                answer = response.read().decode()
+            except (OSError, http.client.HTTPException) as error:
+                said = "" if self._log.closed else f"; its exit code is {self._process.poll()}\n{self.stderr()}"
+                raise GatewayError(f"mock-gateway does not answer {method} {target}: {error!r}{said}") from error
+        if "json" in response.headers["Content-Type"]:
+            answer = json.loads(answer)
+        if response.status >= 400:
+            raise GatewayError(answer["message"], answer["code"], answer["problems"])
+        return answer
+
+    # Each of these is one request; `mock-gateway openapi` prints the fields and answers.
+    def scope(self, name): return Scope(self, self.control("POST", "/scopes", {"name": name}))
+    def create_key(self, **fields): return self.control("POST", "/keys", fields)  # with its "id" and "secret"
+    def disable_key(self, key_id): return self.control("POST", f"/keys/{key_id}/disable")
+    def enable_key(self, key_id): return self.control("POST", f"/keys/{key_id}/enable")
+    def delete_key(self, key_id): return self.control("DELETE", f"/keys/{key_id}")
+    def advance(self, by): return self.control("POST", "/clock/advance", {"by": by})  # a manual clock, by "60s"
+    def __exit__(self, *error): self.stop()
+
+
+class Scope(contextlib.AbstractContextManager):
+    """A key of a server, and the stubs, failures, states, gates and requests that belong to it."""
+    def __init__(self, server, facts):
+        self.server, self.id, self._seen, self._is_open = server, facts["id"], set(), True
+        self.base_url, self.api_key = facts["base_url"], facts["api_key"]
+        self.env = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_BASE": self.base_url}  # leads a client here
+        self.env.update({"OPENAI_API_KEY": self.api_key, **_around_proxies()})
+
+    def control(self, method, path, body=None, **query):
+        return self.server.control(method, path, body, scope=self.id, **query)
+
+    def stub(self, *document, **fields):
+        """Mounts a stub: stub(when={"user_says": "Hi"}, reply="Hello.", expect=1), or a dict of the same."""
+        return self.stubs([dict(*document, **fields)])[0]
+
+    def stubs(self, documents):
+        """Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them."""
+        mounted = self.control("POST", "/stubs", {"stubs": list(documents)})["stubs"]
+        return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted]
+
+    # As an entry of the scripts' `failures`: fail(failure="overloaded", times=2).
+    def fail(self, *document, **fields): self.control("POST", "/failures", dict(*document, **fields))
+    # What did not go as the stubs say, and what the client did wrong. What is reported does not fail the test.
+    def verify(self): return self._look_at("/verify", "problems")
+    def review(self): return self._look_at("/review", "findings")
+
+    def journal(self, **filters):
+        """The exchanges, newest first: journal(status=429, text="Hi"). All of them, or the newest `limit`."""
+        page, limit = self.control("GET", "/journal", **filters), int(filters.get("limit", 1 << 62))
+        found = page["exchanges"]
+        while page["more"] and len(found) < limit:
+            rest = {"after": page["cursor"]} if "after" in filters else {"before": found[-1]["id"]}
+            page = self.control("GET", "/journal", **{**filters, **rest})
+            found += page["exchanges"]
+        return found[:limit]
+
+    def state(self, machine): return self.control("GET", f"/states/{quote(machine, '')}")["state"]
+    def set_state(self, machine, state): self.control("PUT", f"/states/{quote(machine, '')}", {"state": state})
+    def gate(self, name): return Gate(self.control, f"/gates/{quote(name, '')}")
+    # The requests whose reply is `ask`, once there is one. A reply to the "exchange" of one is as in stubs.
+    def asked(self, wait="5s"): return self.control("GET", "/asked", wait=wait)["asked"]
+    def answer(self, exchange, reply): self.server.control("POST", f"/asked/{exchange}", {"reply": reply})
+
+    def close(self):
+        """Removes the scope from the server. Raises AssertionError for what is wrong and was not looked at."""
+        if self._is_open:
+            self._is_open = False
+            answer = self.server.control("DELETE", f"/scopes/{self.id}")
+            wrong = answer["verify"]["problems"] + answer["review"]["findings"]
+            if unseen := [each for each in wrong if _identity(each) not in self._seen]:
+                raise AssertionError(answer["message"] if unseen == wrong else "\n".join(map(_text, unseen)))
+
+    def __exit__(self, kind, error, traceback):
+        with contextlib.suppress(*((AssertionError, GatewayError) if error else ())):
+            self.close()
+
+    def _look_at(self, path, those):
+        answer = self.control("GET", path)
+        self._seen.update(map(_identity, answer[those]))
+        return answer
+
+
+class Stub:
+    """A mounted stub. wait() returns when it has answered so many requests, or raises AssertionError after `within`."""
+    def __init__(self, control, path): self._control, self._path = control, path
+    def wait(self, calls=1, within="5s"): _wait(self, calls=calls, within=within)
+    def remove(self): self._control("DELETE", self._path)
+    @property
+    def calls(self): return self._control("GET", self._path)["calls"]
+
+
+class Gate:
+    """A gate, at which replies wait until release() lets one pass, or open() all. wait() returns when so many have
+    come, or, with "delivered", when clients have what stands before it; it raises AssertionError after `within`."""
+    def __init__(self, control, path): self._control, self._path = control, path
+    def wait(self, count=1, within="5s", what="reached"): _wait(self, **{"for": what, "count": count, "within": within})
+    def release(self): self._control("POST", f"{self._path}/release")
+    def open(self): self._control("POST", f"{self._path}/open")
+
+
+def _around_proxies():
+    """Clients read either variable, and some prefer one: where only one is set, both go on from it."""
+    upper, lower = os.environ.get("NO_PROXY"), os.environ.get("no_proxy")
+    lists = {"NO_PROXY": upper or lower or "localhost", "no_proxy": lower or upper or "localhost"}
+    return {name: hosts if hosts == "*" else f"{hosts},127.0.0.1" for name, hosts in lists.items()}
+
+
+def _identity(wrong):
+    """Tells a problem or a finding from others of the same words."""
+    if wrong.get("kind") == "unmet expectation":  # which later requests explain anew, below the first line
+        return wrong["stub"]["id"], wrong["message"].partition("\n")[0]
+    return wrong.get("code"), wrong["message"], *wrong["exchanges"]
+
+
+def _text(wrong):
+    exchanges = ", ".join(map(str, wrong["exchanges"]))
+    return f"{wrong['code']} (exchange {exchanges}): {wrong['message']}" if "code" in wrong else wrong["message"]
+
+
+def _wait(waited, **query):
+    answer = waited._control("GET", f"{waited._path}/wait", **query)
+    if not answer["reached"]:
+        raise AssertionError(answer["message"])
+
+
+with contextlib.suppress(ImportError):
+    import pytest
+    _scopes = pytest.StashKey()
+
+    def scope_of(request, server):
+        """A scope that is judged with the test of pytest's `request`."""
+        scope = server.scope(request.node.nodeid)
+        request.node.stash.setdefault(_scopes, []).append(scope)
+        request.addfinalizer(scope.close)
+        return scope
+
+    @pytest.fixture(scope="session")
+    def mock_gateway_server():
+        with MockGateway.start() as server:
+            yield server
+
+    @pytest.fixture
+    def gateway(request, mock_gateway_server, monkeypatch):
+        scope = scope_of(request, mock_gateway_server)
+        for name, value in scope.env.items():
+            monkeypatch.setenv(name, value)
+        return scope
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(item):
+        return (yield from _beside_failures(item, "setup"))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(item):
+        result = yield from _beside_failures(item, "call")
+        if problems := list(_problems(item)):
+            pytest.fail("\n".join(problems), pytrace=False)
+        return result
+
+    def _beside_failures(item, phase):
+        """What failed first is what counts, or skipped the test: the problems become a section of its report."""
+        try:
+            return (yield)
+        except BaseException:
+            for problem in _problems(item):
+                item.add_report_section(phase, "mock-gateway", problem)
+            raise
+
+    def _problems(item):
+        for scope in item.stash.get(_scopes, []):
+            try:
+                scope.close()
+            except (AssertionError, GatewayError) as error:
+                yield str(error)

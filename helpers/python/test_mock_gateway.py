@@ -1,0 +1,618 @@
+"""The helper beside this file, on the program that MOCK_GATEWAY_BIN names. helpers/run.sh runs it."""
+
+import concurrent.futures
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+from pathlib import Path
+
+import openai
+import pytest
+
+from mock_gateway import GatewayError, MockGateway
+
+SECONDS = 20  # a net for what hangs, never a pace
+
+
+def post(place, text, **fields):
+    """The status and the body's JSON of a chat request, by plain sockets."""
+    address = urllib.parse.urlsplit(place.base_url)
+    body = {"model": "mock-model", "messages": [{"role": "user", "content": text}], **fields}
+    headers = {"Authorization": f"Bearer {place.api_key}", "Content-Type": "application/json"}
+    with contextlib.closing(http.client.HTTPConnection(address.netloc, timeout=SECONDS)) as connection:
+        connection.request("POST", f"{address.path}/chat/completions", json.dumps(body), headers)
+        response = connection.getresponse()
+        return response.status, json.load(response)
+
+
+def ask(place, text):
+    """The text of the answer."""
+    status, answer = post(place, text)
+    assert status == 200, answer
+    return answer["choices"][0]["message"]["content"]
+
+
+@contextlib.contextmanager
+def asking(place, text):
+    """The future text of an answer, to a request that is under way."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        yield pool.submit(ask, place, text)
+
+
+def is_running(pid):
+    """Whether the process is there, and no zombie that nobody has waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def assert_ends(pid):
+    deadline = time.monotonic() + SECONDS
+    while is_running(pid):
+        assert time.monotonic() < deadline, f"process {pid} is still there"
+        time.sleep(0.01)
+
+
+def script_file(folder, name, text):
+    """A program of a shell script."""
+    file = folder / name
+    file.write_text("#!/bin/sh\n" + text)
+    file.chmod(0o755)
+    return str(file)
+
+
+# --- What a test does with it -----------------------------------------------------------------------------------------
+
+
+def test_an_sdk_gets_what_the_test_mounts(gateway):
+    gateway.stub(
+        when={"user_says": "Hi"}, replies=[{"failure": "rate_limited", "retry_after": "1s"}, "Hello."], expect=2
+    )
+    with openai.OpenAI() as client:
+        answer = client.chat.completions.create(model="mock-model", messages=[{"role": "user", "content": "Hi"}])
+    assert answer.choices[0].message.content == "Hello."
+
+
+def test_the_environment_leads_to_the_scope_and_around_proxies(gateway):
+    assert os.environ["OPENAI_BASE_URL"] == gateway.base_url
+    assert os.environ["OPENAI_API_BASE"] == gateway.base_url  # which LangChain reads first
+    assert os.environ["OPENAI_API_KEY"] == gateway.api_key
+    assert "127.0.0.1" in os.environ["NO_PROXY"].split(",")
+
+
+@pytest.mark.parametrize(
+    "given, upper, lower",
+    [
+        ({}, "localhost,127.0.0.1", "localhost,127.0.0.1"),
+        ({"NO_PROXY": ".corp"}, ".corp,127.0.0.1", ".corp,127.0.0.1"),
+        ({"no_proxy": ".corp"}, ".corp,127.0.0.1", ".corp,127.0.0.1"),
+        ({"NO_PROXY": "a", "no_proxy": "b"}, "a,127.0.0.1", "b,127.0.0.1"),
+        ({"NO_PROXY": "*"}, "*", "*"),
+    ],
+)
+def test_what_goes_around_proxies_still_does(mock_gateway_server, monkeypatch, given, upper, lower):
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name, hosts in given.items():
+        monkeypatch.setenv(name, hosts)
+    with mock_gateway_server.scope("proxies") as gateway:
+        assert (gateway.env["NO_PROXY"], gateway.env["no_proxy"]) == (upper, lower)
+
+
+def test_of_several_stubs_the_first_that_matches_answers(gateway):
+    gateway.stubs([{"when": {"user_says": "weather"}, "reply": "Sun."}, {"reply": "Sorry?"}])
+    assert [ask(gateway, "the weather?"), ask(gateway, "Hi")] == ["Sun.", "Sorry?"]
+
+
+def test_a_stub_counts_its_calls_until_it_is_removed(gateway):
+    older = gateway.stub(reply="older")
+    newer = gateway.stub({"reply": "newer"}, name="newer")
+    assert [ask(gateway, "Hi") for _ in range(2)] == ["newer", "newer"]
+    assert (older.calls, newer.calls) == (0, 2)
+    newer.remove()
+    assert ask(gateway, "Hi") == "older"
+
+
+def test_a_wait_for_calls_ends_with_the_last_of_them_or_fails(gateway):
+    stub = gateway.stub(reply="Hello.", name="greeting")
+    with pytest.raises(AssertionError, match="greeting"):
+        stub.wait(within="10ms")
+    with asking(gateway, "Hi") as answer:
+        stub.wait()
+        assert answer.result() == "Hello."
+
+
+def test_a_failure_is_forced_on_the_scope_alone(gateway, mock_gateway_server):
+    gateway.stub(reply="Hello.")
+    gateway.fail(failure={"status": 503, "code": "busy", "message": "busy"}, times=2)
+    with mock_gateway_server.scope("another") as another:
+        another.stub(reply="Hello.")
+        assert ask(another, "Hi") == "Hello."
+    assert [post(gateway, "Hi")[0] for _ in range(3)] == [503, 503, 200]
+
+
+def test_the_journal_has_the_exchanges_of_the_scope(gateway, mock_gateway_server):
+    gateway.stub(reply="Hello.")
+    ask(gateway, "the first")
+    ask(gateway, "the second")
+    with mock_gateway_server.scope("another") as another:
+        another.stub(reply="Hello.")
+        ask(another, "the third")
+    exchanges = gateway.journal()
+    said = [exchange["request"]["body"]["json"]["messages"][0]["content"] for exchange in exchanges]
+    assert said == ["the second", "the first"]
+    [exchange] = gateway.journal(text="first", status=200)
+    assert exchange["id"] == exchanges[1]["id"]
+
+
+def test_the_journal_has_more_than_a_page_of_the_servers(gateway):
+    gateway.stub(reply="Hello.")
+    for _ in range(201):
+        ask(gateway, "Hi")
+    ids = [exchange["id"] for exchange in gateway.journal()]
+    assert len(ids) == 201
+    assert ids == sorted(ids, reverse=True)
+    for limit in (3, 200):
+        assert [exchange["id"] for exchange in gateway.journal(limit=limit)] == ids[:limit]
+    assert [exchange["id"] for exchange in gateway.journal(before=ids[-3])] == ids[-2:]
+    assert {exchange["id"] for exchange in gateway.journal(after=0)} == set(ids)
+
+
+def test_the_journal_has_more_bytes_than_a_page_of_the_servers(gateway):
+    gateway.stub(reply="Hello.")
+    for _ in range(9):
+        ask(gateway, "x" * (1 << 20))
+    assert len(gateway.journal(limit=9)) == 9
+
+
+def test_state_machines_of_two_scopes_do_not_meet(gateway, mock_gateway_server):
+    order = [
+        {"in_state": {"order": "paid"}, "reply": "On its way."},
+        {"when": {"user_says": "pay"}, "then_state": {"order": "paid"}, "reply": "Thank you."},
+        {"reply": "Please pay."},
+    ]
+    gateway.stubs(order)
+    with mock_gateway_server.scope("another") as another:
+        another.stubs(order)
+        assert [ask(gateway, "pay"), ask(gateway, "Hi")] == ["Thank you.", "On its way."]
+        assert ask(another, "Hi") == "Please pay."
+        assert (gateway.state("order"), another.state("order")) == ("paid", "started")
+        another.set_state("order", "paid")
+        assert ask(another, "Hi") == "On its way."
+
+
+def test_a_gate_holds_replies_until_they_are_let_pass(gateway):
+    gateway.stub(reply={"text": "one two", "hold": {"gate": "first", "before_token": 1}})
+    gate = gateway.gate("first")
+    with asking(gateway, "a") as first:
+        gate.wait()
+        gate.release()
+        assert first.result() == "one two"
+    with asking(gateway, "b") as second:
+        gate.wait(count=2)
+        gate.open()
+        assert second.result() == "one two"
+    assert ask(gateway, "c") == "one two"
+    with pytest.raises(AssertionError, match="3 of 9"):
+        gate.wait(count=9, within="10ms")
+
+
+def test_a_gate_says_when_the_client_has_what_stands_before_it(gateway):
+    gateway.stub(reply={"text": "one two", "hold": {"gate": "second", "before_token": 2}})
+    messages = [{"role": "user", "content": "Hi"}]
+    with openai.OpenAI() as client:
+        with client.chat.completions.create(model="mock-model", messages=messages, stream=True) as chunks:
+            gateway.gate("second").wait(what="delivered")
+            gateway.gate("second").open()
+            assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "one two"
+
+
+def test_the_test_answers_what_it_is_asked(gateway):
+    gateway.stub(when={"user_says": "sum"}, reply={"ask": True})
+    with asking(gateway, "the sum of 2 and 3") as answer:
+        [question] = gateway.asked()
+        assert question["request"]["messages"][0]["content"] == "the sum of 2 and 3"
+        gateway.answer(question["exchange"], {"json_text": {"sum": 5}})
+        assert answer.result() == '{"sum":5}'
+
+
+def test_keys_go_through_their_states(gateway, mock_gateway_server):
+    gateway.stub(reply="Hello.")
+    key = mock_gateway_server.create_key(name="billing")
+    with openai.OpenAI(base_url=gateway.base_url, api_key=key["secret"], max_retries=0) as client:
+        client.models.list()
+        mock_gateway_server.disable_key(key["id"])
+        with pytest.raises(openai.PermissionDeniedError):
+            client.models.list()
+        mock_gateway_server.enable_key(key["id"])
+        client.models.list()
+        mock_gateway_server.delete_key(key["id"])
+        with pytest.raises(openai.AuthenticationError):
+            client.models.list()
+
+
+def test_a_manual_clock_is_moved(tmp_path):
+    script = tmp_path / "manual.json"
+    script.write_text(json.dumps({"mock_gateway": 1, "gateway": {"clock": "manual"}}))
+    with MockGateway.start(scripts=[script]) as server, server.scope("slow") as gateway:
+        stub = gateway.stub(reply={"text": "at last", "first_token_after": "1h"})
+        with asking(gateway, "Hi") as answer:
+            stub.wait()
+            deadline = time.monotonic() + SECONDS
+            while not server.control("GET", "/clock")["waiting"]:
+                assert time.monotonic() < deadline
+            server.advance("1h")
+            assert answer.result() == "at last"
+
+
+def test_two_hundred_tests_at_once_do_not_meet(mock_gateway_server):
+    start = threading.Barrier(200, timeout=SECONDS)
+
+    def one(number):
+        with mock_gateway_server.scope(f"test {number}") as gateway:
+            start.wait()
+            stub = gateway.stub(when={"user_says": "Who?"}, reply=f"number {number}", expect=2)
+            answers = {ask(gateway, "Who?") for _ in range(2)}
+            stub.wait(2)
+            return answers == {f"number {number}"} and len(gateway.journal()) == 2 and stub.calls == 2
+
+    with concurrent.futures.ThreadPoolExecutor(200) as pool:
+        assert all(pool.map(one, range(200)))
+
+
+# --- Mistakes ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_misspelt_field_is_the_servers_error(gateway):
+    with pytest.raises(GatewayError, match=r'unknown key "user_say"; did you mean "user_says"\?') as caught:
+        gateway.stubs([{"reply": "Hello."}, {"when": {"user_say": "Hi"}, "reply": "Hello."}])
+    assert "/stubs/1/when/user_say" in str(caught.value)
+    assert caught.value.code == "invalid_script"
+    assert [problem["pointer"] for problem in caught.value.problems] == ["/stubs/1/when/user_say"]
+    gateway.stub(reply="the only one")
+    assert len(gateway.control("GET", "/stubs")["stubs"]) == 1
+
+
+def test_what_is_no_json_is_not_sent(gateway):
+    with pytest.raises(TypeError):
+        gateway.stub(reply=lambda request: "Hello.")
+    with pytest.raises(ValueError):
+        gateway.stub(reply={"text": "Hello.", "extra": {"cost": float("nan")}})
+
+
+def test_a_stub_that_is_gone_is_an_error(gateway):
+    stub = gateway.stub(reply="Hello.")
+    stub.remove()
+    with pytest.raises(GatewayError) as caught:
+        stub.remove()
+    assert caught.value.code == "no_such_stub"
+
+
+def test_what_is_wrong_is_raised_when_the_scope_is_closed(mock_gateway_server):
+    with pytest.raises(AssertionError, match="greeting"):
+        with mock_gateway_server.scope("unmet") as gateway:
+            gateway.stub(name="greeting", reply="Hello.", expect=1)
+    with pytest.raises(ZeroDivisionError):  # what went wrong first is what counts
+        with mock_gateway_server.scope("unmet") as gateway:
+            gateway.stub(name="greeting", reply="Hello.", expect=1)
+            1 / 0
+    assert not [scope for scope in mock_gateway_server.control("GET", "/scopes")["scopes"] if scope["name"] == "unmet"]
+
+
+def test_what_the_test_has_looked_at_is_not_raised(mock_gateway_server):
+    with mock_gateway_server.scope("looked at") as gateway:
+        gateway.stub(when={"user_says": "Hi"}, reply="Hello.")
+        assert post(gateway, "something else")[0] == 422
+        assert not gateway.verify()["ok"]
+        assert post(gateway, "Hi", user="somebody")[0] == 200
+        assert [finding["code"] for finding in gateway.review()["findings"]] == ["unknown_field"]
+
+
+def test_what_is_wrong_once_more_is_raised(mock_gateway_server):
+    with pytest.raises(AssertionError, match=r"\Aunknown_field \(exchange \d+\): [^\n]*\Z"):
+        with mock_gateway_server.scope("once more") as gateway:
+            gateway.stub(reply="Hello.")
+            post(gateway, "Hi", user="somebody")
+            assert not gateway.review()["ok"]
+            post(gateway, "Hi", user="somebody")
+
+
+def test_an_unmet_expectation_that_was_looked_at_may_get_another_explanation(mock_gateway_server):
+    unmet = {"when": {"user_says": "Hi"}, "reply": "Hello.", "expect": 1}
+    with mock_gateway_server.scope("explained") as gateway:
+        gateway.stubs([unmet, {"reply": "Sorry?"}])
+        [before] = gateway.verify()["problems"]
+        ask(gateway, "Good morning")
+        [after] = mock_gateway_server.control("GET", "/verify", scope=gateway.id)["problems"]
+        assert after["message"] != before["message"]
+    with pytest.raises(AssertionError, match="expected 1 call, got 0"):
+        with mock_gateway_server.scope("another stub") as gateway:
+            gateway.stub(unmet)
+            gateway.verify()
+            gateway.stub(unmet)
+
+
+# --- pytest -----------------------------------------------------------------------------------------------------------
+
+ASK = """
+    import http.client, json, os, urllib.parse
+    def ask(text):
+        address = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+        connection = http.client.HTTPConnection(address.netloc, timeout=20)
+        body = {"model": "mock-model", "messages": [{"role": "user", "content": text}]}
+        headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        answer = json.load(connection.getresponse())
+        connection.close()
+        return answer["choices"][0]["message"]["content"] if "choices" in answer else answer
+"""
+
+
+@pytest.fixture
+def suite(pytester, monkeypatch):
+    """Runs pytest, in a process of its own, on a file that holds this code."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+
+    def run(code, *arguments):
+        pytester.makepyfile(ASK + code)
+        return pytester.runpytest_subprocess("-p", "mock_gateway", "-p", "no:cacheprovider", *arguments)
+
+    return run
+
+
+def test_what_is_wrong_fails_the_test_that_it_belongs_to(suite):
+    result = suite(
+        """
+    def test_before(gateway):
+        gateway.stub(reply="Hello.", expect=1)
+        assert ask("Hi") == "Hello."
+    def test_unmet(gateway):
+        gateway.stub(name="greeting", when={"user_says": "Hi"}, reply="Hello.", expect=1)
+    def test_unmatched(gateway):
+        gateway.stub(when={"user_says": "Hi"}, reply="Hello.")
+        ask("Good morning")
+    def test_after(gateway):
+        gateway.stub(reply="Hello.")
+        assert ask("Hi") == "Hello."
+    """,
+        "-rA",
+    )
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["*_ test_unmet _*", "*greeting*", "*_ test_unmatched _*", "*Good morning*"])
+    result.stdout.fnmatch_lines_random(["PASSED *::test_before", "PASSED *::test_after"])
+
+
+def test_a_test_that_fails_by_itself_shows_what_the_gateway_saw(suite):
+    result = suite("""
+    def test_unmatched(gateway):
+        gateway.stub(when={"user_says": "Hi"}, reply="Hello.")
+        assert ask("Good morning") == "Hello."
+    """)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*AssertionError*", "*- Captured mock-gateway call -*", "*Good morning*"])
+
+
+def test_a_test_that_outlives_its_server_fails_for_itself(suite):
+    result = suite("""
+    import os, signal
+    def test_killed(gateway):
+        os.kill(gateway.server.control("GET", "")["pid"], signal.SIGKILL)
+        assert 1 == 2
+    """)
+    result.assert_outcomes(failed=1, errors=1)  # and the server's fixture says how it ended
+    result.stdout.fnmatch_lines(["*ended with exit code -9*", "*assert 1 == 2*", "*does not answer DELETE *"])
+
+
+def test_a_test_may_expect_to_fail_or_be_skipped(suite):
+    result = suite("""
+    import pytest
+    @pytest.mark.xfail(strict=True)
+    def test_unmet(gateway):
+        gateway.stub(reply="Hello.", expect=1)
+    def test_skipped(gateway):
+        pytest.skip("not today")
+    """)
+    result.assert_outcomes(xfailed=1, skipped=1)
+
+
+def test_a_fixture_may_skip_the_test(suite):
+    result = suite("""
+    import pytest
+    @pytest.fixture
+    def agent(gateway):
+        gateway.stub(reply="Hello.", expect=1)
+        return pytest.importorskip("agent_of_another_platform")
+    def test_skipped(agent):
+        pass
+    """)
+    result.assert_outcomes(skipped=1)
+
+
+def test_a_fixture_that_fails_shows_what_the_gateway_saw(suite):
+    result = suite("""
+    import pytest
+    @pytest.fixture
+    def agent(gateway):
+        gateway.stub(name="greeting", reply="Hello.", expect=1)
+        1 / 0
+    def test_agent(agent):
+        pass
+    """)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ZeroDivisionError*", "*- Captured mock-gateway setup -*", "*greeting*"])
+
+
+def test_a_suite_chooses_how_the_server_starts(suite, pytester):
+    pytester.makefile(".json", agent=json.dumps({"mock_gateway": 1, "stubs": [{"reply": "I am the agent."}]}))
+    pytester.makeconftest("""
+    import pytest
+    from mock_gateway import MockGateway
+    @pytest.fixture(scope="session")
+    def mock_gateway_server():
+        with MockGateway.start(scripts=["agent.json"], flags=["--profile", "openai"]) as server:
+            yield server
+    """)
+    result = suite("""
+    def test_the_agent(gateway):
+        gateway.stub(when={"user_says": "ping"}, reply="pong")
+        assert [ask("ping"), ask("Hi")] == ["pong", "I am the agent."]
+        assert [each["file"] for each in gateway.server.control("GET", "/stubs")["stubs"]] == [None, "agent.json"]
+    """)
+    result.assert_outcomes(passed=1)
+
+
+def test_without_a_program_the_tests_say_how_to_get_it(suite, monkeypatch):
+    monkeypatch.setenv("MOCK_GATEWAY_BIN", "/nowhere/mock-gateway")
+    result = suite("""
+    def test_greeting(gateway):
+        gateway.stub(reply="Hello.")
+    """)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*cannot run /nowhere/mock-gateway: No such file or directory. Set MOCK_*"])
+
+
+def test_workers_of_xdist_have_servers_of_their_own(suite):
+    pytest.importorskip("xdist")
+    result = suite(
+        """
+    import pytest
+    @pytest.mark.parametrize("number", range(40))
+    def test_who(gateway, number):
+        gateway.stub(when={"user_says": "Who?"}, reply=f"number {number}", expect=1)
+        assert ask("Who?") == f"number {number}"
+    """,
+        "-n",
+        "4",
+    )
+    result.assert_outcomes(passed=40)
+
+
+# --- The program ------------------------------------------------------------------------------------------------------
+
+
+def test_the_program_is_found_on_the_path(monkeypatch, tmp_path):
+    program = os.environ["MOCK_GATEWAY_BIN"]
+    (tmp_path / "mock-gateway").symlink_to(program)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv("MOCK_GATEWAY_BIN")
+    with MockGateway.start() as server:
+        assert server.base_url.endswith("/v1")
+
+
+def test_a_program_that_is_not_there_is_named_with_the_remedy(monkeypatch, tmp_path):
+    monkeypatch.delenv("MOCK_GATEWAY_BIN")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GatewayError, match="cannot run mock-gateway: No such file .* Set MOCK_GATEWAY_BIN"):
+        MockGateway.start()
+    file = tmp_path / "no-program"
+    file.write_text("")
+    monkeypatch.setenv("MOCK_GATEWAY_BIN", str(file))
+    with pytest.raises(GatewayError, match="no-program: Permission denied"):
+        MockGateway.start()
+
+
+def test_another_program_is_not_taken_for_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("MOCK_GATEWAY_BIN", script_file(tmp_path, "another", "echo ready\necho not me >&2\nexit 3\n"))
+    with pytest.raises(GatewayError, match=r"(?s)another did not start .*'ready.n'; its exit code is 3.*not me"):
+        MockGateway.start()
+
+
+def test_a_server_of_another_process_is_not_taken_for_it(monkeypatch, tmp_path, mock_gateway_server):
+    info = {**mock_gateway_server._info, "instance": "another"}
+    monkeypatch.setenv("MOCK_GATEWAY_BIN", script_file(tmp_path, "another", f"echo '{json.dumps(info)}'\ncat\n"))
+    with pytest.raises(GatewayError, match="another process has its control port"):
+        MockGateway.start()
+
+
+def test_a_start_that_takes_too_long_is_given_up(monkeypatch, tmp_path):
+    # The sleep has the shell's stdout: as long as it lives, a reader sees no end.
+    slow = script_file(tmp_path, "slow", f"sleep 1000 &\necho $! >{tmp_path}/pid\nwait\n")
+    monkeypatch.setenv("MOCK_GATEWAY_BIN", slow)
+    with pytest.raises(GatewayError, match=r"did not start within 2 s"):
+        MockGateway.start(within=2)
+    assert_ends(int((tmp_path / "pid").read_text()))
+
+
+def test_a_flag_or_a_script_that_is_wrong_is_told_by_the_program(tmp_path):
+    with pytest.raises(GatewayError, match="(?s)exit code is 2.*--no-such-flag"):
+        MockGateway.start(flags=["--no-such-flag"])
+    script = tmp_path / "typo.json"
+    script.write_text('{"mock_gateway": 1,\n "stubs": [{"replay": "Hello."}]}')
+    with pytest.raises(GatewayError, match=r'(?s)exit code is 2.*typo\.json:2:.*did you mean "reply"'):
+        MockGateway.start(scripts=[script])
+
+
+def test_a_program_that_crashes_is_told_with_its_exit_code():
+    server = MockGateway.start()
+    os.kill(server.control("GET", "")["pid"], signal.SIGKILL)
+    with pytest.raises(GatewayError, match="does not answer GET /control/v1/stubs"):
+        while True:
+            server.control("GET", "/stubs")
+    with pytest.raises(GatewayError, match="ended with exit code -9"):
+        server.stop()
+    server.stop()
+
+
+def test_a_stopped_server_is_gone():
+    server = MockGateway.start()
+    pid = server.control("GET", "")["pid"]
+    server.stop()
+    assert not is_running(pid)
+    with pytest.raises(GatewayError, match="does not answer GET /control/v1/stubs"):
+        server.control("GET", "/stubs")
+
+
+def run_script(code, **options):
+    """A Python process of its own that has the helper; its stdout is read as it comes."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", "import os, signal, time\nfrom mock_gateway import *\n" + code]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.parametrize("more", ["", "if os.fork() == 0: time.sleep(1000)\n"], ids=["alone", "with a fork"])
+def test_a_parent_that_is_killed_leaves_no_server(more):
+    code = f"server = MockGateway.start()\n{more}print(server.control('GET', '')['pid'], flush=True)\ntime.sleep(1000)"
+    with run_script(code, start_new_session=True) as parent:
+        try:
+            pid = int(parent.stdout.readline())
+            assert is_running(pid)
+            os.kill(parent.pid, signal.SIGKILL)
+            assert_ends(pid)
+        finally:
+            os.killpg(parent.pid, signal.SIGKILL)  # the fork, where there is one
+
+
+def test_a_fork_does_not_end_the_server_of_its_parent():
+    code = """
+server = MockGateway.start()
+if os.fork() == 0:
+    server.stop()
+    os._exit(0)
+os.wait()
+print(server.control("GET", "")["pid"])
+server.stop()
+"""
+    with run_script(code) as parent:
+        assert int(parent.stdout.read()) > 0
+        assert parent.wait(SECONDS) == 0
+
+
+def test_ctrl_c_is_for_the_tests_alone():
+    code = """
+signal.signal(signal.SIGINT, lambda *_: print("interrupted"))
+with MockGateway.start() as server, server.scope("last") as gateway:
+    os.killpg(0, signal.SIGINT)
+    gateway.stub(reply="Hello.")
+print("done")
+"""
+    with run_script(code, start_new_session=True) as parent:
+        assert parent.stdout.read().split() == ["interrupted", "done"]
+        assert parent.wait(SECONDS) == 0

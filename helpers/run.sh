@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Tests the helpers in their frameworks: pytest, node:test, vitest.
+#
+#   helpers/run.sh path to the mock-gateway program
+#
+# Installs what the tests need on first use (build/helpers/venv, node/node_modules). The last line counts the tests.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/.." && pwd)
+build=$root/build/helpers
+mkdir -p "$build"
+MOCK_GATEWAY_BIN=$(realpath "${1:?usage: helpers/run.sh path to the mock-gateway program}")
+export MOCK_GATEWAY_BIN
+
+# shellcheck source=../tests/clients/suites.sh
+source "$root/tests/clients/suites.sh"
+
+requirements=("$root/tests/clients/python/requirements.txt" "$here/python/requirements.txt")
+install_python() {
+  python3 -m venv --clear "$build/venv"
+  "$build/venv/bin/pip" install --quiet --disable-pip-version-check "${requirements[@]/#/--requirement=}"
+}
+install_node() { (cd "$here/node" && npm ci --no-audit --no-fund --loglevel=error); }
+install "$build/venv/.installed" "${requirements[@]}" -- install_python
+install "$here/node/node_modules/.installed" "$here/node/package-lock.json" -- install_node
+
+rm -f "$build"/*.xml
+result=0
+
+echo '== Python: pytest'
+"$build/venv/bin/python" -m pytest --quiet --rootdir "$here/python" --timeout 120 -W error -p no:cacheprovider \
+  --junit-xml "$build/python.xml" "$here/python" || result=1
+
+echo '== Node: node:test'
+node --test --test-reporter=dot --test-reporter-destination=stdout \
+  --test-reporter=junit --test-reporter-destination="$build/node.xml" "$here/node/mock-gateway.test.mjs" || result=1
+
+echo '== Node: vitest'
+(cd "$here/node" && node node_modules/vitest/vitest.mjs run --reporter=dot --reporter=junit \
+  --outputFile.junit="$build/vitest.xml" vitest.test) || result=1
+
+print_totals "" "$build"/{python,node,vitest}.xml || result=1
+exit $result

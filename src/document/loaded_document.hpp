@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../core/clock.hpp"
+#include "../evidence/record.hpp"
+#include "../model/operation.hpp"
+#include "../script/script.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// What a document has mounted.
+struct LoadedDocument {
+  std::mutex mutex = {};  // of what a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // of its stubs
+  Script::Stubs stubs = {};
+  std::vector<std::string> stub_json = {};  // of each stub
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<Operation> operations = {};
+
+  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
+  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  void forget(const std::vector<std::string>& cleared);
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,75 @@
+#include "asked_requests.hpp"
+
+#include <algorithm>  // any_of, max
+#include <utility>
+
+namespace mock_gateway {
+namespace detail {
+
+std::vector<AskedRequest> AskedRequests::list(const RequestScope& scope) const {
+  std::vector<AskedRequest> asked;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [exchange, wait] : waiting_) {
+    if (scope.covers(wait->request_)) asked.push_back({exchange, wait->stub_, wait->request_, wait->since_});
+  }
+  return asked;
+}
+
+bool AskedRequests::any(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [&scope](const auto& waiting) { return scope.covers(waiting.second->request_); });
+}
+
+AskedRequests::Answered AskedRequests::answer(std::uint64_t exchange, ReplyStep step) {
+  std::shared_ptr<Wake> wake;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = waiting_.find(exchange);
+    if (found == waiting_.end()) return over_.count(exchange) > 0 ? Answered::too_late : Answered::unknown;
+    found->second->reply_ = std::move(step);
+    wake = found->second->wake_;
+    leave(exchange);
+  }
+  wake->wake();
+  return Answered::yes;
+}
+
+void AskedRequests::leave(std::uint64_t exchange) {
+  if (waiting_.erase(exchange) == 0) return;
+  over_.insert(exchange);
+  if (over_.size() > most_remembered) over_.erase(over_.begin());
+}
+
+AskedWait::AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_ptr<StubState> stub,
+                     const ReceivedRequest& request, TimePoint since, std::shared_ptr<Wake> wake)
+    : board_(board),
+      exchange_(exchange),
+      stub_(std::move(stub)),
+      request_(request),
+      since_(since),
+      wake_(std::move(wake)) {
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  board_.waiting_.emplace(exchange_, this);
+}
+
+AskedWait::~AskedWait() {
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  board_.leave(exchange_);
+}
+
+bool AskedWait::over() {
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  if (reply_) return true;
+  guard_expired_ = guard_expired_ || std::chrono::steady_clock::now() - began_ >= guard;
+  if (guard_expired_) board_.leave(exchange_);
+  return guard_expired_;
+}
+
+std::optional<Duration> AskedWait::look_again_in() {
+  const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
+  return std::max(Duration{0}, Duration{guard} - spent);
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "../core/timeline.hpp"
+#include "../model/received_request.hpp"
+#include "../script/scope.hpp"
+#include "../script/script.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// A request that waits until the test says what to reply.
+struct AskedRequest {
+  /// The id that its exchange will have in the journal, which records it when it is answered.
+  std::uint64_t exchange = 0;
+  std::shared_ptr<StubState> stub;
+  ReceivedRequest request;  // keys are masked
+  /// When it began to wait, on the gateway's clock.
+  TimePoint since{};
+};
+
+class AskedWait;
+
+/// The requests of one gateway that wait for a reply of the test. Thread-safe.
+class AskedRequests {
+ public:
+  enum class Answered {
+    yes,
+    /// It was answered, its guard ended the wait, or its client left.
+    too_late,
+    /// No such exchange ever waited here.
+    unknown,
+  };
+
+  /// Those of a scope, the one that waits longest first.
+  std::vector<AskedRequest> list(const RequestScope& scope) const;
+  /// Whether one of them waits.
+  bool any(const RequestScope& scope) const;
+  /// Ends the wait of an exchange with the step that answers it, which asks nobody.
+  Answered answer(std::uint64_t exchange, ReplyStep step);
+
+ private:
+  friend class AskedWait;
+  static constexpr std::size_t most_remembered = 10'000;
+
+  void leave(std::uint64_t exchange);  // expects the mutex to be held
+
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, AskedWait*> waiting_;
+  std::set<std::uint64_t> over_;
+};
+
+/// The wait of one request, from its asking on. It ends with a reply or with its guard.
+class AskedWait final : public Pending {
+ public:
+  /// Real time after which the wait is over, as at a gate.
+  static constexpr std::chrono::seconds guard{10};
+
+  /// `request` must outlive this.
+  AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_ptr<StubState> stub,
+            const ReceivedRequest& request, TimePoint since, std::shared_ptr<Wake> wake);
+  ~AskedWait() override;
+  AskedWait(const AskedWait&) = delete;
+  AskedWait& operator=(const AskedWait&) = delete;
+
+  bool over() override;
+  std::optional<Duration> look_again_in() override;
+  bool guard_expired() const override { return guard_expired_; }
+  /// What the test replied; nothing when it did not. For the waiting thread, once the wait is over.
+  const std::optional<ReplyStep>& reply() const { return reply_; }
+
+ private:
+  friend class AskedRequests;
+
+  AskedRequests& board_;
+  const std::uint64_t exchange_;
+  const std::shared_ptr<StubState> stub_;
+  const ReceivedRequest& request_;
+  const TimePoint since_;
+  const std::shared_ptr<Wake> wake_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::optional<ReplyStep> reply_;  // guarded by the board's mutex until the wait is over
+  bool guard_expired_ = false;
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

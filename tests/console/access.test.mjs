@@ -1,0 +1,217 @@
+// Everybody can use the page: names, focus, contrast, keyboard, and a phone's width.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { script, traffic } from './script.mjs';
+import { Console, Gateway, startBrowser } from './support.mjs';
+
+let gateway, browser, views;
+const asked = [];
+before(async () => {
+  gateway = await Gateway.start(script({ clock: 'manual' }));
+  browser = await startBrowser();
+  const seen = await trafficOfManualClock();
+  await gateway.control('POST', '/failures', { failure: 'overloaded', times: 2, for: { operation: 'list_models' } });
+  await gateway.control('POST', '/connections', { fault: 'early_hints', times: 3 });
+  await gateway.control('POST', '/chaos', { failure: 'overloaded', nth: 1000 });
+  await gateway.control('PUT', '/script', { mock_gateway: 1, stubs: [{ name: 'by hand', when: { user_says: 'hand' }, reply: 'Hi' }] });
+  views = { journal: 'tr[data-id]', review: '.problems', keys: 'tr[data-key]', stubs: 'tr[id]', script: 'main code', control: '.card',
+    [`exchange/${seen.unmatched}`]: '.near', [`exchange/${seen.broken}`]: 'svg' };
+});
+after(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await Promise.all(asked);
+});
+
+/// Moves the clock on while the traffic waits for it.
+async function trafficOfManualClock() {
+  let going = true;
+  const clock = (async () => {
+    while (going) {
+      await gateway.control('POST', '/clock/next').catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  const seen = await traffic(gateway);
+  going = false;
+  await clock;
+  return seen;
+}
+
+/// Opens each view in turn, with what it shows.
+async function eachView(tab, look) {
+  for (const [view, selector] of Object.entries(views)) {
+    // It waits ten seconds at most.
+    if (view === 'control') asked.push(gateway.ask('ask me').catch(() => {}));
+    await tab.show(view);
+    await tab.page.waitForSelector(selector);
+    await look(view);
+  }
+  await tab.show('keys');
+  await tab.click('Create a key');
+  await look('the dialog of a new key');
+  await tab.page.keyboard.press('Escape');
+  await (await tab.page.waitForSelector('[data-focus^="curl:"]')).click();
+  await tab.page.waitForSelector('dialog[open]');
+  await look('the dialog of curl');
+  await tab.page.keyboard.press('Escape');
+  await tab.show('stubs');
+  await tab.write('Stub', '{');
+  await tab.click('Add');
+  await tab.page.waitForSelector('[role="alert"] .problem');
+  await look('an error');
+}
+const expected = [/status of 400/];
+
+test('each control and picture has a name', async () => {
+  const tab = await Console.open(browser, gateway);
+  const session = await tab.page.createCDPSession();
+  const named = new Set(['button', 'link', 'textbox', 'searchbox', 'spinbutton', 'combobox', 'checkbox', 'image', 'img', 'dialog', 'table', 'heading', 'region', 'DisclosureTriangle']);
+  let checked = 0;
+  await eachView(tab, async (view) => {
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    for (const node of nodes) {
+      if (node.ignored || !named.has(node.role?.value)) continue;
+      ++checked;
+      assert.ok(node.name?.value.trim(), `${view}: a ${node.role.value} has no name`);
+    }
+  });
+  assert.ok(checked > 200, `${checked} names were looked at`);
+  await tab.close(expected);
+});
+
+test('Tab reaches everything, in the order of the page, and what has the focus is seen', async () => {
+  const tab = await Console.open(browser, gateway);
+  await eachView(tab, async (view) => {
+    const problems = [];
+    const places = [];
+    const reachable = () => tab.page.evaluate(() => [...(document.querySelector('dialog[open]') ?? document)
+      .querySelectorAll('a[href], button, input:not(:disabled), select, textarea, summary, [tabindex="0"]')]
+      .filter((element) => element.checkVisibility()).length);
+    const number = await reachable();
+    await tab.page.evaluate(() => document.querySelector('dialog[open]') ?? document.activeElement.blur());
+    for (let pressed = 0; pressed < number + 3; ++pressed) {
+      await tab.page.keyboard.press('Tab');
+      const { name, outline, seen, rank } = await tab.page.evaluate(() => {
+        const element = document.activeElement;
+        const style = getComputedStyle(element);
+        const box = element.getBoundingClientRect();
+        return { name: element === document.body ? '' : `${element.tagName} ${element.textContent.slice(0, 40)}`,
+          outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2 && element.matches(':focus-visible'),
+          seen: box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
+          rank: [...document.querySelectorAll('*')].indexOf(element) };
+      });
+      if (!name) continue;
+      if (!outline) problems.push(`${name}: no outline`);
+      if (!seen) problems.push(`${name}: out of sight`);
+      places.push(rank);
+    }
+    assert.deepEqual(problems, [], view);
+    // A request that waits for its reply goes meanwhile, and its form with it.
+    const least = Math.min(number, await reachable());
+    assert.ok(new Set(places).size >= least, `${view}: ${new Set(places).size} of ${least} were reached`);
+  });
+  await tab.close(expected);
+});
+
+/// Texts whose contrast with what is behind them is below 4.5 to 1.
+function faintTexts() {
+  const parse = (colour) => {
+    const [red, green, blue, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
+    return { red, green, blue, alpha };
+  };
+  const over = (front, back) => Object.fromEntries(['red', 'green', 'blue'].map((part) =>
+    [part, front[part] * front.alpha + back[part] * (1 - front.alpha)]).concat([['alpha', 1]]));
+  const luminance = (colour) => {
+    const [red, green, blue] = ['red', 'green', 'blue'].map((part) => colour[part] / 255)
+      .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const ground = (element) => {
+    const layers = [];
+    for (let at = element; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      layers.push(colour);
+      if (colour.alpha === 1) break;
+    }
+    const canvas = matchMedia('(prefers-color-scheme: dark)').matches ? { red: 18, green: 18, blue: 18, alpha: 1 } : { red: 255, green: 255, blue: 255, alpha: 1 };
+    return layers.reduceRight((back, front) => over(front, back), canvas);
+  };
+  const faint = [];
+  let looked = 0;
+  const check = (element, colour, text) => {
+    const back = ground(element);
+    const [light, dark] = [luminance(over(parse(colour), back)), luminance(back)].sort((one, other) => other - one);
+    const ratio = (light + 0.05) / (dark + 0.05);
+    ++looked;
+    if (ratio < 4.5) faint.push(`${ratio.toFixed(2)}: "${text.trim().slice(0, 40)}" in ${element.tagName}.${element.getAttribute('class')}`);
+  };
+  const root = document.querySelector('dialog[open]') ?? document.body;
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    const style = getComputedStyle(element);
+    if (!node.data.trim() || !element.checkVisibility({ visibilityProperty: true })) continue;
+    check(element, element instanceof SVGElement ? style.fill : style.color, node.data);
+  }
+  for (const input of root.querySelectorAll('input, textarea, select')) {
+    check(input, getComputedStyle(input).color, input.value || 'value');
+    if (input.placeholder) check(input, getComputedStyle(input, '::placeholder').color, input.placeholder);
+  }
+  return { faint, looked };
+}
+
+for (const scheme of ['light', 'dark']) {
+  for (const width of [1280, 390]) {
+    test(`each text has a contrast of 4.5 to 1, ${scheme}, ${width} pixels wide`, async () => {
+      const tab = await Console.open(browser, gateway, { scheme, width, motion: 'reduce' });
+      await eachView(tab, async (view) => {
+        const { faint, looked } = await tab.page.evaluate(faintTexts);
+        assert.deepEqual(faint, [], view);
+        assert.ok(looked > 5, view);
+      });
+      await tab.close(expected);
+    });
+  }
+}
+
+test('no view is wider than a small phone', async () => {
+  const tab = await Console.open(browser, gateway, { width: 360, height: 740 });
+  await eachView(tab, async (view) => {
+    // Tables become cards there, which need no scrolling of their own either.
+    const beyond = await tab.page.evaluate(() => [document.documentElement, ...document.querySelectorAll('.scroll, dialog')]
+      .map((element) => element.scrollWidth - element.clientWidth));
+    assert.deepEqual(beyond, beyond.map(() => 0), view);
+  });
+  await tab.close(expected);
+});
+
+test('the first Tab offers to skip to the content; a view moves the focus to its heading', async () => {
+  const tab = await Console.open(browser, gateway);
+  await tab.page.reload();
+  await tab.page.waitForSelector('nav a');
+  await tab.page.keyboard.press('Tab');
+  assert.equal(await tab.focused(), 'Skip to the content');
+  await tab.page.keyboard.press('Enter');
+  assert.equal(await tab.page.evaluate(() => document.activeElement.id), 'main');
+  await tab.tabTo('Skip to the content');
+  await tab.tabTo('Stubs');
+  await tab.page.keyboard.press('Enter');
+  await tab.waitForText('h1', 'Stubs');
+  assert.equal(await tab.focused(), 'Stubs');
+  assert.equal(await tab.page.evaluate(() => document.activeElement.tagName), 'H1');
+  assert.match(await tab.page.title(), /^Stubs/);
+  assert.equal(await tab.page.$eval('nav a[aria-current="page"]', (link) => link.textContent), 'Stubs');
+  await tab.close();
+});
+
+test('a list that is drawn anew leaves the focus and open details where they are', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  const id = (await gateway.control('GET', '/keys')).keys[0].id;
+  await tab.page.focus(`[data-focus="edit:${id}"]`);
+  const before = await tab.text('tbody tr td[data-label="Requests"]');
+  await gateway.ask('Hello');
+  await tab.page.waitForFunction((old) => document.querySelector('tbody tr td[data-label="Requests"]').textContent !== old, {}, before);
+  assert.equal(await tab.page.evaluate(() => document.activeElement.dataset.focus), `edit:${id}`);
+  await tab.close();
+});

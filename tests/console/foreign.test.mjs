@@ -1,0 +1,118 @@
+// A page of another origin, and a name that was made to lead to this machine, read nothing and change nothing.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+import { Console, Gateway, startBrowser, until } from './support.mjs';
+
+const NAME = 'evil.test';
+let gateway, browser, site;
+before(async () => {
+  gateway = await Gateway.start();
+  browser = await startBrowser([`--host-resolver-rules=MAP ${NAME} 127.0.0.1`]);
+  site = http.createServer(async (request, response) => {
+    const attack = request.url.startsWith('/attack.mjs');
+    response.setHeader('Content-Type', attack ? 'text/javascript' : 'text/html');
+    response.end(attack ? await readFile(new URL('attack.mjs', import.meta.url)) :
+      '<!doctype html><title>elsewhere</title><script type="module" src="/attack.mjs"></script>');
+  });
+  await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve));
+});
+after(async () => {
+  await browser?.close();
+  site?.closeAllConnections();
+  site?.close();
+  await gateway?.stop();
+});
+
+/// All that an attack might have changed.
+async function state() {
+  const root = await gateway.control('GET', '');
+  const read = (path) => gateway.control('GET', path);
+  return JSON.stringify([root.instance, root.listening, root.counts, await read('/keys'), await read('/stubs'), await read('/failures'),
+    await read('/chaos'), await read('/connections'), await read('/script'),
+    (await read('/journal')).exchanges.map((exchange) => exchange.id)]);
+}
+
+/// The browser's words for what it refused stand on its console; that is what should be there.
+async function attack(origin, target, token) {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.goto(`${origin}/#${encodeURIComponent(JSON.stringify({ target, token }))}`);
+  const results = await until('the attack ends', () => page.evaluate(() => window.results), 30_000);
+  await context.close();
+  return results;
+}
+
+for (const [title, withToken] of [['without the token', false], ['even with the token', true]]) {
+  test(`a page of another port reads nothing and changes nothing, ${title}`, async () => {
+    await gateway.ask('the secret prompt');
+    const before = await state();
+    const results = await attack(`http://127.0.0.1:${site.address().port}`, gateway.controlUrl, withToken ? gateway.token : 'guess');
+    assert.ok(Object.keys(results).length >= 12, JSON.stringify(results));
+    for (const [what, result] of Object.entries(results)) assert.equal(result, 'nothing', what);
+    assert.ok(gateway.isRunning);
+    assert.equal(await state(), before);
+  });
+}
+
+test('a rebound name gets 421 for the page and for the API, and changes nothing', async () => {
+  const before = await state();
+  const port = new URL(gateway.controlUrl).port;
+  const results = await attack(`http://${NAME}:${site.address().port}`, `http://${NAME}:${port}`, gateway.token);
+  for (const [what, result] of Object.entries(results)) assert.equal(result, 'nothing', what);
+
+  // The name now leads to the control port itself, so that the browser takes both for one origin.
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  const opened = await page.goto(`http://${NAME}:${port}/`);
+  assert.equal(opened.status(), 421);
+  const answers = await page.evaluate(async (token) => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const all = [];
+    for (const [method, path, body] of [['GET', '/control/v1'], ['GET', '/control/v1/keys'], ['GET', '/control/v1/journal'], ['GET', '/'], ['GET', '/app.mjs'],
+      ['POST', '/control/v1/keys', '{"name": "evil"}'], ['POST', '/control/v1/stop'], ['PUT', '/control/v1/listening', '{"listening": false}'],
+      ['DELETE', '/control/v1/journal']]) {
+      const answer = await fetch(path, { method, body, headers }).then(async (response) => [response.status, await response.text()], () => [0, '']);
+      all.push([`${method} ${path}`, ...answer]);
+    }
+    return all;
+  }, gateway.token);
+  for (const [request, status, text] of answers) {
+    assert.ok(status === 421 || status === 0, `${request}: ${status}`);
+    assert.doesNotMatch(text, /secret prompt|"keys"|api_key|<script/, request);
+  }
+  await context.close();
+  assert.ok(gateway.isRunning);
+  assert.equal(await state(), before);
+});
+
+test('another page cannot put the console into a frame', async () => {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${site.address().port}/#none`);
+  await page.evaluate((target) => {
+    const frame = document.createElement('iframe');
+    frame.src = target;
+    document.body.append(frame);
+  }, gateway.controlUrl);
+  const frame = await until('a frame', () => page.frames().find((each) => each !== page.mainFrame()));
+  await until('the frame is refused', () => frame.url().startsWith('chrome-error:'));
+  await context.close();
+});
+
+test('a tab with the console open gives its token to no page that opened it', async () => {
+  const tab = await Console.open(browser, gateway);
+  const page = await tab.context.newPage();
+  await page.goto(`http://127.0.0.1:${site.address().port}/#none`);
+  const seen = await page.evaluate(async (target) => {
+    const opened = window.open(target);
+    // Until the other page has loaded, the new tab is an empty page of this origin.
+    for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20))) {
+      try { void opened.sessionStorage.length; } catch (error) { return error.name; }
+    }
+    return 'it was read';
+  }, gateway.controlUrl);
+  assert.equal(seen, 'SecurityError');
+  await tab.close();
+});

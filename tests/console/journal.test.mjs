@@ -1,0 +1,126 @@
+// A busy journal: nothing lost, nothing twice, in order, and the page still takes input.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Console, Gateway, startBrowser, until } from './support.mjs';
+
+let browser;
+before(async () => { browser = await startBrowser(); });
+after(() => browser?.close());
+
+const ids = (tab) => tab.page.$$eval('tr[data-id]', (rows) => rows.map((row) => Number(row.dataset.id)));
+const said = (tab) => tab.page.$$eval('tr[data-id] td[data-label="Said"]', (cells) => cells.map((cell) => cell.textContent));
+
+/// Sends a request each so many milliseconds, without waiting for the answers.
+async function sendEvery(gateway, milliseconds, number) {
+  const answers = [];
+  const begin = Date.now();
+  await new Promise((resolve) => {
+    const timer = setInterval(() => {
+      const due = Math.min(number, Math.floor((Date.now() - begin) / milliseconds) + 1);
+      while (answers.length < due) answers.push(gateway.ask(`message ${answers.length + 1}`));
+      if (answers.length === number) {
+        clearInterval(timer);
+        resolve();
+      }
+    }, milliseconds);
+  });
+  return Promise.all(answers);
+}
+
+test('500 exchanges at 100 a second appear all, in order, once, while the page takes input', async (context) => {
+  const gateway = await Gateway.start();
+  const tab = await Console.open(browser, gateway);
+  await tab.waitForText('[role="status"]', 'No request has come yet.');
+  await tab.page.evaluate(() => {
+    window.measured = { gap: 0, task: 0, key: 0, keys: 0, most: 0 };
+    let last = performance.now();
+    requestAnimationFrame(function frame(now) {
+      measured.gap = Math.max(measured.gap, now - last);
+      last = now;
+      measured.most = Math.max(measured.most, document.querySelectorAll('tr[data-id]').length);
+      requestAnimationFrame(frame);
+    });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) measured.task = Math.max(measured.task, entry.duration);
+    }).observe({ type: 'longtask', buffered: false });
+    addEventListener('keydown', (event) => {
+      measured.key = Math.max(measured.key, performance.now() - event.timeStamp);
+      ++measured.keys;
+    }, true);
+  });
+  const input = await tab.field('Text');
+  await input.focus();
+  const begin = Date.now();
+  const sent = sendEvery(gateway, 10, 500);
+  // Someone types all the while.
+  while (Date.now() - begin < 5000) await tab.page.keyboard.type('typing while it is busy ', { delay: 20 });
+  const answers = await sent;
+  assert.ok(answers.every((answer) => answer.status === 200));
+  await tab.page.waitForFunction(() => document.querySelectorAll('tr[data-id]').length === 500);
+  assert.deepEqual(await ids(tab), Array.from({ length: 500 }, (_, index) => 500 - index));
+  const texts = await said(tab);
+  assert.equal(new Set(texts).size, 500, 'each message is there once');
+  await until('each has ended', async () => (await tab.page.$$eval('tr[data-id] td[data-label="Outcome"]',
+    (cells) => cells.every((cell) => cell.textContent === 'completed'))));
+  const measured = await tab.page.evaluate(() => window.measured);
+  context.diagnostic(`longest gap between frames ${measured.gap.toFixed(0)} ms, longest task ${measured.task.toFixed(0)} ms, ` +
+    `slowest of ${measured.keys} key presses ${measured.key.toFixed(0)} ms`);
+  // Wide of what is usual, since the machine may be busy with other things.
+  assert.ok(measured.gap < 2000, `frames were ${measured.gap} ms apart`);
+  assert.ok(measured.task < 1000, `a task took ${measured.task} ms`);
+  assert.ok(measured.keys > 10 && measured.key < 1000, `a key press waited ${measured.key} ms`);
+  const typed = await input.evaluate((element) => element.value);
+  assert.equal(typed.length, measured.keys);
+  assert.ok('typing while it is busy '.repeat(50).startsWith(typed), 'no letter was lost');
+  await tab.close();
+  await gateway.stop();
+});
+
+test('1,300 exchanges keep at most 1,000 rows; older ones are shown on demand, 200 at a time, without a gap', async () => {
+  const gateway = await Gateway.start();
+  const tab = await Console.open(browser, gateway);
+  await tab.waitForText('[role="status"]', 'No request has come yet.');
+  await sendEvery(gateway, 1, 1300);
+  await until('the newest row', async () => (await ids(tab))[0] === 1300);
+  const live = await ids(tab);
+  assert.ok(live.length <= 1000, `${live.length} rows`);
+  assert.deepEqual(live, live.map((_, index) => 1300 - index), 'no row is missing between others');
+
+  await tab.show('journal?text=message');
+  await until('a page of rows', async () => (await ids(tab)).length === 200);
+  for (let shown = 400; shown <= 1000; shown += 200) {
+    await tab.click('Show older requests');
+    await until(`${shown} rows`, async () => (await ids(tab)).length === shown);
+  }
+  await tab.click('Show older requests');
+  await until('older rows', async () => (await ids(tab)).at(-1) === 101);
+  const older = await ids(tab);
+  assert.deepEqual(older, Array.from({ length: 1000 }, (_, index) => 1100 - index));
+  await tab.click('Show older requests');
+  await until('the oldest row', async () => (await ids(tab)).at(-1) === 1);
+  await tab.click('Back to the newest');
+  await until('the newest rows', async () => (await ids(tab))[0] === 1300);
+  await tab.close();
+  await gateway.stop();
+});
+
+test('a paused journal stands still, and goes on with all that came meanwhile', async () => {
+  const gateway = await Gateway.start();
+  const tab = await Console.open(browser, gateway);
+  await gateway.ask('before');
+  await tab.waitForText('tr[data-id]', 'before');
+  await tab.click('Pause');
+  for (let number = 1; number <= 5; ++number) await gateway.ask(`meanwhile ${number}`);
+  await tab.waitForText('[role="status"]', 'Paused; 5 changes since.');
+  assert.deepEqual(await ids(tab), [1]);
+  await tab.click('Go on');
+  await until('all rows', async () => (await ids(tab)).length === 6);
+  assert.deepEqual(await ids(tab), [6, 5, 4, 3, 2, 1]);
+  await tab.click('Clear the journal');
+  await tab.click('Clear');
+  await tab.waitForText('[role="status"]', 'No request has come yet.');
+  await gateway.ask('afterwards');
+  await tab.waitForText('tr[data-id]', 'afterwards');
+  await tab.close();
+  await gateway.stop();
+});

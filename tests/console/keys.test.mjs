@@ -1,0 +1,165 @@
+// The life of an API key on the page: created, used, disabled, enabled, deleted, by mouse and by keyboard alone.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Console, Gateway, startBrowser, until } from './support.mjs';
+
+let gateway, browser;
+before(async () => {
+  gateway = await Gateway.start();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+/// The cells of the key's row: {Description, State, "Last used", Requests, Rights, Limit}.
+async function key(tab, name) {
+  return tab.page.evaluate((wanted) => {
+    const found = [...document.querySelectorAll('tr[data-key]')].find((row) => row.textContent.includes(wanted));
+    return found && Object.fromEntries([...found.cells].map((cell) => [cell.dataset.label, cell.textContent.trim()]));
+  }, name);
+}
+
+/// Waits until the key's cell of that label holds the text.
+async function keyWith(tab, name, label, wanted) {
+  await until(`${name}, ${label}: ${wanted}`, async () => (await key(tab, name))?.[label].includes(wanted));
+  return key(tab, name);
+}
+
+/// The same life, whoever presses the buttons: `press` is given a button's name, `type` a field's and its text.
+async function life(tab, name, press, type) {
+  await press('Create a key');
+  await type('Description', name);
+  await type('Models', 'mock-model');
+  await type('Operations', 'POST /v1/chat/completions');
+  await type('Limit', '1000/1m');
+  await press('Create');
+
+  await tab.waitForText('dialog h2', 'The key is created');
+  const secret = await tab.text('dialog .secret');
+  await press('Copy the secret');
+  await tab.waitForText('dialog .said', 'Copied');
+  assert.equal(await tab.clipboard(), secret);
+  await press('Close');
+  await tab.page.waitForFunction(() => !document.querySelector('dialog')); // closed, and taken out
+  assert.ok(!(await tab.page.content()).includes(secret), 'the secret is gone with the dialog');
+  const created = await keyWith(tab, name, 'Requests', '0');
+  assert.match(created.Rights, /mock-model.*POST \/v1\/chat\/completions/s);
+  assert.equal(created.Limit, '1000/1m');
+  assert.equal(created['Last used'], 'never');
+
+  assert.equal((await gateway.ask('Hi', { key: secret })).status, 200);
+  assert.equal((await gateway.ask('Hi again', { key: secret })).status, 200);
+  assert.match((await keyWith(tab, name, 'Requests', '2'))['Last used'], /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+
+  await press(`Disable ${name}`);
+  await keyWith(tab, name, 'State', 'disabled');
+  assert.equal((await gateway.ask('Hi', { key: secret })).status, 403);
+
+  await press(`Enable ${name}`);
+  await keyWith(tab, name, 'State', 'enabled');
+  assert.equal((await gateway.ask('Hi', { key: secret })).status, 200);
+
+  await press(`Edit ${name}`);
+  await type('Models', '');
+  await type('Limit', '7/1h');
+  await press('Save');
+  await keyWith(tab, name, 'Limit', '7/1h');
+  assert.match((await key(tab, name)).Rights, /all models/);
+
+  await press(`Delete ${name}`);
+  await tab.waitForText('dialog h2', `Delete ${name}?`);
+  await press('Cancel');
+  assert.equal((await gateway.ask('Hi', { key: secret })).status, 200, 'a deletion that was not confirmed deletes nothing');
+  await press(`Delete ${name}`);
+  await tab.waitForText('dialog h2', `Delete ${name}?`);
+  await press('Delete');
+  await tab.page.waitForFunction((gone) => ![...document.querySelectorAll('tr[data-key]')].some((row) => row.textContent.includes(gone)), {}, name);
+  assert.equal((await gateway.ask('Hi', { key: secret })).status, 401);
+  return secret;
+}
+
+test('a key lives from its creation to its deletion, by mouse', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  const press = (name) => tab.click(name);
+  await life(tab, 'billing by mouse', press, typing(tab));
+  await tab.close();
+});
+
+test('a key lives from its creation to its deletion, by keyboard alone', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  const press = async (name) => {
+    await tab.button(name);
+    await tab.tabTo(name);
+    await tab.page.keyboard.press('Enter');
+  };
+  const type = async (label, text) => {
+    await tab.page.waitForSelector('dialog');
+    await tab.tabTo(label);
+    await tab.page.keyboard.down('Control');
+    await tab.page.keyboard.press('a');
+    await tab.page.keyboard.up('Control');
+    await tab.page.keyboard.press('Backspace');
+    if (text) await tab.page.keyboard.type(text);
+  };
+  await life(tab, 'billing by keyboard', press, type);
+  assert.notEqual(await tab.page.evaluate(() => document.activeElement.tagName), 'BODY', 'the focus is not lost');
+  await tab.close();
+});
+
+/// Clicks into the dialog's field and types over what is there.
+function typing(tab) {
+  return async (label, text) => {
+    const input = await tab.field(label);
+    await input.click({ count: 3 });
+    await tab.page.keyboard.press('Backspace');
+    if (text) await tab.page.keyboard.type(text);
+  };
+}
+
+test('a change of a key sends what was changed alone, so that its limit goes on', async () => {
+  const made = await gateway.control('POST', '/keys', { name: 'limited', limit: '1/1h' });
+  const status = async () => (await gateway.ask('Hi', { key: made.secret })).status;
+  assert.deepEqual([await status(), await status()], [200, 429]);
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  await tab.click('Edit limited');
+  const sent = tab.page.waitForRequest((request) => request.method() === 'PATCH');
+  await tab.write('Description', 'still limited');
+  await tab.click('Save');
+  assert.deepEqual(JSON.parse((await sent).postData()), { name: 'still limited' });
+  await keyWith(tab, 'still limited', 'Limit', '1/1h');
+  assert.equal(await status(), 429);
+  await gateway.control('DELETE', `/keys/${made.id}`);
+  await tab.close();
+});
+
+test('what the gateway refuses is said in the dialog, which stays open', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  await tab.click('Create a key');
+  await typing(tab)('Description', 'wrong limit');
+  await typing(tab)('Limit', 'many');
+  await tab.click('Create');
+  await tab.waitForText('dialog [role="alert"]', 'That did not work');
+  assert.match(await tab.text('dialog [role="alert"]'), /limit|many/i);
+  await tab.page.keyboard.press('Escape');
+  await tab.page.waitForFunction(() => !document.querySelector('dialog')); // closed, and taken out
+  assert.equal(await tab.focused(), 'Create a key', 'the focus is where it was');
+  await tab.close([/status of 400/]);
+});
+
+test('each action on a key can be copied as curl, without the token', async () => {
+  const made = await gateway.control('POST', '/keys', { name: "it's a key" });
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  await tab.waitForText('tr[data-key]', "it's a key");
+  await (await tab.page.$(`[data-focus="curl:${made.id}"]`)).click();
+  await tab.click('Copy as curl: Change its rights');
+  await tab.waitForText('dialog .said', 'Copied');
+  const command = await tab.clipboard();
+  assert.match(command, /\$MOCK_GATEWAY_CONTROL_TOKEN/);
+  assert.ok(command.includes(`/control/v1/keys/${made.id}`));
+  assert.ok(command.includes("it'\\''s a key"), command);
+  await tab.page.keyboard.press('Escape');
+  await gateway.control('DELETE', `/keys/${made.id}`);
+  await tab.close();
+});

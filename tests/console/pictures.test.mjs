@@ -1,0 +1,48 @@
+// Pictures of each view in light, dark and at a phone's width, for people to look at: build/console/*.png.
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { script, traffic } from './script.mjs';
+import { Console, Gateway, startBrowser } from './support.mjs';
+
+let gateway, browser, seen;
+const asked = [];
+before(async () => {
+  gateway = await Gateway.start(script());
+  browser = await startBrowser();
+  seen = await traffic(gateway);
+  await gateway.control('POST', '/keys', { name: 'ops', models: ['mock-model'], operations: ['list_models', 'chat_completions'], limit: '10/1m' });
+  await gateway.control('POST', '/failures', { failure: 'overloaded', times: 2, for: { operation: 'list_models' } });
+});
+after(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await Promise.all(asked);
+});
+
+for (const [scheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {
+  test(`a picture of each view, ${scheme}, ${width} pixels wide`, async () => {
+    const tab = await Console.open(browser, gateway, { scheme, width });
+    const shoot = async (name) => {
+      const path = join(process.env.CONSOLE_PICTURES, `${name}-${scheme}-${width}.png`);
+      await tab.page.screenshot({ path, fullPage: true });
+      assert.ok((await stat(path)).size > 5000);
+    };
+    const views = { journal: ['journal', 'tr[data-id]'], review: ['review', '.problems'], keys: ['keys', 'tr[data-key]'], stubs: ['stubs', 'tr[id]'],
+      script: ['script', '.problems'], control: ['control', '.card'], unmatched: [`exchange/${seen.unmatched}`, '.near'],
+      forbidden: [`exchange/${seen.forbidden}`, 'svg'], broken: [`exchange/${seen.broken}`, 'svg'], left: [`exchange/${seen.left}`, 'svg'] };
+    for (const [name, [view, selector]] of Object.entries(views)) {
+      // It waits ten seconds at most.
+      if (view === 'control') asked.push(gateway.ask('ask me').catch(() => {}));
+      await tab.show(view);
+      await tab.page.waitForSelector(selector);
+      await shoot(name);
+    }
+    await tab.show('keys');
+    await tab.click('Create a key');
+    await shoot('create');
+    await tab.page.keyboard.press('Escape');
+    await tab.close();
+  });
+}

@@ -1,0 +1,454 @@
+// Each view shows what clients did and what the gateway was told, and changes what its buttons say.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { script, traffic } from './script.mjs';
+import { Console, Gateway, startBrowser, until } from './support.mjs';
+
+let gateway, browser, seen;
+before(async () => {
+  gateway = await Gateway.start(script());
+  browser = await startBrowser();
+  seen = await traffic(gateway);
+});
+after(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+test('the journal says who answered each request, and why', async () => {
+  const tab = await Console.open(browser, gateway);
+  await tab.page.waitForFunction(() => document.querySelectorAll('tr[data-id]').length === 7);
+  const row = (id) => tab.page.$eval(`tr[data-id="${id}"]`, (element) => element.textContent);
+  assert.match(await row(seen.greeted), /POST \/v1\/chat\/completions.*Hello.*200.*stub.*greeting.*completed/);
+  assert.match(await row(seen.unmatched), /wether in Paris\?.*422.*unmatched.*closest: weather question, 2 of 3/);
+  assert.match(await row(seen.forbidden), /old billing.*403.*rejected.*unauthorized/);
+  assert.match(await row(seen.broken), /broken by fault/);
+  await until('the client has left', async () => (await row(seen.left)).includes('client left'));
+  assert.match(await row(seen.refused), /400.*rejected/);
+  await tab.close();
+});
+
+test('the journal is filtered by the server, and the filter is in the address', async () => {
+  const tab = await Console.open(browser, gateway);
+  await tab.write('Status', '403');
+  await tab.click('Filter');
+  await tab.page.waitForFunction((id) => {
+    const rows = [...document.querySelectorAll('tr[data-id]')];
+    return rows.length === 1 && rows[0].dataset.id === String(id);
+  }, {}, seen.forbidden);
+  assert.match(await tab.page.evaluate(() => location.hash), /^#\/journal\?status=403$/);
+  await (await tab.field('Answered by')).select('unmatched');
+  await tab.write('Status', '422');
+  await tab.click('Filter');
+  await tab.waitForText('tr[data-id]', 'wether');
+  await tab.show('journal?text=Paris');
+  await tab.page.waitForFunction(() => document.querySelectorAll('tr[data-id]').length === 1);
+  await tab.show('journal?text=nowhere');
+  await tab.waitForText('[role="status"]', 'No request fits the filters.');
+  await tab.page.goBack();
+  await tab.waitForText('tr[data-id]', 'wether');
+  await tab.close();
+});
+
+test('an unmatched request shows the closest stubs, condition by condition', async () => {
+  const tab = await Console.open(browser, gateway, { view: `exchange/${seen.unmatched}` });
+  await tab.waitForText('h2', 'The closest stubs');
+  const near = await tab.page.$$eval('.near > li', (items) => items.map((item) => item.textContent));
+  assert.ok(near.some((text) => /weather question.*demo\.jsonc:\d+.*2 of 3 conditions/s.test(text)), near.join('\n'));
+  assert.ok(near.some((text) => text.includes('✔ model is "mock-model"') && text.includes('✘ user text contains "weather"') &&
+    text.includes('wether in Paris?')), near.join('\n'));
+  await tab.close();
+});
+
+test('a 403 says which key was refused, and for what reason', async () => {
+  const tab = await Console.open(browser, gateway, { view: `exchange/${seen.forbidden}` });
+  await tab.waitForText('h2', 'Who answered, and why');
+  const facts = await tab.page.$eval('dl', (list) => list.textContent);
+  assert.match(facts, /Decisionrejected.*Code403 unauthorized.*Keyold billing.*The key nowdisabled.*Status403/s);
+  await tab.close();
+});
+
+test('a broken stream has a timeline with its events, tokens and the fault', async () => {
+  const tab = await Console.open(browser, gateway, { view: `exchange/${seen.broken}` });
+  const told = await tab.page.waitForSelector('svg[role="img"]').then((drawing) => drawing.evaluate((element) => element.getAttribute('aria-label')));
+  assert.match(told, /3 events, 2 tokens\. First byte at .*Fault: reset the connection after 2 tokens at \d.* ms. End: broken by fault at/);
+  const strokes = (kind) => tab.page.$eval(`path.stroke.${kind}`, (path) => path.getAttribute('d').split('M').length - 1);
+  assert.equal(await strokes('token'), 2);
+  assert.equal(await strokes('event'), 2, 'two left at once');
+  await tab.page.click('.timeline ~ details summary');
+  await tab.page.waitForSelector('.timeline ~ details tbody tr');
+  const rows = await tab.page.$$eval('.timeline ~ details tbody tr', (all) => all.map((row) => row.textContent));
+  assert.equal(rows.filter((text) => text.includes('a token')).length, 2);
+  assert.match(rows[2], /^event 3, a token\d[\d.]* ms\+\d[\d.]* ms\d+$/);
+  await tab.close();
+});
+
+test('a client that left is on the timeline, and how it left beside it', async () => {
+  const tab = await Console.open(browser, gateway, { view: `exchange/${seen.left}` });
+  await tab.waitForText('.legend', 'The client left');
+  await tab.waitForText('dd', 'after the last write');
+  await tab.close();
+});
+
+test('an exchange shows its findings, its request with masked keys, and the curl line that repeats it', async () => {
+  const tab = await Console.open(browser, gateway, { view: `exchange/${seen.warned}` });
+  await tab.waitForText('code', 'stop_as_string');
+  const content = await tab.text();
+  assert.match(content, /Bearer sk-\*\*\*/);
+  assert.ok(!content.includes(gateway.info.api_key));
+  assert.match(content, /"stop": "END"/);
+  await tab.click('Copy as curl');
+  await tab.waitForText('#said', 'Copied');
+  assert.match(await tab.clipboard(), /curl.*\$OPENAI_API_KEY/s);
+  await tab.show('exchange/9999');
+  await tab.waitForText('main', 'The journal does not have it');
+  await tab.close([/status of 404/]);
+});
+
+test('an exchange shows what the review says of it, and no other', async () => {
+  const tab = await Console.open(browser, gateway, { view: `exchange/${seen.refused}` });
+  await tab.waitForText('code', 'request_refused');
+  const content = await tab.text();
+  assert.doesNotMatch(content, /did nothing wrong/);
+  assert.doesNotMatch(content, /stop_as_string/);
+  await tab.show(`exchange/${seen.greeted}`);
+  await tab.waitForText('section', 'did nothing wrong');
+  await tab.close();
+});
+
+test('an integer of 64 bits is shown, and copied, as the client sent it', async () => {
+  const own = await Gateway.start(script());
+  await own.ask('', { raw: '{"model": "mock-model", "seed": 9007199254740993, "messages": [{"role": "user", "content": "Hello"}]}' });
+  await own.ask('', { raw: '{"messages": [{"role": "user", "content": [{"text": 18446744073709551615}, {"text": "and a text"}]}]}' });
+  const tab = await Console.open(browser, own);
+  await tab.waitForText('tr[data-id="2"] .said-by-user', 'and a text');
+  await tab.show('exchange/1');
+  await tab.click('Copy the body');
+  await tab.waitForText('#said', 'Copied');
+  assert.match(await tab.clipboard(), /"seed": 9007199254740993,/);
+  const shown = await tab.text();
+  assert.match(shown, /"seed": 9007199254740993,/);
+  assert.doesNotMatch(shown, /9007199254740992/);
+  await tab.show('exchange/2');
+  await tab.waitForText('pre', '"text": 18446744073709551615');
+  await tab.close();
+  await own.stop();
+});
+
+test('an exchange that goes while it is watched is said once, and looked for no more', async () => {
+  const own = await Gateway.start(script());
+  const answer = own.ask('gate', { body: { stream: true } });
+  await until('it is under way', async () => (await own.control('GET', '')).counts.open === 1);
+  const tab = await Console.open(browser, own, { view: 'exchange/1' });
+  await tab.waitForText('.lead', 'pending');
+  await own.control('DELETE', '/journal');
+  await tab.waitForText('main [role="alert"]', 'exchange 1 was forgotten when the journal was cleared');
+  let looks = 0;
+  tab.page.on('request', (request) => { looks += request.url().endsWith('/journal/1') ? 1 : 0; });
+  // The head of the page asks every three seconds, where the exchange was asked for six times.
+  for (let round = 0; round < 2; ++round) await tab.page.waitForRequest(`${own.controlUrl}/control/v1`);
+  assert.equal(looks, 0);
+  assert.equal(await tab.text('#said'), '');
+  assert.equal(await tab.page.$$eval('main [role="alert"]', (all) => all.length), 1);
+  await own.control('POST', '/gates/first/open');
+  await answer;
+  await tab.close([/status of 404/]);
+  await own.stop();
+});
+
+test('stubs stand in their order with calls, conditions, line and what hides them', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'stubs' });
+  await tab.waitForText('tr[id]', 'greeting');
+  const rows = await tab.page.$$eval('tr[id]', (all) => all.map((row) => row.textContent));
+  assert.match(rows[0], /^1weather question.*has tool "get_weather".*script.*demo\.jsonc:\d+/);
+  const greeting = rows.find((text) => text.includes('greeting'));
+  assert.match(greeting, /2, expected .*1.*not met/);
+  assert.match(rows.find((text) => text.includes('hidden by')), /hidden.*never asked hidden by count/);
+  await tab.close();
+});
+
+test('a stub is added from the page, answers, counts, and is removed', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'stubs' });
+  await tab.write('Stub', '{"name": "added here", "when": {"user_say": "page"}, "reply": "From the page."}');
+  await tab.click('Add');
+  await tab.waitForText('[role="alert"]', 'did you mean "user_says"?');
+  assert.equal(await tab.page.$eval('pre.source .caret', (caret) => caret.textContent.trim().endsWith('^')), true);
+  await tab.write('Stub', '{"name": "added here", "when": {"user_says": "page"}, "reply": "From the page."}');
+  await tab.click('Add');
+  await tab.waitForText('tr[id]', 'added here');
+  assert.match((await gateway.ask('the page')).text, /From the page\./);
+  await tab.page.waitForFunction(() => [...document.querySelectorAll('tr[id]')].some((row) =>
+    row.textContent.includes('added here') && row.cells[3].textContent.trim() === '1'));
+  await tab.click('Remove added here');
+  await tab.click('Remove');
+  await until('the stub is gone', async () => !(await tab.text('tbody')).includes('added here'));
+  assert.equal((await gateway.ask('the page')).status, 422);
+  await tab.close([/status of 400/]);
+});
+
+test('the page says which stub would answer a request, without sending it', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'stubs' });
+  const before = (await gateway.control('GET', '')).counts.requests;
+  await tab.write('Chat request', '{"model": "mock-model", "messages": [{"role": "user", "content": "please count"}]}');
+  await tab.click('Explain');
+  await tab.waitForText('[role="status"] a', 'count');
+  assert.equal((await gateway.control('GET', '')).counts.requests, before);
+  await tab.close();
+});
+
+test('a script is checked, then mounted; its mistakes have a line and a caret', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'script' });
+  await tab.waitForText('code', 'demo.jsonc');
+  await tab.waitForText('.problems', 'this stub never answers');
+  await tab.write('Script', '{"mock_gateway": 1,\n "stubs": [{"repli": "Hi"}]}');
+  await tab.click('Check');
+  await tab.waitForText('[role="status"]', 'It cannot be mounted.');
+  const told = await tab.text('[role="status"] .problems');
+  assert.match(told, /2:\d+.*unknown key "repli"; did you mean "reply"\?/s);
+  await tab.write('Script', '{"mock_gateway": 1, // mounted by hand\n "stubs": [{"name": "by hand", "when": {"user_says": "hand"}, "reply": "By hand."}]}');
+  await tab.click('Mount');
+  await tab.waitForText('#said', 'The script is mounted: 1 stub.');
+  await tab.waitForText('h2', 'Mounted by this page or the API');
+  assert.match((await gateway.ask('hand')).text, /By hand\./);
+  await tab.close();
+});
+
+test('a file that is broken while it is served is said at once, with its line, until it is mended', async () => {
+  const own = await Gateway.start(script());
+  const tab = await Console.open(browser, own, { view: 'script' });
+  await writeFile(own.file, '{"mock_gateway": 1, "stubs": [\n  {"reply": 7}\n]}');
+  await tab.waitForText('header', 'the script has a mistake');
+  await tab.waitForText('.problems', 'demo.jsonc:2:');
+  await writeFile(own.file, '{"mock_gateway": 1, "stubs": [{"reply": "Hi"}]}');
+  await tab.waitForText('main', 'what it says now is served');
+  await until('the head says no mistake', async () => !(await tab.text('header')).includes('mistake'));
+  await tab.close();
+  await own.stop();
+});
+
+test('a failure is forced for so many requests, listed and cleared', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'control' });
+  await (await tab.field('Failure')).select('overloaded');
+  await tab.write('Times', '3');
+  await tab.click('Force it');
+  await tab.waitForText('section li', '3 left');
+  const { status } = await gateway.ask('Hello');
+  assert.ok(status >= 500, `forced: ${status}`);
+  await tab.waitForText('section li', '2 left');
+  await tab.click('Clear all: Forced failures');
+  await tab.waitForText('#said', 'cleared');
+  assert.equal((await gateway.ask('Hello')).status, 200);
+  await tab.close();
+});
+
+test('chaos and faults of connections are added and cleared, and the port refuses and accepts', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'control' });
+  await tab.click('Add the rule');
+  await tab.click('Clear all: Chaos');
+  await tab.click('Add the fault');
+  await tab.click('Clear all: Faults of connections');
+  await tab.click('Refuse connections');
+  await tab.waitForText('header', 'not listening');
+  gateway.agent.destroy();
+  await assert.rejects(gateway.ask('Hello'));
+  await tab.click('Accept connections');
+  await tab.button('Refuse connections');
+  assert.equal((await gateway.ask('Hello')).status, 200);
+  await tab.close();
+});
+
+test('a request that waits at a gate shows as pending, and ends when the page opens the gate', async () => {
+  const tab = await Console.open(browser, gateway);
+  const answer = gateway.ask('gate', { body: { stream: true } });
+  await tab.waitForText('tr[data-id]:first-child', 'pending');
+  const id = await tab.page.$eval('tr[data-id]', (row) => row.dataset.id);
+  const control = await Console.open(browser, gateway, { view: 'control' });
+  await control.click('Release one first');
+  assert.match((await answer).text, /\[DONE\]/);
+  await tab.waitForText(`tr[data-id="${id}"]`, 'completed');
+  await control.close();
+  await tab.close();
+});
+
+test('a request that asks is answered by hand', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'control' });
+  const answer = gateway.ask('ask me');
+  await tab.waitForText('h3', 'waits since');
+  assert.equal(await tab.page.$('h3 a'), null, 'the journal has it when it is answered');
+  await tab.write('Reply', 'Typed by hand.');
+  await tab.click('Answer');
+  assert.match((await answer).text, /Typed by hand\./);
+  await tab.waitForText('section', 'None waits for a reply.');
+  await tab.close();
+});
+
+test('a manual clock is moved by hand', async () => {
+  const own = await Gateway.start(script({ clock: 'manual' }));
+  const tab = await Console.open(browser, own, { view: 'control' });
+  const answer = own.ask('slow', { body: { stream: true } });
+  await tab.waitForText('section li', ' in 40 ms');
+  await tab.click('To the next wait');
+  await tab.waitForText('#said', 'Moved by 40 ms');
+  await tab.write('By', '1s');
+  await tab.click('Advance');
+  assert.match((await answer).text, /\[DONE\]/);
+  await tab.close();
+  await own.stop();
+});
+
+test('the review shows problems and findings, and follows new requests', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'review' });
+  await tab.waitForText('.badge', 'unmet expectation');
+  await tab.waitForText('.badge', 'unmatched');
+  await tab.waitForText('code', 'stop_as_string');
+  await gateway.ask('Hello', { body: { stream_options: { include_usage: true } } });
+  await tab.waitForText('code', 'stream_options_without_stream');
+  await tab.close();
+});
+
+test('the review keeps the focus where it is, in a list that a request does not change and in one that it does', async () => {
+  await gateway.ask('count'); // its first call takes a note away
+  const tab = await Console.open(browser, gateway, { view: 'review' });
+  await tab.page.waitForSelector('.near a');
+  const judged = () => tab.page.$eval('.lead', (summary) => Number(/in ([\d,]+) request/.exec(summary.textContent)[1]));
+  const counted = (before) => until('the request is counted', async () => await judged() === before + 1);
+  const link = await tab.page.$('.near a');
+  await link.focus();
+  let before = await judged();
+  await gateway.ask('count');
+  await counted(before);
+  assert.ok(await link.evaluate((element) => element === document.activeElement), 'the same element has the focus');
+  const name = await tab.focused();
+  before = await judged();
+  await gateway.ask('no stub has this');
+  await counted(before);
+  assert.ok(!await link.evaluate((element) => element.isConnected), 'the list is drawn anew');
+  assert.equal(await tab.focused(), name);
+  const text = await tab.page.$('.problems pre.text');
+  await text.focus();
+  before = await judged();
+  await gateway.ask('Hello', { body: { stop: 'END' } });
+  await counted(before);
+  assert.equal(await tab.page.evaluate(() => document.activeElement.className), 'text');
+  await tab.close();
+});
+
+test('a reset forgets what came and what was mounted by hand, and keeps the keys', async () => {
+  const own = await Gateway.start(script());
+  await own.ask('Hello');
+  await own.control('POST', '/stubs', { name: 'by hand', reply: 'Hi' });
+  const tab = await Console.open(browser, own, { view: 'control' });
+  await (await tab.page.waitForSelector('[data-focus="reset"]')).click();
+  await tab.page.waitForSelector('dialog .danger').then((button) => button.click());
+  await tab.waitForText('#said', 'Kept: ');
+  await tab.show('journal');
+  await tab.waitForText('[role="status"]', 'No request has come yet.');
+  await tab.show('stubs');
+  await tab.waitForText('tr[id]', 'greeting');
+  assert.ok(!(await tab.text('tbody')).includes('by hand'));
+  await tab.close();
+  await own.stop();
+});
+
+test('without a token, or with a wrong one, the page asks for it', async () => {
+  const tab = await Console.open(browser, gateway, { token: '' });
+  await tab.waitForText('h1', 'Control token');
+  assert.equal(await tab.focused(), 'Token');
+  await tab.page.keyboard.type('not-the-token-of-this-one');
+  await tab.page.keyboard.press('Enter');
+  await tab.waitForText('[role="alert"]', 'does not take this token');
+  await tab.page.keyboard.type(gateway.token);
+  await tab.page.keyboard.press('Enter');
+  await tab.waitForText('h1', 'Journal');
+  await tab.waitForText('tr[data-id]', 'greeting');
+  assert.equal((await tab.page.evaluate(() => document.cookie)), '');
+  await tab.close([/status of 401/]);
+});
+
+test('the token of the address is kept for this tab, and the address cleared', async () => {
+  const tab = await Console.open(browser, gateway, { view: null });
+  await tab.waitForText('tr[data-id]', 'greeting');
+  const address = () => tab.page.evaluate(() => location.href);
+  assert.equal(await address(), `${gateway.controlUrl}/#/journal`);
+  await tab.page.reload();
+  await tab.waitForText('tr[data-id]', 'greeting');
+  // The address that a terminal prints may be pasted over an open page, too.
+  await tab.page.evaluate((token) => { location.hash = `#token=${token}`; }, gateway.token);
+  await until('the address is cleared', async () => (await address()) === `${gateway.controlUrl}/#/journal`);
+  await tab.close();
+});
+
+test('a token with characters that mean something in an address is taken from it; what cannot be one is asked for', async () => {
+  const token = '50%-of-all&more=100%25?#';
+  const own = await Gateway.start(script(), [], { MOCK_GATEWAY_CONTROL_TOKEN: token });
+  const tab = await Console.open(browser, own, { view: null, token: encodeURIComponent(token) });
+  const address = () => tab.page.evaluate(() => location.href);
+  await tab.waitForText('header', 'listening');
+  assert.equal(await address(), `${own.controlUrl}/#/journal`);
+  for (const broken of ['50%', '%E2%82%AC']) {
+    await tab.page.evaluate((hash) => { location.hash = hash; }, `#token=${broken}`);
+    await tab.waitForText('h1', 'Control token');
+    assert.equal(await address(), `${own.controlUrl}/#/journal`);
+    await tab.write('Token', token);
+    await tab.page.keyboard.press('Enter');
+    await tab.waitForText('h1', 'Journal');
+  }
+  await tab.page.evaluate(() => { location.hash = '#/exchange/%'; });
+  await tab.waitForText('h1', 'Exchange %');
+  await tab.close([/status of 40[014]/]);
+  await own.stop();
+});
+
+test('what is typed and what is paused stay while the gateway does not answer, and when another one does', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'script' });
+  const away = async () => {
+    await tab.waitForText('header', 'listening');
+    await tab.page.setOfflineMode(true);
+    await tab.waitForText('header', 'does not answer');
+    await tab.page.setOfflineMode(false);
+    await tab.waitForText('header', 'listening');
+  };
+  const typed = '{"not": "yet';
+  const typedIs = async () => {
+    assert.equal(await (await tab.field('Script')).evaluate((element) => element.value), typed);
+    assert.equal(await tab.focused(), 'Script');
+  };
+  await tab.write('Script', typed);
+  await away();
+  await typedIs();
+  // As after a restart with the same port and token.
+  await tab.page.evaluate(() => {
+    const { fetch } = window;
+    window.fetchAgain = () => { window.fetch = fetch; };
+    window.fetch = async (path, init) => {
+      const answer = await fetch(path, init);
+      if (path !== '/control/v1') return answer;
+      return Response.json({ ...await answer.json(), instance: 'another', version: 'of another' });
+    };
+  });
+  await tab.waitForText('header', 'of another');
+  await typedIs();
+  await tab.page.evaluate(() => window.fetchAgain());
+  await until('the head is that of the first', async () => !(await tab.text('header')).includes('of another'));
+
+  await tab.show('journal');
+  await tab.waitForText('tr[data-id]', 'greeting');
+  await tab.click('Pause');
+  await away();
+  await tab.button('Go on');
+  await gateway.ask('while it is paused');
+  await tab.waitForText('[role="status"]', 'since.');
+  await tab.click('Go on');
+  await tab.waitForText('tr[data-id]', 'while it is paused');
+  await tab.close([/ERR_INTERNET_DISCONNECTED/, /status of 422/]);
+});
+
+test('the page says that the gateway does not answer', async () => {
+  const own = await Gateway.start(script());
+  const tab = await Console.open(browser, own, { view: 'keys' });
+  await tab.waitForText('header', 'listening');
+  await own.stop();
+  await tab.waitForText('header', 'does not answer');
+  await tab.close([/ERR_CONNECTION|ERR_EMPTY|ERR_INCOMPLETE|ERR_SOCKET/]);
+});

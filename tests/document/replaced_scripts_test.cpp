@@ -1,0 +1,425 @@
+// A script in the place of another on a gateway that runs: what it says anew is done, and what it says as before stays
+// as it has become.
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/script_files.hpp"
+
+namespace replaced_scripts_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+using test_support::ScriptFile;
+
+using Statuses = std::vector<int>;
+
+/// A gateway with a script that is replaced, and a clock that stands.
+class Replaced {
+ public:
+  explicit Replaced(const std::string& sections)
+      : gateway_(Options{}.clock(clock_).verify_on_destruction(false)), loaded_(script(sections).mount(gateway_)) {}
+
+  static ScriptDocument script(const std::string& sections) {
+    return ScriptDocument::from_json(Json::parse(R"({"mock_gateway": 1, )" + sections + "}"));
+  }
+  void by(const std::string& sections) { script(sections).replace(gateway_, loaded_); }
+
+  Gateway& gateway() { return gateway_; }
+  const LoadedScript& loaded() const { return loaded_; }
+  Http http() const { return Http(gateway_); }
+
+ private:
+  ManualClock clock_;
+  Gateway gateway_;
+  LoadedScript loaded_;
+};
+
+// --- Keys ------------------------------------------------------------------------------------------------------------
+
+const std::string ops_secret = "sk-ops-0123456789ab";
+
+std::string with_ops_key(const std::string& members) {
+  return R"("keys": [{"name": "ops", "secret": ")" + ops_secret + "\"" + members + "}]";
+}
+
+/// What a key gets for a chat, another one, and the list of models.
+Statuses asked_with_ops_key(const Replaced& served) {
+  const Http http = served.http().with_key(ops_secret);
+  return {http.chat().status, http.chat().status, http.get("/v1/models").status};
+}
+
+TEST_CASE("a key of a script is without a restriction as soon as the script has none for it, and has it again") {
+  struct Row {
+    const char* members;
+    Statuses restricted;
+  };
+  const std::vector<Row> rows = {
+      {R"(, "limit": "1/1h")", {200, 429, 429}},
+      {R"(, "state": "disabled")", {403, 403, 403}},
+      {R"(, "models": ["other"])", {403, 403, 200}},
+      {R"(, "operations": ["list_models"])", {403, 403, 200}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.members);
+    Replaced served(with_ops_key(row.members));
+    const std::string id = served.gateway().keys().list().back().id;
+    CHECK(asked_with_ops_key(served) == row.restricted);
+    served.by(with_ops_key(""));
+    CHECK(asked_with_ops_key(served) == Statuses{200, 200, 200});
+    served.by(with_ops_key(row.members));
+    CHECK(asked_with_ops_key(served) == row.restricted);
+    CHECK(served.gateway().keys().list().back().id == id);
+  }
+}
+
+TEST_CASE("a key that the script has no more is refused, and one that it has still is not, nor is the test's own") {
+  Replaced served(
+      R"("keys": [{"name": "a", "secret": "sk-a-0123456789"}, {"name": "b", "secret": "sk-b-0123456789"}])");
+  const CreatedKey own = served.gateway().keys().create("own");
+  served.by(R"("keys": [{"name": "b", "secret": "sk-b-0123456789"}])");
+  CHECK(served.http().with_key("sk-a-0123456789").chat().status == 401);
+  CHECK(served.http().with_key("sk-b-0123456789").chat().status == 200);
+  CHECK(served.http().with_key(own.secret).chat().status == 200);
+  CHECK(served.http().chat().status == 200);
+}
+
+TEST_CASE("a key that the test has disabled stays so while the script says of keys what it said") {
+  Replaced served(with_ops_key(""));
+  served.gateway().keys().disable(served.gateway().keys().list().back().id);
+  served.by(with_ops_key("") + R"(, "stubs": [{"reply": "new"}])");
+  CHECK(asked_with_ops_key(served) == Statuses{403, 403, 403});
+}
+
+/// A "keys" section: each key as its name, its secret (none when empty), and other members.
+std::string keys_section(const std::vector<std::vector<std::string>>& keys) {
+  std::string section;
+  for (const auto& key : keys) {
+    const std::string secret = key.at(1).empty() ? "" : R"(, "secret": ")" + key.at(1) + "\"";
+    section += (section.empty() ? "" : ", ") + (R"({"name": ")" + key.at(0) + "\"" + secret + key.at(2) + "}");
+  }
+  return "\"keys\": [" + section + "]";
+}
+
+const std::string one = "sk-one-0123456789ab";
+const std::string two = "sk-two-0123456789ab";
+
+int status_with(const Replaced& served, const std::string& secret) {
+  return served.http().with_key(secret).chat().status;
+}
+
+TEST_CASE("a key that a script leaves out and then has again is the same key, under its name or another") {
+  Replaced served(keys_section({{"ops", one, ""}}));
+  const std::string id = served.gateway().keys().list().back().id;
+  served.by(R"("stubs": [])");
+  CHECK(status_with(served, one) == 401);
+  for (const char* const name : {"ops", "renamed", "ops"}) {
+    served.by(keys_section({{name, one, ""}}));
+    CHECK(status_with(served, one) == 200);
+    CHECK(served.gateway().keys().list().back().id == id);
+    CHECK(served.gateway().keys().list().back().description == name);
+  }
+  served.by(R"("stubs": [])");
+  served.by(keys_section({{"ops", two, ""}}));
+  CHECK(status_with(served, one) == 401);
+  CHECK(status_with(served, two) == 200);
+  CHECK(served.gateway().keys().list().back().id == id);
+}
+
+TEST_CASE("a key has the secret that its script says now, and is refused with the one of before") {
+  Replaced served(keys_section({{"ops", one, ""}}));
+  const std::string id = served.gateway().keys().list().back().id;
+  for (const bool first : {false, true}) {
+    served.by(keys_section({{"ops", first ? one : two, ""}}));
+    CHECK(status_with(served, first ? two : one) == 401);
+    CHECK(status_with(served, first ? one : two) == 200);
+    CHECK(served.gateway().keys().find(id).requests >= 2);
+  }
+  CHECK(served.gateway().keys().list().size() == 2);
+}
+
+TEST_CASE("keys of a script may hand a secret on: it is the key's that has it now") {
+  const std::string disabled = R"(, "state": "disabled")";
+  Replaced served(keys_section({{"a", one, disabled}, {"b", two, ""}}));
+  CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{403, 200});
+  served.by(keys_section({{"a", two, disabled}, {"b", one, ""}}));
+  CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{200, 403});
+  served.by(keys_section({{"a", "", disabled}, {"c", two, ""}}));
+  CHECK(Statuses{status_with(served, one), status_with(served, two)} == Statuses{401, 200});
+}
+
+TEST_CASE("a script whose keys cannot be made changes nothing, and the one before goes on") {
+  struct Row {
+    std::vector<std::string> key;
+    const char* reason;
+  };
+  const std::vector<Row> rows = {
+      {{"mine", two, ""}, R"("mine" cannot be made: that secret belongs to key "key_3" ("other"); choose another)"},
+      {{"other", "sk-other-0123456789", ""}, R"(key "key_3" ("other") has this name and another secret)"},
+      {{"mine", "sk-gone-0123456789", ""}, R"(key "key_4" ("gone"), which is deleted and cannot come back)"},
+  };
+  const std::string before = keys_section({{"ops", one, ""}}) + R"(, "stubs": [{"reply": "before"}])";
+  Replaced served(before);
+  served.gateway().keys().create("other", KeyOptions().secret(two));
+  served.gateway().keys().remove(served.gateway().keys().create("gone", KeyOptions().secret("sk-gone-0123456789")).id);
+  for (const Row& row : rows) {
+    CAPTURE(row.reason);
+    const std::string wanted = keys_section({{"new", "sk-new-0123456789ab", ""}, row.key});
+    CHECK_THROWS_WITH_AS(served.by(wanted + R"(, "stubs": [{"reply": "after"}])"), doctest::Contains(row.reason),
+                         GatewayError);
+    CHECK(status_with(served, "sk-new-0123456789ab") == 401);
+    CHECK(status_with(served, one) == 200);
+    CHECK(status_with(served, two) == 200);
+    CHECK(served.http().ask("x") == "before");
+  }
+  served.by(before);
+  served.by(keys_section({{"new", "sk-new-0123456789ab", ""}}));
+  CHECK(status_with(served, "sk-new-0123456789ab") == 200);
+}
+
+TEST_CASE("a key that is not the script's own stays as it is, whatever the script says of it") {
+  Replaced served(R"("stubs": [])");
+  const CreatedKey own = served.gateway().keys().create("billing");
+  Gateway& gateway = served.gateway();
+  LoadedScript other = Replaced::script(keys_section({{"ops", one, ""}})).mount(gateway);
+  for (const char* const members : {"", R"(, "state": "disabled")", R"(, "models": ["other"])"}) {
+    served.by(keys_section({{"billing", "", members}, {"ops", one, members}}));
+    CHECK(Statuses{status_with(served, own.secret), status_with(served, one)} == Statuses{200, 200});
+  }
+  served.by(R"("stubs": [])");
+  CHECK(Statuses{status_with(served, own.secret), status_with(served, one)} == Statuses{200, 200});
+  Replaced::script(R"("stubs": [])").replace(gateway, other);
+  CHECK(Statuses{status_with(served, own.secret), status_with(served, one)} == Statuses{200, 401});
+}
+
+TEST_CASE("a key with which the gateway started is that of the script that named it first") {
+  const ScriptDocument script = Replaced::script(keys_section({{"ops", one, ""}, {"default key", two, ""}}));
+  Gateway gateway(script.options());
+  LoadedScript loaded = script.mount(gateway);
+  LoadedScript second = script.mount(gateway);
+  const auto status = [&gateway](const std::string& secret) { return Http(gateway).with_key(secret).chat().status; };
+  CHECK(Statuses{status(one), status(two)} == Statuses{200, 200});
+  Replaced::script(R"("stubs": [])").replace(gateway, second);
+  CHECK(Statuses{status(one), status(two)} == Statuses{200, 200});
+  Replaced::script(R"("stubs": [])").replace(gateway, loaded);
+  CHECK(Statuses{status(one), status(two)} == Statuses{401, 401});
+  CHECK(Http(gateway).chat().status == 200);
+}
+
+// --- State machines --------------------------------------------------------------------------------------------------
+
+TEST_CASE("state machines stay where they are while the script starts them where it did") {
+  Replaced served(R"("states": {"door": "closed"}, "stubs": [{"reply": "old"}])");
+  CHECK(served.gateway().state("door") == "closed");
+  served.gateway().set_state("door", "open");
+  served.by(R"("states": {"door": "closed"}, "stubs": [{"reply": "new"}])");
+  CHECK(served.http().ask("x") == "new");
+  CHECK(served.gateway().state("door") == "open");
+  served.by(R"("states": {"door": "ajar"}, "stubs": [{"reply": "new"}])");
+  CHECK(served.gateway().state("door") == "ajar");
+  served.gateway().set_state("door", "open");
+  served.by(R"("stubs": [{"reply": "new"}])");
+  CHECK(served.gateway().state("door") == "open");
+}
+
+// --- What counts -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("failures, chaos and faults of connections go on counting while the script says of them what it said") {
+  Replaced served(R"("failures": [{"failure": 500, "times": 2, "for": {"operation": "list_models"}}],
+    "chaos": [{"failure": 503, "nth": 2}], "connections": [{"fault": {"garbage_on_accept": "SSH"}, "times": 1}])");
+  CHECK(RawConnection(served.gateway()).receive_all().bytes == "SSH");
+  CHECK(served.http().get("/v1/models").status == 500);
+  CHECK(served.http().chat().status == 200);
+  served.by(R"("failures": [{"failure": 500, "times": 2, "for": {"operation": "list_models"}}],
+    "chaos": [{"failure": 503, "nth": 2}], "connections": [{"fault": {"garbage_on_accept": "SSH"}, "times": 1}],
+    "stubs": [{"reply": "new"}])");
+  CHECK(served.http().get("/v1/models").status == 500);
+  CHECK(served.http().get("/v1/models").status == 200);
+  CHECK(served.http().chat().status == 503);
+  CHECK(served.http().ask("x") == "new");
+}
+
+TEST_CASE("three stubs that are written alike keep their calls, each its own, and lose the last with the last") {
+  const std::string once = R"({"when": {"user_says": "a"}, "times": 1, "reply": "once"})";
+  Replaced served(R"("stubs": [)" + once + ", " + once + ", " + once + R"(, {"reply": "other"}])");
+  CHECK(served.http().ask("a") == "once");
+  CHECK(served.http().ask("a") == "once");
+  const std::vector<Stub> before = served.loaded().stubs();
+  served.by(R"("stubs": [)" + once + ", " + once + R"(, {"reply": "other"}])");
+  CHECK(served.http().ask("a") == "other");
+  REQUIRE(served.loaded().stubs().size() == 3);
+  CHECK(served.loaded().stubs()[0].calls() == 1);
+  CHECK(served.loaded().stubs()[1].calls() == 1);
+  REQUIRE(before.size() == 4);
+  CHECK(before[2].calls() == 0);
+}
+
+// --- The order of stubs ----------------------------------------------------------------------------------------------
+
+TEST_CASE("a script that had no stub at first keeps its place behind what was mounted after it") {
+  Replaced served(R"("stubs": [])");
+  served.gateway().chat().when(user_says("a")).reply("the test's");
+  served.by(R"("stubs": [{"reply": "the script's"}])");
+  CHECK(served.http().ask("a") == "the test's");
+  CHECK(served.http().ask("b") == "the script's");
+}
+
+TEST_CASE("a stub that is removed while its script is mounted again keeps no request waiting") {
+  std::string stubs;
+  for (int number = 0; number < 400; ++number)
+    stubs += (number == 0 ? "" : ", ") +
+             (R"({"when": {"user_says": {"equals": ")" + std::to_string(number) + R"("}}, "reply": "r"})");
+  const ScriptDocument document = Replaced::script("\"stubs\": [" + stubs + "]");
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  gateway.chat().reply("r");
+  LoadedScript loaded = document.mount(gateway);
+  // Each round removes the stub at another moment of the replacement.
+  for (int round = 0; round < 40; ++round) {
+    const Stub first = loaded.stubs().front();
+    const auto moment = std::chrono::steady_clock::now() + round * 50us;
+    std::thread remover([&first, moment] {
+      while (std::chrono::steady_clock::now() < moment) continue;
+      first.remove();
+    });
+    document.replace(gateway, loaded);
+    remover.join();
+    std::future<int> asked =
+        std::async(std::launch::async, [&gateway] { return Http(gateway).chat(Json("0")).status; });
+    const bool answered = asked.wait_for(10s) == std::future_status::ready;
+    if (!answered) gateway.reset();  // so that the request ends, and the test
+    REQUIRE(answered);
+    CHECK(asked.get() == 200);
+  }
+}
+
+// --- Lines -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a stub that did not change is told at the line at which it stands now, in the file in which it stands now") {
+  const ScriptFile first(R"({"mock_gateway": 1, "stubs": [
+{"when": {"user_says": "a"}, "expect": 2, "reply": "a"},
+{"when": {"user_says": "b"}, "reply": "b"}]})",
+                         "first.json");
+  const ScriptFile second(R"({"mock_gateway": 1})", "second.json");
+  const std::vector<std::string> paths = {first.path(), second.path()};
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  LoadedScript loaded = ScriptDocument::read(paths).mount(gateway);
+  const Stub stub = loaded.stubs().front();
+  CHECK(Http(gateway).ask("a") == "a");
+  CHECK(stub.title() == "the stub at first.json:2");
+
+  // A new one stands where it stood.
+  first.write(R"({"mock_gateway": 1, "stubs": [
+{"when": {"user_says": "c"}, "reply": "c"},
+
+{"when": {"user_says": "a"}, "expect": 2, "reply": "a"},
+{"when": {"user_says": "b"}, "reply": "b"}]})");
+  ScriptDocument::read(paths, loaded).replace(gateway, loaded);
+  CHECK(stub.title() == "the stub at first.json:4");
+  CHECK(stub.where().line == 4);
+  CHECK(stub.calls() == 1);
+  CHECK(loaded.stubs().front().title() == "the stub at first.json:2");
+  REQUIRE(gateway.verify().problems().size() == 1);
+  CHECK(gateway.verify().problems().front().where.line == 4);
+  CHECK(gateway.verify().problems().front().stub.title == "the stub at first.json:4");
+
+  // All of them stand in one line, and then no more.
+  const char* const one_line =
+      R"([{"when": {"user_says": "a"}, "expect": 2, "reply": "a"}, {"when": {"user_says": "b"}, "reply": "b"}]})";
+  first.write(R"({"mock_gateway": 1, "stubs": )" + std::string(one_line));
+  ScriptDocument::read(paths, loaded).replace(gateway, loaded);
+  CHECK(stub.title() == "the stub at first.json:1 (user text contains \"a\")");
+  first.write(R"({"mock_gateway": 1})");
+  second.write(R"({"mock_gateway": 1, "stubs": [
+{"when": {"user_says": "b"}, "reply": "b"},
+{"when": {"user_says": "a"}, "expect": 2, "reply": "a"}]})");
+  ScriptDocument::read(paths, loaded).replace(gateway, loaded);
+  CHECK(stub.title() == "the stub at second.json:3");
+  CHECK(stub.calls() == 1);
+}
+
+// --- Several files ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("a change in one of several files that share a section is mounted, whichever of them it is") {
+  struct Row {
+    const char* section;
+    const char* parts[2];    // of the two files
+    const char* changed[2];  // what stands there instead
+    std::vector<std::string> before;
+    std::vector<std::string> after[2];
+  };
+  const std::vector<Row> rows = {
+      {"operations",
+       {R"([{"method": "GET", "path": "/a", "reply": {"status": 201}}])",
+        R"([{"method": "GET", "path": "/b", "reply": {"status": 202}}])"},
+       {R"([{"method": "GET", "path": "/a", "reply": {"status": 211}}])",
+        R"([{"method": "GET", "path": "/b", "reply": {"status": 212}}])"},
+       {"201", "202"},
+       {{"211", "202"}, {"201", "212"}}},
+      {"failures",
+       {R"([{"failure": 501, "always": true, "for": {"operation": "list_models"}}])",
+        R"([{"failure": 502, "always": true, "for": {"model": "deep"}}])"},
+       {R"([{"failure": 503, "always": true, "for": {"operation": "list_models"}}])",
+        R"([{"failure": 504, "always": true, "for": {"model": "deep"}}])"},
+       {"501", "502"},
+       {{"503", "502"}, {"501", "504"}}},
+      {"chaos",
+       {R"([{"failure": 501, "when": {"user_says": "a"}}])", R"([{"failure": 502, "when": {"user_says": "b"}}])"},
+       {R"([{"failure": 503, "when": {"user_says": "a"}}])", R"([{"failure": 504, "when": {"user_says": "b"}}])"},
+       {"501", "502"},
+       {{"503", "502"}, {"501", "504"}}},
+      {"keys",
+       {R"([{"name": "a", "secret": "sk-a-0123456789"}])", R"([{"name": "b", "secret": "sk-b-0123456789"}])"},
+       {R"([{"name": "a", "secret": "sk-a-0123456789", "state": "disabled"}])",
+        R"([{"name": "b", "secret": "sk-b-0123456789", "state": "disabled"}])"},
+       {"200", "200"},
+       {{"403", "200"}, {"200", "403"}}},
+      {"states",
+       {R"({"a": "1"})", R"({"b": "2"})"},
+       {R"({"a": "3"})", R"({"b": "4"})"},
+       {"1", "2"},
+       {{"3", "2"}, {"1", "4"}}},
+  };
+  for (const Row& row : rows) {
+    for (const std::size_t which : {0U, 1U}) {
+      CAPTURE(row.section);
+      CAPTURE(which);
+      Gateway gateway(Options{}.model("mock-model").model("deep").verify_on_destruction(false));
+      const std::string section = row.section;
+      const Http http(gateway);
+      const auto seen = [&]() -> std::vector<std::string> {
+        if (section == "states") return {gateway.state("a"), gateway.state("b")};
+        Statuses statuses;
+        if (section == "operations") statuses = {http.get("/a").status, http.get("/b").status};
+        if (section == "failures") statuses = {http.get("/v1/models").status, http.chat({{"model", "deep"}}).status};
+        if (section == "chaos") statuses = {http.chat(Json("a")).status, http.chat(Json("b")).status};
+        if (section == "keys") {
+          statuses = {http.with_key("sk-a-0123456789").get("/v1/models").status,
+                      http.with_key("sk-b-0123456789").get("/v1/models").status};
+        }
+        return {std::to_string(statuses.at(0)), std::to_string(statuses.at(1))};
+      };
+      const auto file = [&](const std::string& part) {
+        return R"({"mock_gateway": 1, ")" + section + "\": " + part + "}";
+      };
+      const ScriptFile first(file(row.parts[0]), "first.json");
+      const ScriptFile second(file(row.parts[1]), "second.json");
+      const std::vector<std::string> paths = {first.path(), second.path()};
+      LoadedScript loaded = ScriptDocument::read(paths).mount(gateway);
+      CHECK(seen() == row.before);
+      (which == 0 ? first : second).write(file(row.changed[which]));
+      ScriptDocument::read(paths, loaded).replace(gateway, loaded);
+      CHECK(seen() == row.after[which]);
+    }
+  }
+}
+
+}  // namespace replaced_scripts_test

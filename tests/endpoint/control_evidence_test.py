@@ -1,0 +1,635 @@
+"""The control API for what a gateway knows and does: keys, clock, gates, replies that the test is asked for, the
+journal, explanations, verdicts and scopes.
+
+Usage: control_evidence_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import socket
+import threading
+import time
+import unittest
+
+import program
+from control import API, Program, Refused, eventually
+
+
+class Evidence(unittest.TestCase):
+    def setUp(self):
+        self.pool = concurrent.futures.ThreadPoolExecutor(64)
+        self.addCleanup(self.pool.shutdown)
+
+    def refused(self, code, status, call, *arguments, **named):
+        with self.assertRaises(Refused) as caught:
+            call(*arguments, **named)
+        self.assertEqual((caught.exception.code, caught.exception.status), (code, status))
+        self.assertTrue(caught.exception.error["message"])
+        return caught.exception.error
+
+
+class Keys(Evidence):
+    def test_a_key_lives_as_on_the_console(self):
+        with Program() as gateway:
+            made = gateway.post("/keys", {"name": "billing"})
+            secret = made.pop("secret")
+            self.assertTrue(secret.startswith("sk-"))
+            fields = "id name state created last_used requests models operations limit scope"
+            self.assertEqual(list(made), fields.split())
+            self.assertEqual(made, gateway.get("/keys/" + made["id"]))
+            self.assertEqual((made["requests"], made["last_used"], made["scope"]), (0, None, False))
+            gateway.ask(key=secret)
+            gateway.ask(key=secret)
+            used = gateway.get("/keys/" + made["id"])
+            self.assertEqual(used["requests"], 2)
+            self.assertRegex(used["last_used"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+            self.assertNotIn(secret, json.dumps(gateway.get("/keys")))
+
+            self.assertEqual(gateway.post(f"/keys/{made['id']}/disable")["state"], "disabled")
+            self.assertEqual(gateway.chat(key=secret)[0], 403)
+            self.assertEqual(gateway.post(f"/keys/{made['id']}/enable")["state"], "enabled")
+            self.assertEqual(gateway.chat(key=secret)[0], 200)
+
+            changed = gateway.call(
+                "PATCH",
+                "/keys/" + made["id"],
+                {"name": "paying", "models": ["other"], "operations": ["list_models"], "limit": "2/1m"},
+            )
+            self.assertEqual(changed["name"], "paying")
+            self.assertEqual(changed["models"], ["other"])
+            self.assertEqual(changed["operations"], [{"method": "GET", "path": "/v1/models"}])
+            self.assertEqual(changed["limit"], "2/1m")
+            self.assertEqual(gateway.chat(key=secret)[0], 403)
+            lifted = gateway.call("PATCH", "/keys/" + made["id"], {"models": None, "operations": None, "limit": None})
+            self.assertEqual((lifted["models"], lifted["operations"], lifted["limit"]), ([], [], None))
+            self.assertEqual(lifted["name"], "paying")
+            self.assertEqual(gateway.chat(key=secret)[0], 200)
+
+            self.assertEqual(gateway.call("DELETE", "/keys/" + made["id"])["state"], "deleted")
+            self.assertEqual(gateway.chat(key=secret)[0], 401)
+            self.assertNotIn("paying", [key["name"] for key in gateway.get("/keys")["keys"]])
+            # Whatever they were answered.
+            self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
+            self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
+
+    def test_keys_are_made_all_or_none_and_mistakes_have_their_place(self):
+        with Program() as gateway:
+            wanted = [{"name": "a", "secret": "sk-chosen"}, {"limit": "1/1h", "state": "disabled"}]
+            two = gateway.post("/keys", {"keys": wanted})
+            self.assertEqual([key["name"] for key in two["keys"]], ["a", ""])
+            self.assertEqual(two["keys"][0]["secret"], "sk-chosen")
+            self.assertEqual((two["keys"][1]["limit"], two["keys"][1]["state"]), ("1/1h", "disabled"))
+            before = len(gateway.get("/keys")["keys"])
+            for bad, pointer in [
+                ({"keys": [{"name": "b"}, {"name": "c", "secret": "sk-chosen"}]}, "/keys/1/secret"),
+                ({"keys": [{"secret": "sk-twice"}, {"secret": "sk-twice"}]}, "/keys/1/secret"),
+                ({"name": "b", "limit": "0/1m"}, "/limit"),
+                ({"nam": "b"}, "/nam"),
+                ({"name": "sk-" + "x" * 30}, "/name"),
+                ({"operations": ["no such"]}, "/operations/0"),
+            ]:
+                error = self.refused("invalid_request", 400, gateway.post, "/keys", bad)
+                self.assertEqual(error["problems"][0]["pointer"], pointer)
+                self.assertEqual(error["problems"][0]["line"], 1)
+                self.assertNotIn("sk-chosen", error["message"])
+            error = self.refused("invalid_request", 400, gateway.post, "/keys", {"nam": "b"})
+            message = '1:2: /nam: unknown key "nam"; did you mean "name"?\n  {"nam": "b"}\n   ^'
+            self.assertEqual(error["message"], message)
+            self.refused("invalid_request", 400, gateway.call, "PATCH", "/keys/key_1", {"limit": "soon"})
+            self.refused("no_such_key", 404, gateway.get, "/keys/key_99")
+            self.assertEqual(len(gateway.get("/keys")["keys"]), before)
+
+
+PACED = {
+    "gateway": {"clock": "manual"},
+    "stubs": [{"reply": {"text": "one two three", "first_token_after": "1s", "every": "1s"}}],
+}
+
+
+class Clock(Evidence):
+    def test_a_manual_clock_is_moved_and_says_what_fired(self):
+        with Program(PACED) as gateway:
+            clock = gateway.get("/clock")
+            self.assertEqual(clock, {"kind": "manual", "now": "2024-01-01T00:00:00.000Z", "waiting": []})
+            self.refused("nothing_waits", 409, gateway.post, "/clock/next")
+            response = self.pool.submit(gateway.chat, "Hi", stream=True)
+            eventually(self, lambda: gateway.get("/clock")["waiting"], "nothing waits")
+            self.assertEqual(
+                gateway.get("/clock")["waiting"], [{"what": "token 1", "at": "2024-01-01T00:00:01.000Z", "in_ms": 1000}]
+            )
+            moved = gateway.post("/clock/next")
+            self.assertEqual(moved["moved_ms"], 1000)
+            self.assertEqual(moved["fired"], [{"what": "token 1", "at": "2024-01-01T00:00:01.000Z"}])
+            self.assertEqual([wait["what"] for wait in moved["waiting"]], ["token 2"])
+            moved = gateway.post("/clock/advance", {"by": "60s"})
+            self.assertEqual([wait["what"] for wait in moved["fired"]], ["token 2", "token 3"])
+            self.assertEqual(moved["now"], "2024-01-01T00:01:01.000Z")
+            self.assertEqual(response.result()[0], 200)
+            events = gateway.get("/journal/1")["events"]
+            self.assertEqual([event["at_ms"] for event in events if event["kind"] == "token"], [1000, 2000, 3000])
+            for bad in [{}, {"by": 60}, {"by": "60"}, {"by": "-1s"}, {"to": "60s"}]:
+                self.refused("invalid_request", 400, gateway.post, "/clock/advance", bad)
+
+    def test_a_clock_that_is_not_manual_is_shown_and_not_moved(self):
+        for script, kind in [({}, "real"), ({"gateway": {"clock": "instant"}}, "instant")]:
+            with Program(script) as gateway:
+                self.assertEqual(gateway.get("/clock")["kind"], kind)
+                self.refused("clock_is_real", 409, gateway.post, "/clock/advance", {"by": "1s"})
+                self.refused("clock_is_real", 409, gateway.post, "/clock/next")
+
+    def test_a_gate_holds_whoever_names_it(self):
+        held = {"text": "one two", "hold": {"gate": "first", "before_token": 2}}
+        with Program({"stubs": [{"when": {"user_says": "file"}, "reply": held}]}) as gateway:
+            gate = {"name": "first", "reached": 0, "passed": 0, "waiting": 0, "open": False}
+            self.assertEqual(gateway.get("/gates"), {"gates": [gate]})
+            gateway.post("/stubs", {"when": {"user_says": "api"}, "reply": held})
+            self.assertFalse(gateway.get("/gates/first/wait", within="20ms")["reached"])
+            one = self.pool.submit(gateway.chat, "file", stream=True)
+            waited = gateway.get("/gates/first/wait", within="10s")
+            self.assertEqual((waited["reached"], waited["message"]), (True, None))
+            two = self.pool.submit(gateway.chat, "api", stream=True)
+            waited = gateway.get("/gates/first/wait", **{"for": "delivered", "count": 2, "within": "10s"})
+            self.assertEqual((waited["reached"], waited["gate"]["waiting"]), (True, 2))
+            self.assertEqual(gateway.post("/gates/first/release")["waiting"], 1)
+            self.assertIn(b"two", one.result()[1])
+            missed = gateway.get("/gates/first/wait", count=3, within="20ms")
+            self.assertEqual((missed["reached"], missed["message"]),
+                             (False, 'gate "first": 2 of 3 exchanges have reached the gate'))
+            opened = gateway.post("/gates/first/open")
+            self.assertEqual(opened, {"name": "first", "reached": 2, "passed": 2, "waiting": 0, "open": True})
+            self.assertIn(b"two", two.result()[1])
+            error = self.refused("no_such_gate", 404, gateway.post, "/gates/fist/open")
+            self.assertIn('did you mean "first"?', error["message"])
+            self.refused("invalid_request", 400, gateway.get, "/gates/first/wait", **{"for": "ever"})
+
+    def test_stubs_that_are_mounted_at_one_time_share_the_gate_that_they_name(self):
+        def mount(said):
+            # What stands behind the stub gives the other one time to be read.
+            others = [{"when": {"user_says": f"never {number}"}, "reply": "x"} for number in range(100)]
+            held = {"text": "one two", "hold": {"gate": gate, "before_token": 2}}
+            both.wait()
+            gateway.post("/stubs", {"stubs": [{"when": {"user_says": said}, "reply": held}] + others})
+
+        both = threading.Barrier(2)
+        with Program() as gateway:
+            for turn in range(10):
+                gate = f"g{turn}"
+                for one in [self.pool.submit(mount, said) for said in (f"a{turn}.", f"b{turn}.")]:
+                    one.result(program.TIMEOUT)
+                replies = [self.pool.submit(gateway.chat, said, stream=True) for said in (f"a{turn}.", f"b{turn}.")]
+                self.assertTrue(gateway.get(f"/gates/{gate}/wait", count=2, within="9s")["reached"])
+                gateway.post(f"/gates/{gate}/open")
+                for reply in replies:
+                    self.assertIn(b"[DONE]", reply.result(program.TIMEOUT)[1])
+
+    def test_a_gate_that_only_chaos_names_can_be_opened(self):
+        with Program({"stubs": [{"reply": "one two"}]}) as gateway:
+            gateway.post("/chaos", {"effect": {"stall_at_gate": "first"}, "after_tokens": 1, "nth": 1})
+            reply = self.pool.submit(gateway.chat, stream=True)
+            self.assertTrue(gateway.get("/gates/first/wait", within="9s")["reached"])
+            gateway.post("/gates/first/open")
+            self.assertEqual(reply.result(program.TIMEOUT)[0], 200)
+            gateway.put("/script", {"mock_gateway": 1, "stubs": [
+                {"reply": {"text": "a b", "hold": {"gate": "unused", "before_token": 2}}}]}, check=1)
+            self.assertEqual([gate["name"] for gate in gateway.get("/gates")["gates"]], ["first"])
+
+
+ASKS = {"stubs": [{"name": "asks", "when": {"user_says": "ask"}, "reply": {"ask": True}}, {"reply": "plain"}]}
+
+
+class Asked(Evidence):
+    def one(self, gateway, **query):
+        return gateway.get("/asked", wait="10s", **query)["asked"][0]
+
+    def test_the_test_gives_the_reply(self):
+        with Program(ASKS) as gateway:
+            self.assertEqual(gateway.get("/asked"), {"asked": []})
+            listening = self.pool.submit(self.one, gateway)
+            response = self.pool.submit(gateway.chat, "ask me")
+            asked = listening.result()
+            self.assertEqual(list(asked), ["exchange", "stub", "request", "since"])
+            self.assertEqual(asked["stub"]["name"], "asks")
+            self.assertEqual(asked["request"]["messages"][0]["content"], "ask me")
+            self.assertEqual(gateway.ask("other"), "plain")
+            self.assertEqual(gateway.post(f"/asked/{asked['exchange']}", {"reply": "Yes."}), {})
+            self.assertIn(b"Yes.", response.result()[1])
+            self.refused("already_answered", 409, gateway.post, f"/asked/{asked['exchange']}", {"reply": "No."})
+            self.refused("no_such_exchange", 404, gateway.post, "/asked/99", {"reply": "No."})
+            self.refused("no_such_exchange", 404, gateway.post, "/asked/first", {"reply": "No."})
+            self.assertEqual(gateway.get("/asked"), {"asked": []})
+            shown = gateway.get(f"/journal/{asked['exchange']}")
+            self.assertEqual((shown["stub"]["name"], shown["outcome"]), ("asks", "completed"))
+            self.assertTrue(gateway.get("/verify")["ok"])
+
+    def test_a_reply_is_whatever_a_script_can_reply(self):
+        with Program(ASKS) as gateway:
+            for reply, status, part in [
+                ({"failure": "rate_limited", "retry_after": "2s"}, 429, b"rate"),
+                ({"tool_call": {"name": "f", "arguments": {"a": 1}}}, 200, b'"tool_calls"'),
+                ({"default": True}, 200, b"choices"),
+                ({"scenario": "usage-chunk-without-choices"}, 200, b"choices"),
+                ({"raw_reply": {"status": 418, "body": "short and stout"}}, 418, b"stout"),
+            ]:
+                response = self.pool.submit(gateway.chat, "ask")
+                gateway.post(f"/asked/{self.one(gateway)['exchange']}", {"reply": reply})
+                self.assertEqual(response.result()[0], status)
+                self.assertIn(part, response.result()[1])
+            held = self.pool.submit(gateway.chat, "ask", stream=True)
+            reply = {"text": "one two", "hold": {"gate": "mine", "before_token": 2}}
+            gateway.post(f"/asked/{self.one(gateway)['exchange']}", {"reply": reply})
+            self.assertTrue(gateway.get("/gates/mine/wait", within="10s")["reached"])
+            gateway.post("/gates/mine/release")
+            self.assertIn(b"two", held.result()[1])
+
+    def test_a_reply_that_cannot_be_given_changes_nothing_and_says_where(self):
+        with Program(ASKS) as gateway:
+            response = self.pool.submit(gateway.chat, "ask")
+            exchange = self.one(gateway)["exchange"]
+            for body, code, pointer in [
+                ({"reply": {"txt": "a"}}, "invalid_script", "/reply/txt"),
+                ({"reply": {"ask": True}}, "invalid_script", "/reply"),
+                ({"reply": {"failure": 99}}, "invalid_script", "/reply/failure"),
+                ({"answer": "a"}, "invalid_request", "/answer"),
+                ({}, "invalid_request", ""),
+            ]:
+                error = self.refused(code, 400, gateway.post, f"/asked/{exchange}", body)
+                self.assertEqual(error["problems"][0]["pointer"], pointer)
+                self.assertEqual(error["problems"][0]["line"], 1)
+            gateway.post(f"/asked/{exchange}", {"reply": "after all"})
+            self.assertIn(b"after all", response.result()[1])
+
+    def test_a_client_that_left_is_not_answered(self):
+        with Program(ASKS) as gateway:
+            body = json.dumps({"model": "mock-model", "messages": [{"role": "user", "content": "ask"}]})
+            head = (
+                f"POST /v1/chat/completions HTTP/1.1\r\nHost: {gateway.data.netloc}\r\nContent-Length: {len(body)}\r\n"
+                f"Content-Type: application/json\r\nAuthorization: Bearer {gateway.info['api_key']}\r\n\r\n"
+            )
+            with socket.create_connection((gateway.data.hostname, gateway.data.port)) as client:
+                client.sendall((head + body).encode())
+                exchange = self.one(gateway)["exchange"]
+            eventually(self, lambda: not gateway.get("/asked")["asked"], "it waits for a client that left")
+            self.refused("already_answered", 409, gateway.post, f"/asked/{exchange}", {"reply": "late"})
+
+    def test_a_stop_does_not_wait_for_an_answer(self):
+        with Program(ASKS) as gateway:
+            def chat():
+                try:
+                    return gateway.chat("ask")[0]
+                except (OSError, http.client.HTTPException):
+                    return None
+
+            response = self.pool.submit(chat)
+            self.one(gateway)
+            began = time.monotonic()
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertIsNone(response.result())
+
+
+class Journal(Evidence):
+    def test_the_newest_come_first_and_pages_go_back(self):
+        with Program() as gateway:
+            for number in range(7):
+                gateway.ask(f"question {number}")
+            page = gateway.get("/journal", limit=3)
+            self.assertEqual([one["id"] for one in page["exchanges"]], [7, 6, 5])
+            self.assertTrue(page["more"])
+            self.assertEqual(page["evicted"], 0)
+            page = gateway.get("/journal", limit=3, before=5)
+            self.assertEqual([one["id"] for one in page["exchanges"]], [4, 3, 2])
+            page = gateway.get("/journal", limit=3, before=2)
+            self.assertEqual(([one["id"] for one in page["exchanges"]], page["more"]), ([1], False))
+            one = page["exchanges"][0]
+            self.assertIn("question 0", json.dumps(one["request"]))
+            self.assertTrue(one["summary"].startswith("#1 POST /v1/chat/completions 200"))
+
+    def test_an_exchange_can_be_shown_and_sent_again(self):
+        with Program({"stubs": [{"reply": {"text": "one two", "every": "20ms"}}]}) as gateway:
+            gateway.chat("it's", stream=True)
+            shown = gateway.get("/journal/1")
+            self.assertEqual(list(shown)[-4:], ["revision", "summary", "findings", "events"])
+            events = shown["events"]
+            self.assertEqual([event["number"] for event in events], list(range(1, len(events) + 1)))
+            tokens = [event["at_ms"] for event in events if event["kind"] == "token"]
+            self.assertEqual(len(tokens), 2)
+            self.assertGreaterEqual(tokens[1], 20)
+            self.assertTrue(all(event["bytes"] > 0 for event in events))
+            status, headers, text = gateway.send("GET", API + "/journal/1/curl")
+            self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, "text/plain"))
+            self.assertTrue(text.startswith(b"curl ") and b"$OPENAI_API_KEY" in text)
+            self.refused("no_such_exchange", 404, gateway.get, "/journal/2")
+            self.refused("no_such_exchange", 404, gateway.get, "/journal/last")
+
+    def test_filters_choose(self):
+        script = {
+            "stubs": [{"when": {"user_says": "Word"}, "reply": "yes"}],
+            "keys": [{"name": "mine", "secret": "sk-mine"}],
+        }
+        with Program(script) as gateway:
+            gateway.chat("word")  # 1: a stub looks at the letters' case
+            gateway.chat("Word")
+            gateway.chat("Word", key="sk-mine")
+            gateway.request("GET", "/v1/models")
+            gateway.request("GET", "/nowhere")
+            for query, ids in [
+                ({"status": "422"}, [1]),
+                ({"status": "4xx"}, [5, 1]),
+                ({"status": "2xx"}, [4, 3, 2]),
+                ({"decision": "unmatched"}, [1]),
+                ({"decision": "stub"}, [3, 2]),
+                ({"decision": "rejected"}, [5]),
+                ({"key": "mine"}, [3]),
+                ({"text": "WORD"}, [3, 2, 1]),
+                ({"text": "nowhere"}, [5]),
+                ({"text": "word", "status": "200"}, [3, 2]),
+                ({"after": 0, "status": "200"}, [2, 3, 4]),
+            ]:
+                page = gateway.get("/journal", **query)
+                self.assertEqual([one["id"] for one in page["exchanges"]], ids, query)
+            for query in [
+                {"status": "9"},
+                {"status": "6xx"},
+                {"decision": "stubs"},
+                {"limit": 0},
+                {"limit": 1001},
+                {"after": 0, "before": 3},
+                {"wait": "1s"},
+                {"after": 0, "wait": "2m"},
+                {"after": "x"},
+                {"key": "sk-mine"},
+            ]:
+                error = self.refused("invalid_request", 400, lambda: gateway.get("/journal", **query))
+                self.assertNotIn("sk-mine", error["message"])
+            self.refused("no_such_scope", 404, gateway.get, "/journal", scope="key_7")
+
+    def test_whoever_follows_sees_an_exchange_come_and_end(self):
+        held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
+        with Program({"stubs": [{"when": {"user_says": "hold"}, "reply": held}, {"reply": "plain"}]}) as gateway:
+            cursor = gateway.get("/journal")["cursor"]
+            self.assertEqual(gateway.get("/journal", after=cursor)["exchanges"], [])
+            listening = self.pool.submit(gateway.get, "/journal", after=cursor, wait="10s")
+            response = self.pool.submit(gateway.chat, "hold", stream=True)
+            page = listening.result()
+            self.assertEqual([(one["id"], one["outcome"]) for one in page["exchanges"]], [(1, "pending")])
+            listening = self.pool.submit(gateway.get, "/journal", after=page["cursor"], wait="10s")
+            gateway.post("/gates/g/open")
+            ended = listening.result()
+            self.assertEqual([(one["id"], one["outcome"]) for one in ended["exchanges"]], [(1, "completed")])
+            self.assertGreater(ended["exchanges"][0]["revision"], page["exchanges"][0]["revision"])
+            self.assertEqual(gateway.get("/journal", after=ended["cursor"])["exchanges"], [])
+            self.assertEqual(response.result()[0], 200)
+            self.assertEqual(gateway.get("/journal", after=10**12)["cursor"], ended["cursor"])
+
+    def test_nothing_is_lost_while_five_hundred_exchanges_come(self):
+        """Each exchange is seen at least once, and last as it ended."""
+        with Program({"stubs": [{"reply": {"text": "a b c", "every": "3ms"}}]}) as gateway:
+            seen = {}
+            revisions = []
+            done = threading.Event()
+
+            def follow():
+                cursor = 0
+                while True:
+                    last = done.is_set()
+                    page = gateway.get("/journal", after=cursor, limit=37, **({} if last else {"wait": "100ms"}))
+                    for one in page["exchanges"]:
+                        seen.setdefault(one["id"], []).append(one["outcome"])
+                        revisions.append(one["revision"])
+                    cursor = page["cursor"]
+                    if last and not page["more"]:
+                        return
+
+            following = self.pool.submit(follow)
+            responses = [self.pool.submit(gateway.chat, stream=True) for _ in range(500)]
+            for response in responses:
+                self.assertEqual(response.result()[0], 200)
+            eventually(self, lambda: gateway.get("/verify")["open"] == 0, "exchanges are open")
+            done.set()
+            following.result()
+            self.assertEqual(sorted(seen), list(range(1, 501)))
+            self.assertEqual(revisions, sorted(set(revisions)))
+            for id_, outcomes in seen.items():
+                self.assertEqual(outcomes[-1], "completed", id_)
+                self.assertLessEqual(len(outcomes), 2, id_)
+
+    def test_a_page_is_no_larger_than_a_client_can_take(self):
+        with Program({"gateway": {"journal_limits": {"entries": 100, "bytes": 100_000_000}}}) as gateway:
+            for _ in range(12):
+                gateway.chat("x" * 1_000_000)
+            page = gateway.get("/journal")
+            self.assertTrue(page["more"])
+            self.assertLess(len(page["exchanges"]), 12)
+            rest = gateway.get("/journal", before=page["exchanges"][-1]["id"])
+            self.assertEqual(len(page["exchanges"]) + len(rest["exchanges"]), 12)
+            self.assertLess(len(gateway.send("GET", API + "/journal")[2]), 10_000_000)
+
+    def test_what_is_evicted_or_cleared_is_gone_for_followers_too(self):
+        with Program({"gateway": {"journal_limits": {"entries": 3, "bytes": 1_000_000}}}) as gateway:
+            cursor = gateway.get("/journal")["cursor"]
+            for number in range(10):
+                gateway.chat(str(number))
+            page = gateway.get("/journal", after=cursor)
+            self.assertEqual([one["id"] for one in page["exchanges"]], [8, 9, 10])
+            self.assertEqual(page["evicted"], 7)
+            self.assertEqual(gateway.key("default key")["requests"], 10)
+            self.assertEqual(gateway.call("DELETE", "/journal"), {})
+            self.assertEqual(gateway.get("/journal")["exchanges"], [])
+            self.assertEqual(gateway.get("/journal", after=0)["exchanges"], [])
+            gateway.chat("after")
+            self.assertEqual([one["id"] for one in gateway.get("/journal", after=page["cursor"])["exchanges"]], [11])
+            self.assertIn("cleared", self.refused("no_such_exchange", 404, gateway.get, "/journal/10")["message"])
+
+    def test_a_request_is_explained_without_being_sent(self):
+        script = {
+            "stubs": [
+                {"name": "weather", "when": {"user_says": "weather", "has_tool": "f"}, "reply": "sunny"},
+                {"name": "once", "when": {"user_says": "once"}, "times": 1, "reply": "one"},
+            ]
+        }
+
+        def saying(*said):
+            return {"model": "mock-model", "messages": [{"role": "user", "content": one} for one in said]}
+
+        with Program(script) as gateway:
+
+            def explain(text):
+                return gateway.post("/journal/explain", saying(text))
+
+            near = explain("weather")
+            self.assertEqual((near["decision"], near["stub"]), ("unmatched", None))
+            self.assertEqual((near["near_misses"][0]["matched"], near["near_misses"][0]["total"]), (1, 2))
+            self.assertIsNone(near["near_misses"][0]["exchange"])
+            for _ in range(2):
+                self.assertEqual(explain("once")["stub"]["name"], "once")
+            self.assertEqual(gateway.get("/journal")["exchanges"], [])
+            self.assertEqual(gateway.ask("once"), "one")
+            self.assertIn("exhausted after 1 call", explain("once")["message"])
+            rejected = gateway.post("/journal/explain", saying())
+            status, wire = gateway.request("POST", "/v1/chat/completions", json.dumps(saying()))
+            self.assertEqual((rejected["decision"], status), ("rejected", 400))
+            self.assertEqual(rejected["message"], json.loads(wire)["error"]["message"])
+            status, _, body = gateway.send("POST", API + "/journal/explain", "{")
+            self.assertEqual((status, json.loads(body)["decision"]), (200, "rejected"))
+        with Program() as gateway:
+            self.assertEqual(gateway.post("/journal/explain", saying("a"))["decision"], "default_reply")
+
+
+class Scopes(Evidence):
+    def test_a_scope_has_its_own_stubs_states_gates_failures_and_verdict(self):
+        with Program({"stubs": [{"reply": "file"}]}) as gateway:
+            one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
+            self.assertEqual(list(one), ["id", "name", "api_key", "base_url"])
+            self.assertEqual(one["base_url"], gateway.info["base_url"])
+            self.assertEqual(gateway.get("/scopes")["scopes"], [{"id": s["id"], "name": s["name"]} for s in (one, two)])
+            self.assertTrue(gateway.key("one")["scope"])
+            for scope in (one, two):
+                stubs = [
+                    {"when": {"user_says": "next"}, "in_state": {"m": "moved"}, "reply": "moved"},
+                    {"when": {"user_says": "next"}, "then_state": {"m": "moved"}, "reply": "to " + scope["name"]},
+                    {"when": {"user_says": "hold"}, "reply": {"text": "a b", "hold": {"gate": "g", "before_token": 2}}},
+                ]
+                gateway.post("/stubs", {"stubs": stubs}, scope=scope["id"])
+            self.assertEqual(gateway.ask("next", one["api_key"]), "to one")
+            self.assertEqual(gateway.ask("next", one["api_key"]), "moved")
+            self.assertEqual(gateway.ask("next", two["api_key"]), "to two")
+            self.assertEqual(gateway.ask("next"), "file")
+
+            held = self.pool.submit(gateway.chat, "hold", one["api_key"], stream=True)
+            self.assertTrue(gateway.get("/gates/g/wait", scope=one["id"], within="10s")["reached"])
+            self.assertEqual(gateway.get("/gates", scope=two["id"])["gates"][0]["reached"], 0)
+            self.assertEqual(len(gateway.get("/gates")["gates"]), 2)
+            self.refused("no_such_gate", 404, gateway.post, "/gates/g/open")
+            gateway.post("/gates/g/open", scope=one["id"])
+            self.assertEqual(held.result()[0], 200)
+
+            gateway.post("/failures", {"failure": 503, "times": 1}, scope=two["id"])
+            self.assertEqual(gateway.chat("next", one["api_key"])[0], 200)
+            self.assertEqual(gateway.chat("next", two["api_key"])[0], 503)
+            of_one = gateway.get("/journal", scope=one["id"])["exchanges"]
+            self.assertEqual({exchange["key"]["description"] for exchange in of_one}, {"one"})
+            ended = gateway.call("DELETE", "/scopes/" + one["id"])
+            self.assertEqual(list(ended), ["ok", "message", "verify", "review"])
+            self.assertTrue(ended["ok"], ended["message"])
+            self.assertEqual(gateway.ask("next", two["api_key"]), "moved")
+
+    def test_the_end_of_a_scope_does_not_tell_what_is_right_beside_what_is_wrong(self):
+        with Program({"stubs": [{"reply": "file"}]}) as gateway:
+            scope = gateway.post("/scopes", {"name": "hasty"})
+            gateway.post("/failures", {"failure": "rate_limited", "retry_after": "1h"}, scope=scope["id"])
+            for status in (429, 200):
+                self.assertEqual(gateway.chat("again", scope["api_key"])[0], status)
+            end = gateway.delete(f"/scopes/{scope['id']}")
+            self.assertEqual((end["ok"], end["verify"]["ok"]), (False, True))
+            self.assertEqual(end["message"], end["review"]["message"])
+
+    def test_the_end_of_a_scope_tells_what_was_wrong_and_leaves_nothing_behind(self):
+        with Program() as gateway:
+            scope = gateway.post("/scopes", {"name": "test_x"})
+            id_, key = scope["id"], scope["api_key"]
+            stub = {
+                "name": "twice",
+                "when": {"user_says": "twice"},
+                "expect": 2,
+                "then_state": {"m": "x"},
+                "reply": {"text": "a b", "hold": {"gate": "g", "before_token": 99}},
+            }
+            gateway.post("/stubs", stub, scope=id_)
+            gateway.post("/failures", {"failure": 503, "times": 1}, scope=id_)
+            gateway.chat("twice", key)
+            gateway.ask("twice", key)
+            gateway.chat("strange", key)
+            self.assertFalse(gateway.get("/verify", scope=id_)["ok"])
+            self.assertFalse(gateway.get("/verify")["ok"])
+            ended = gateway.call("DELETE", "/scopes/" + id_)
+            self.assertFalse(ended["ok"])
+            self.assertIn("twice", ended["message"])
+            self.assertIn("no stub matched", ended["message"])
+            self.assertFalse(ended["verify"]["ok"])
+            self.assertEqual(ended["review"]["judged"], 3)
+            # Nothing of it is left.
+            self.assertTrue(gateway.get("/verify")["ok"], gateway.get("/verify")["message"])
+            self.assertEqual(gateway.get("/journal")["exchanges"], [])
+            self.assertEqual(gateway.get("/stubs")["stubs"], [])
+            self.assertEqual(gateway.get("/failures")["failures"], [])
+            self.assertEqual(gateway.get("/states")["states"], {})
+            self.assertEqual(gateway.get("/gates")["gates"], [])
+            self.assertEqual(gateway.get("/scopes")["scopes"], [])
+            self.assertEqual([k["name"] for k in gateway.get("/keys")["keys"]], ["default key"])
+            self.assertEqual(gateway.chat("twice", key)[0], 401)
+            self.refused("no_such_scope", 404, gateway.call, "DELETE", "/scopes/" + id_)
+            self.refused("no_such_scope", 404, gateway.post, "/stubs", {"reply": "a"}, scope=id_)
+
+    def test_nobody_waits_for_a_test_that_has_ended(self):
+        with Program() as gateway:
+            scope = gateway.post("/scopes")
+            stubs = [
+                {"when": {"user_says": "ask"}, "reply": {"ask": True}},
+                {"reply": {"text": "a b", "hold": {"gate": "g", "before_token": 2}}},
+            ]
+            gateway.post("/stubs", {"stubs": stubs}, scope=scope["id"])
+            asked = self.pool.submit(gateway.chat, "ask", scope["api_key"])
+            held = self.pool.submit(gateway.chat, "hold", scope["api_key"], stream=True)
+            gateway.get("/asked", wait="10s")
+            self.assertTrue(gateway.get("/gates/g/wait", scope=scope["id"], within="10s")["reached"])
+            began = time.monotonic()
+            gateway.call("DELETE", "/scopes/" + scope["id"])
+            self.assertEqual((asked.result()[0], held.result()[0]), (500, 200))
+            self.assertLess(time.monotonic() - began, 8)  # gates and questions have ten seconds
+            eventually(self, lambda: gateway.get("/verify")["open"] == 0, "exchanges are open")
+            self.assertEqual(gateway.get("/journal")["exchanges"], [])
+
+    def test_a_hundred_tests_do_not_meet(self):
+        def run(gateway, number):
+            scope = gateway.post("/scopes", {"name": f"test_{number}"})
+            try:
+                replies = [f"first {number}", f"second {number}"]
+                gateway.post("/stubs", {"replies": replies, "then": "nothing_more", "expect": 2}, scope=scope["id"])
+                said = [gateway.ask("a", scope["api_key"]), gateway.ask("b", scope["api_key"])]
+                exchanges = gateway.get("/journal", scope=scope["id"])["exchanges"]
+            finally:
+                ended = gateway.call("DELETE", "/scopes/" + scope["id"])
+            return said == replies and len(exchanges) == 2 and ended["ok"]
+
+        with Program() as gateway:
+            self.assertTrue(all(self.pool.map(lambda number: run(gateway, number), range(100))))
+            self.assertEqual(gateway.get("/stubs")["stubs"], [])
+
+    def test_whom_a_stub_answers_is_said_once(self):
+        with Program() as gateway:
+            scope = gateway.post("/scopes")
+            stubs = [{"reply": "a"}, {"when": {"key_is": "key_1"}, "reply": "b"}]
+            error = self.refused(
+                "invalid_script", 400, gateway.post, "/stubs", {"stubs": stubs}, scope=scope["id"]
+            )
+            self.assertEqual(error["problems"][0]["pointer"], "/stubs/1/when/key_is")
+            self.assertEqual(gateway.get("/stubs")["stubs"], [])
+
+    def test_what_a_scope_is_asked_is_its_own(self):
+        with Program() as gateway:
+            one, two = (gateway.post("/scopes") for _ in range(2))
+            for scope in (one, two):
+                gateway.post("/stubs", {"reply": {"ask": True}}, scope=scope["id"])
+            responses = [self.pool.submit(gateway.ask, "Hi", scope["api_key"]) for scope in (one, two)]
+            for scope in (one, two):
+                asked = gateway.get("/asked", wait="10s", scope=scope["id"])["asked"]
+                self.assertEqual(len(asked), 1)
+                gateway.post(f"/asked/{asked[0]['exchange']}", {"reply": "to " + scope["id"]})
+            self.assertEqual([response.result() for response in responses], ["to " + one["id"], "to " + two["id"]])
+
+    def test_a_verdict_names_the_script_and_the_exchange(self):
+        script = {"stubs": [{"name": "expected", "when": {"user_says": "this"}, "expect": 1, "reply": "a"}]}
+        with Program(script) as gateway:
+            gateway.chat("that")
+            verdict = gateway.get("/verify")
+            self.assertFalse(verdict["ok"])
+            kinds = {problem["kind"] for problem in verdict["problems"]}
+            self.assertEqual(kinds, {"unmatched", "unmet expectation"})
+            unmet = next(p for p in verdict["problems"] if p["kind"] == "unmet expectation")
+            self.assertEqual(unmet["file"], gateway.script)
+            review = gateway.get("/review")
+            self.assertEqual((review["judged"], review["ok"]), (1, not review["findings"]))
+
+
+if __name__ == "__main__":
+    program.main()

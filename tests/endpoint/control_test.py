@@ -1,0 +1,759 @@
+"""Tests of the control API as a test in any language uses it: scripts, stubs, failures, chaos, faults of connections,
+operations, states, reset and stop. The routes of keys, clocks, gates and evidence have their own file.
+
+Usage: control_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import os
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+import control
+import program
+from control import Program, Refused, eventually
+
+
+class Api(unittest.TestCase):
+    maxDiff = None
+
+    def refused(self, code, status, call, *arguments, **named):
+        with self.assertRaises(Refused) as caught:
+            call(*arguments, **named)
+        self.assertEqual((caught.exception.code, caught.exception.status), (code, status), caught.exception.error)
+        self.assertTrue(caught.exception.error["message"])
+        return caught.exception.error
+
+
+class Start(Api):
+    def test_one_line_of_json_says_all_that_a_client_needs(self):
+        with Program() as gateway:
+            fields = "instance pid base_url api_key control_url control_token version"
+            self.assertEqual(list(gateway.info), fields.split())
+            self.assertEqual(gateway.info["pid"], gateway.process.pid)
+            self.assertRegex(gateway.info["instance"], "^[0-9a-f]{32}$")
+            self.assertRegex(gateway.info["control_token"], "^mgct_[A-Za-z0-9_-]{43}$")
+            root = gateway.get("")
+            for field in ("instance", "pid", "base_url", "control_url", "version"):
+                self.assertEqual(root[field], gateway.info[field])
+            gateway.process.stdin.close()
+            self.assertEqual(gateway.end(), 0)
+            self.assertEqual(gateway.output, "")  # behind that line
+
+    def test_two_programs_have_two_instances_and_tokens(self):
+        with Program() as one, Program() as other:
+            self.assertNotEqual(one.info["instance"], other.info["instance"])
+            self.assertNotEqual(one.info["control_token"], other.info["control_token"])
+
+    def test_without_control_there_is_none(self):
+        process = subprocess.run([program.PROGRAM, "serve", "--port", "0", "--print", "json", "--until-eof"],
+                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=program.TIMEOUT)
+        info = json.loads(process.stdout)
+        self.assertEqual((process.returncode, info["control_url"], info["control_token"]), (0, None, None))
+
+    def test_the_program_ends_with_its_stdin(self):
+        with Program() as gateway:
+            gateway.process.stdin.write("what is written here is not read as anything\n")
+            gateway.process.stdin.flush()
+            gateway.get("")
+            gateway.process.stdin.close()
+            self.assertEqual(gateway.end(), 0)
+
+    def test_the_info_file_is_the_owners_and_goes_with_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "info.json")
+            with Program(None, "--info-file", path) as gateway:
+                with open(path) as file:
+                    self.assertEqual(json.load(file), gateway.info)
+                self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_the_info_file_is_never_written_through_a_link(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target, link = os.path.join(folder, "target"), os.path.join(folder, "link")
+            open(target, "w").close()
+            os.symlink(target, link)
+            ended = program.execute("serve", "--port", "0", "--control", "0", "--info-file", link)
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn("no regular file", ended.stderr)
+            self.assertEqual(os.path.getsize(target), 0)
+
+    def test_run_gives_its_command_the_control_api(self):
+        code = """
+import json, urllib.request
+info = json.load(open(os.environ["MOCK_GATEWAY_INFO"]))
+headers = {"Authorization": "Bearer " + info["control_token"]}
+body = json.dumps({"reply": "from the test"}).encode()
+stub = urllib.request.Request(info["control_url"] + "/control/v1/stubs", body, headers)
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+assert opener.open(stub).status == 201
+assert chat() == 200
+"""
+        ended = program.run("--control", "0", command=program.python(code))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
+    def test_flags_that_mean_nothing_are_errors(self):
+        cases = [(["--control", "80800"], "--control: not a port"), (["--control", "yes"], "--control: not a port"),
+                 (["--control-host", "127.0.0.1"], "--control-host"),
+                 (["--control-allow-host", "name"], "--control-allow-host"),
+                 (["--control", "0", "--control-allow-host", "http://name"], "without scheme"),
+                 (["--print", "yaml"], "--print")]
+        for flags, message in cases:
+            ended = program.execute("serve", "--port", "0", *flags)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), flags)
+            self.assertIn(message, ended.stderr)
+        for flags in (["--print", "json"], ["--until-eof"]):
+            ended = program.run(*flags, command=["true"])
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn("CMD", ended.stderr)
+
+    def test_a_taken_port_is_an_error_that_names_the_flag(self):
+        with Program() as gateway:
+            ended = program.execute("serve", "--port", "0", "--control", str(gateway.control.port))
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn("--control: cannot listen on 127.0.0.1", ended.stderr)
+
+    def test_a_listener_for_the_network_is_warned_of(self):
+        with Program(None, "--control-host", "0.0.0.0") as gateway:
+            self.assertEqual(gateway.info["control_url"], f"http://127.0.0.1:{gateway.control.port}")
+            self.assertEqual(gateway.get("")["instance"], gateway.info["instance"])
+            gateway.post("/stop")
+            gateway.end()
+        self.assertIn("warning: the control API is listening on 0.0.0.0, reachable from the network", gateway.log)
+
+    def test_a_chosen_token_that_is_weak_is_refused_and_not_repeated(self):
+        for token in ("short", "sixteen chars no", "0123456789abcde\x7f", ""):
+            ended = program.execute("serve", "--port", "0", "--control", "0",
+                                    env={**os.environ, "MOCK_GATEWAY_CONTROL_TOKEN": token})
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn("MOCK_GATEWAY_CONTROL_TOKEN", ended.stderr)
+            if token:
+                self.assertNotIn(token, ended.stderr)
+
+
+class Document(Api):
+    def test_every_documented_route_is_served_and_no_other(self):
+        methods = ["GET", "PUT", "POST", "PATCH", "DELETE"]
+        with Program() as gateway:
+            served = gateway.get("/openapi.json")
+            self.assertEqual(served, control.document())
+            self.assertEqual(served["info"]["version"], gateway.info["version"])
+            self.assertEqual(gateway.get("/schema"), json.loads(program.execute("schema").stdout))
+            for path, item in served["paths"].items():
+                offered = sorted(method.upper() for method in item if method.upper() in methods)
+                self.assertTrue(offered, path)
+                # OPTIONS is no method of any route, so that its answer tells what the path has.
+                status, headers, _ = gateway.send("OPTIONS", path.replace("{", "").replace("}", ""))
+                self.assertEqual((status, sorted(headers["Allow"].split(", "))), (405, offered), path)
+                for other in (path + "/", path + "/nothing/at/all"):
+                    self.assertEqual(gateway.send("GET", other)[0], 404, other)
+
+    def test_the_routes_of_the_program_are_those_of_the_document(self):
+        routes = program.execute("openapi", "--routes").stdout.splitlines()
+        documented = [f"{method.upper()} {path}" for path, item in control.document()["paths"].items()
+                      for method in item if method != "parameters"]
+        self.assertEqual(sorted(routes), sorted(documented))
+
+    @unittest.skipUnless(control.jsonschema, "jsonschema is not installed")
+    def test_the_document_is_one_that_tools_can_use(self):
+        document = control.document()
+        self.assertEqual(document["openapi"][:4], "3.1.")
+        for name, schema in document["components"]["schemas"].items():
+            control.jsonschema.Draft202012Validator.check_schema(schema)
+
+        def references(value):
+            if isinstance(value, dict):
+                if isinstance(value.get("$ref"), str):
+                    yield value["$ref"]
+                value = list(value.values())
+            for part in value if isinstance(value, list) else []:
+                yield from references(part)
+
+        used = set(references(document))
+        for kind in ("schemas", "responses"):
+            for name in document["components"][kind]:
+                self.assertIn(f"#/components/{kind}/{name}", used)
+        for reference in used:
+            place = document
+            for name in reference.removeprefix("#/").split("/"):
+                self.assertIn(name, place, reference)
+                place = place[name]
+
+    @unittest.skipUnless(control.jsonschema, "jsonschema is not installed")
+    def test_an_answer_that_differs_from_the_document_is_seen(self):
+        for answer in ({"listening": "yes"}, {}, {"listening": True, "more": 1}):
+            with self.assertRaises(AssertionError):
+                control.compare("GET", "/control/v1/listening", 200, answer)
+
+    def test_queries_of_the_document_are_those_of_the_program(self):
+        with Program() as gateway:
+            for path, item in control.document()["paths"].items():
+                for method, operation in item.items():
+                    if method == "parameters" or path.endswith("/stop"):
+                        continue
+                    url = path.replace("{", "").replace("}", "") + "?nonsense=1"
+                    status, _, body = gateway.send(method.upper(), url)
+                    error = json.loads(body)
+                    self.assertEqual((status, error["code"]), (400, "invalid_request"), url)
+                    for parameter in operation.get("parameters", []):
+                        self.assertIn(parameter["name"], error["message"], url)
+
+
+class Stubs(Api):
+    def test_a_stub_answers_the_first_request_after_it_was_mounted(self):
+        with Program() as gateway:
+            for number in range(20):
+                gateway.post("/stubs", {"reply": f"answer {number}"})
+                self.assertEqual(gateway.ask(), f"answer {number}")
+
+    def test_the_newest_call_comes_first_and_a_list_goes_from_top_to_bottom(self):
+        script = {"stubs": [{"name": "file", "reply": "file"}]}
+        with Program(script, "--reply", "flag") as gateway:
+            one = gateway.post("/stubs", {"name": "one", "when": {"user_says": "x"}, "reply": "one"})["stubs"]
+            both = gateway.post("/stubs", {"stubs": [{"name": "two", "when": {"user_says": "xy"}, "reply": "two"},
+                                                     {"name": "three", "when": {"user_says": "x"}, "reply": "three"}]})
+            asked = gateway.get("/stubs")["stubs"]
+            self.assertEqual([stub["name"] for stub in asked], ["two", "three", "one", "file", "--reply"])
+            self.assertEqual([stub["layer"] for stub in asked], ["api", "api", "api", "script", "flags"])
+            self.assertEqual([gateway.ask(text) for text in ("xy", "x", "z")], ["two", "three", "file"])
+            self.assertEqual([stub["id"] for stub in both["stubs"]], [stub["id"] for stub in asked[:2]])
+            three, file, flag = asked[1], asked[3], asked[4]
+            self.assertEqual(gateway.get(f"/stubs/{one[0]['id']}")["hidden_by"], three["id"])
+            self.assertEqual((file["hidden_by"], flag["hidden_by"]), (None, file["id"]))
+            self.assertEqual((file["file"], file["line"], three["file"]), (gateway.script, 1, None))
+            self.assertEqual(three["conditions"], ['user text contains "x"'])
+
+    def test_a_removed_stub_answers_nothing(self):
+        with Program({"stubs": [{"reply": "file"}]}) as gateway:
+            stub = gateway.post("/stubs", {"reply": "mine"})["stubs"][0]
+            self.assertEqual(gateway.delete(f"/stubs/{stub['id']}")["id"], stub["id"])
+            self.assertEqual(gateway.ask(), "file")
+            self.refused("no_such_stub", 404, gateway.get, f"/stubs/{stub['id']}")
+            self.refused("no_such_stub", 404, gateway.delete, f"/stubs/{stub['id']}")
+            self.refused("no_such_stub", 404, gateway.get, "/stubs/first")
+
+    def test_what_is_not_there_is_told_with_what_there_is(self):
+        with Program() as gateway:
+            error = self.refused("no_such_scope", 404, gateway.get, "/stubs", scope="key_7")
+            self.assertEqual(error["message"], 'there is no scope "key_7"; there is none yet')
+            scope = gateway.post("/scopes", {"name": "mine"})["id"]
+            error = self.refused("no_such_scope", 404, gateway.get, "/stubs", scope="nobody")
+            self.assertIn(scope, error["message"])
+
+    def test_calls_and_what_is_expected(self):
+        with Program() as gateway:
+            stub = gateway.post("/stubs", {"name": "once", "reply": "x", "expect": {"at_least": 2}})["stubs"][0]
+            self.assertEqual((stub["calls"], stub["expected"], stub["met"]), (0, "at least 2", False))
+            gateway.ask()
+            gateway.ask()
+            stub = gateway.get(f"/stubs/{stub['id']}")
+            self.assertEqual((stub["calls"], stub["met"]), (2, True))
+
+    def test_waiting_for_calls(self):
+        with Program() as gateway:
+            wait = f"/stubs/{gateway.post('/stubs', {'name': 'slow', 'reply': 'x'})['stubs'][0]['id']}/wait"
+            missed = gateway.get(wait, calls=1, within="20ms")
+            self.assertFalse(missed["reached"])
+            self.assertIn('"slow" (POST stubs:1) has answered 0 of 1 requests', missed["message"])
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                waiting = pool.submit(gateway.get, wait, calls=2, within="20s")
+                gateway.ask()
+                gateway.ask()
+                reached = waiting.result()
+            self.assertEqual((reached["reached"], reached["message"], reached["stub"]["calls"]), (True, None, 2))
+            self.refused("invalid_request", 400, gateway.get, wait, calls=0)
+            self.refused("invalid_request", 400, gateway.get, wait, within="61s")
+            self.refused("invalid_request", 400, gateway.get, wait, within="5")
+            self.assertIn('did you mean "calls"',
+                          self.refused("invalid_request", 400, gateway.get, wait, cals=1)["message"])
+
+    def test_a_bad_list_mounts_nothing(self):
+        with Program() as gateway:
+            before = gateway.get("/stubs")
+            error = self.refused("invalid_script", 400, gateway.post, "/stubs",
+                                 '{"stubs": [\n  {"reply": "a"},\n  {"repply": "b"},\n  {"reply": 3}\n]}')
+            self.assertEqual(gateway.get("/stubs"), before)
+            first = error["problems"][0]
+            self.assertEqual((first["file"], first["line"], first["column"], first["pointer"], first["source"]),
+                             ("", 3, 4, "/stubs/1/repply", '  {"repply": "b"},'))
+            self.assertIn('did you mean "reply"', first["message"])
+            self.assertIn("/stubs/2/reply", [problem["pointer"] for problem in error["problems"]])
+            self.assertIn("3:4: /stubs/1/repply", error["message"])
+
+    def test_problems_of_one_stub_point_into_what_was_sent(self):
+        with Program() as gateway:
+            error = self.refused("invalid_script", 400, gateway.post, "/stubs", '{"reply": "a",\n "when": {"user": 1}}')
+            self.assertEqual([(problem["pointer"], problem["line"], problem["column"]) for problem in error["problems"]],
+                             [("/when/user", 2, 11)])
+            self.refused("invalid_script", 400, gateway.post, "/stubs", "[]")
+            self.refused("invalid_request", 400, gateway.post, "/stubs", {"stubs": [], "chaos": []})
+
+    def test_what_is_no_json_is_told_with_its_place(self):
+        with Program() as gateway:
+            for body, line, column in (('{"reply": }', 1, 11), ('{"a": 1,\n "a": 2}', 2, 2)):
+                error = self.refused("invalid_json", 400, gateway.post, "/stubs", body)
+                self.assertEqual((error["problems"][0]["line"], error["problems"][0]["column"]), (line, column))
+            self.refused("invalid_json", 400, gateway.post, "/stubs")
+            self.assertEqual(gateway.post("/stubs", '// a comment\n{"reply": /* here */ "x"}')["stubs"][0]["line"], 2)
+
+
+class Scopes(Api):
+    def test_tests_with_scopes_do_not_meet(self):
+        with Program({"stubs": [{"reply": "shared"}]}) as gateway:
+            one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
+            stub = {"when": {"user_says": "pay"}, "in_state": {"order": "started"}, "then_state": {"order": "paid"},
+                    "reply": "paid"}
+            mine = gateway.post("/stubs", stub, scope=one["id"])["stubs"][0]
+            gateway.post("/stubs", stub, scope=two["id"])
+            self.assertEqual(mine["scope"], one["id"])
+            self.assertEqual(gateway.ask("pay"), "shared")
+            self.assertEqual(gateway.ask("pay", one["api_key"]), "paid")
+            self.assertEqual(gateway.get("/states/order", scope=one["id"])["state"], "paid")
+            self.assertEqual(gateway.get("/states/order", scope=two["id"])["state"], "started")
+            self.assertEqual(gateway.ask("pay", one["api_key"]), "shared")
+            self.assertEqual(gateway.ask("pay", two["api_key"]), "paid")
+            self.assertEqual([stub["id"] for stub in gateway.get("/stubs", scope=one["id"])["stubs"]], [mine["id"]])
+            self.refused("no_such_scope", 404, gateway.post, "/stubs", stub, scope="key_99")
+
+    def test_failures_of_a_scope_are_its_keys(self):
+        with Program() as gateway:
+            one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
+            for scope in (one, two):
+                gateway.post("/failures", {"failure": 503, "always": True}, scope=scope["id"])
+            self.assertEqual(gateway.chat()[0], 200)
+            self.assertEqual(gateway.chat(key=one["api_key"])[0], 503)
+            gateway.delete("/failures", scope=one["id"])
+            self.assertEqual(gateway.chat(key=one["api_key"])[0], 200)
+            self.assertEqual(gateway.chat(key=two["api_key"])[0], 503)
+            listed = gateway.get("/failures")["failures"]
+            self.assertEqual([(entry["left"], entry["for"]) for entry in listed], [(None, 'key "two"')])
+            both = {"failure": 503, "for": {"model": "m"}}
+            self.assertEqual(self.refused("invalid_script", 400, gateway.post, "/failures", both,
+                                          scope=one["id"])["problems"][0]["pointer"], "/for")
+            self.refused("invalid_request", 400, gateway.post, "/chaos", {"failure": 503}, scope=one["id"])
+
+
+class Script(Api):
+    def test_a_document_takes_the_place_of_the_last_one(self):
+        with Program({"stubs": [{"name": "file", "reply": "file"}]}) as gateway:
+            first = {"mock_gateway": 1, "stubs": [{"name": "a", "when": {"user_says": "a"}, "replies": ["1", "2"]},
+                                                  {"name": "b", "when": {"user_says": "b"}, "reply": "b"}]}
+            put = gateway.put("/script", first)
+            self.assertEqual([stub["name"] for stub in put["stubs"]], ["a", "b"])
+            self.assertEqual(gateway.ask("a"), "1")
+            first["stubs"][1]["reply"] = "other"
+            again = gateway.put("/script", first)
+            self.assertEqual(again["stubs"][0]["calls"], 1)
+            self.assertEqual(again["stubs"][0]["id"], put["stubs"][0]["id"])
+            self.assertEqual([gateway.ask(text) for text in ("a", "b", "c")], ["2", "other", "file"])
+            shown = gateway.get("/script")
+            self.assertEqual(shown["document"], first)
+            self.assertEqual(shown["files"], [gateway.script])
+            self.assertEqual(len(shown["stubs"]), 3)
+            gateway.put("/script", {"mock_gateway": 1})
+            self.assertEqual([gateway.ask(text) for text in ("a", "b")], ["file", "file"])
+
+    def test_all_sections_are_mounted_and_taken_away(self):
+        with Program() as gateway:
+            gateway.put("/script", {"mock_gateway": 1, "keys": [{"name": "k", "secret": "sk-put"}],
+                                    "operations": [{"method": "GET", "path": "/v1/x", "reply": {"json": {"a": 1}}}],
+                                    "failures": [{"failure": 503, "for": {"key": "k"}}], "states": {"m": "on"}})
+            self.assertEqual(gateway.chat(key="sk-put")[0], 503)
+            self.assertEqual(gateway.request("GET", "/v1/x", key="sk-put"), (200, b'{"a":1}'))
+            self.assertEqual(gateway.get("/states/m"), {"state": "on"})
+            self.assertNotIn("sk-put", json.dumps(gateway.get("/script")))
+            gateway.put("/script", {"mock_gateway": 1})
+            self.assertEqual(gateway.chat(key="sk-put")[0], 401)
+            self.assertEqual(gateway.request("GET", "/v1/x")[0], 404)
+
+    def test_a_bad_document_changes_nothing_and_has_lines_of_the_body(self):
+        with Program() as gateway:
+            good = {"mock_gateway": 1, "stubs": [{"reply": "good"}]}
+            gateway.put("/script", good)
+            text = '{\n  // as in a file\n  "mock_gateway": 1,\n  "stubs": [{"reply": 1}]\n}'
+            problem = self.refused("invalid_script", 400, gateway.put, "/script", text)["problems"][0]
+            self.assertEqual((problem["line"], problem["pointer"]), (4, "/stubs/0/reply"))
+            self.assertEqual(gateway.ask(), "good")
+            self.assertEqual(gateway.get("/script")["document"], good)
+            start = self.refused("invalid_script", 400, gateway.put, "/script",
+                                 {"mock_gateway": 1, "gateway": {"seed": 2}})
+            self.assertIn("--script", start["message"])
+            self.assertEqual(start["problems"][0]["pointer"], "/gateway")
+
+    def test_a_key_that_cannot_be_made_keeps_the_whole_document_out(self):
+        with Program() as gateway:
+            gateway.post("/keys", {"name": "other", "secret": "sk-taken-by-another"})
+            error = self.refused("invalid_script", 400, gateway.put, "/script",
+                                 {"mock_gateway": 1, "stubs": [{"reply": "x"}],
+                                  "keys": [{"name": "new"}, {"name": "mine", "secret": "sk-taken-by-another"}]})
+            self.assertEqual(error["problems"][0]["pointer"], "/keys/1/secret")
+            self.assertNotIn("taken-by-another", json.dumps(error))
+            self.assertEqual(len(gateway.get("/keys")["keys"]), 2)
+            self.assertEqual(gateway.get("/stubs")["stubs"], [])
+
+    def test_a_key_of_a_file_stays_when_a_document_that_names_it_goes(self):
+        with Program({"keys": [{"name": "billing", "secret": "sk-billing"}]}) as gateway:
+            posted = gateway.post("/keys", {"name": "posted"})["secret"]
+            named = [{"name": "billing"}, {"name": "posted", "state": "disabled"}]
+            gateway.put("/script", {"mock_gateway": 1, "keys": named})
+            gateway.put("/script", {"mock_gateway": 1, "keys": named + [{"name": "k"}]})
+            gateway.put("/script", {"mock_gateway": 1})
+            self.assertEqual([gateway.chat(key=key)[0] for key in ("sk-billing", posted)], [200, 200])
+            self.assertEqual([key["name"] for key in gateway.get("/keys")["keys"]],
+                             ["default key", "billing", "posted"])
+
+    def test_a_key_of_a_document_comes_back_and_has_the_secret_that_it_says_now(self):
+        def put(*keys, **query):
+            return gateway.put("/script", {"mock_gateway": 1, "keys": list(keys)}, **query)
+
+        with Program() as gateway:
+            for secret, old in (("sk-first", None), ("sk-second", "sk-first"), ("sk-first", "sk-second")):
+                put({"name": "k", "secret": secret})
+                self.assertEqual((gateway.chat(key=secret)[0], old and gateway.chat(key=old)[0]), (200, old and 401))
+                put()
+                self.assertEqual(gateway.chat(key=secret)[0], 401)
+                self.assertTrue(put({"name": "k", "secret": secret}, check=1)["ok"])
+            gateway.post("/keys", {"name": "posted"})
+            error = self.refused("invalid_script", 400, put, {"name": "k"}, {"name": "posted", "secret": "sk-other"})
+            self.assertEqual(error["problems"][0]["pointer"], "/keys/1/secret")
+            self.assertIn("has this name and another secret", error["message"])
+
+    def test_a_changed_secret_in_a_file_comes_into_force_or_is_told(self):
+        def write(secret):
+            gateway.write_script({"keys": [{"name": "new", "secret": "sk-" + secret + "-new"},
+                                           {"name": "ops", "secret": "sk-" + secret}]})
+
+        with Program({"keys": [{"name": "ops", "secret": "sk-a"}]}) as gateway:
+            for secret, old in (("b", "a"), ("a", "b")):
+                write(secret)
+                eventually(self, lambda: gateway.chat(key="sk-" + secret)[0] == 200, "the secret never changed")
+                self.assertEqual(gateway.chat(key="sk-" + old)[0], 401)
+            gateway.post("/keys", {"name": "posted", "secret": "sk-c"})
+            write("c")
+            eventually(self, lambda: gateway.get("/script")["problems"], "the conflict was never told")
+            self.assertIn('belongs to key "key_4" ("posted")', gateway.get("/script")["problems"][0]["message"])
+            self.assertEqual([gateway.chat(key="sk-" + key)[0] for key in ("a", "a-new", "c-new")], [200, 200, 401])
+
+    def test_a_script_on_one_line_with_many_warnings_is_answered_in_little(self):
+        stubs = {"stubs": [{"reply": "x" * 2000}] * 61}
+        with Program(stubs) as gateway:
+            body = json.dumps({"mock_gateway": 1, **stubs})
+            for method, path in (("PUT", "/script?check=1"), ("GET", "/script"), ("GET", "")):
+                _, _, answer = gateway.send(method, control.API + path, body if method == "PUT" else None)
+                self.assertLess(len(answer), 100_000, path)
+            for warnings in (gateway.put("/script", body, check=1)["problems"], gateway.get("")["script"]["warnings"],
+                             gateway.get("/script")["warnings"]):
+                self.assertEqual(len(warnings), 21)
+                self.assertEqual((warnings[0]["line"], warnings[0]["pointer"]), (1, "/stubs/1"))
+                self.assertEqual(warnings[20]["message"], "further warnings, which are left out here: 40")
+
+    def test_check_mounts_nothing(self):
+        with Program() as gateway:
+            hidden = {"mock_gateway": 1, "stubs": [{"reply": "a"}, {"name": "b", "reply": "b"}]}
+            checked = gateway.put("/script", hidden, check=1)
+            self.assertTrue(checked["ok"])
+            self.assertEqual([(problem["severity"], problem["pointer"]) for problem in checked["problems"]],
+                             [("warning", "/stubs/1")])
+            bad = gateway.put("/script", '{"mock_gateway": 1, "stub": []}', check=1)
+            self.assertFalse(bad["ok"])
+            self.assertIn('did you mean "stubs"', bad["problems"][0]["message"])
+            self.assertFalse(gateway.put("/script", "{", check=1)["ok"])
+            self.assertEqual(gateway.get("/stubs")["stubs"], [])
+            self.assertEqual(gateway.put("/script", hidden)["warnings"], checked["problems"])
+
+    def test_files_that_change_leave_what_the_api_mounted(self):
+        with Program({"stubs": [{"name": "file", "reply": "old"}]}) as gateway:
+            mine = gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})["stubs"][0]
+            gateway.post("/failures", {"failure": 503, "always": True, "for": {"model": "broken"}})
+            gateway.put("/script", {"mock_gateway": 1, "stubs": [{"when": {"user_says": "put"}, "reply": "put"}]})
+            gateway.ask("mine")
+            gateway.write_script({"stubs": [{"name": "file", "reply": "new"}]})
+            eventually(self, lambda: gateway.ask() == "new", "the file was never read again")
+            self.assertEqual([gateway.ask(text) for text in ("mine", "put")], ["mine", "put"])
+            self.assertEqual(gateway.get(f"/stubs/{mine['id']}")["calls"], 2)
+            self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
+
+    def test_stubs_of_a_file_that_had_none_come_behind_what_the_api_mounted(self):
+        with Program({"states": {"m": "1"}}) as gateway:
+            gateway.put("/script", {"mock_gateway": 1})
+            gateway.post("/stubs", {"when": {"user_says": "a"}, "reply": "posted"})
+            gateway.write_script({"stubs": [{"reply": "file"}]})
+            eventually(self, lambda: gateway.chat("b")[0] == 200, "the file was never read again")
+            self.assertEqual(gateway.ask("a"), "posted")
+            gateway.put("/script", {"mock_gateway": 1, "stubs": [{"reply": "put"}]})
+            self.assertEqual([gateway.ask(text) for text in ("a", "b")], ["posted", "put"])
+
+    def test_an_unchanged_stub_of_a_file_is_told_at_the_line_where_it_stands_now(self):
+        stub = '{"name": "a", "expect": 2, "reply": "a"}'
+        with Program('{"mock_gateway": 1, "stubs": [\n' + stub + "]}") as gateway:
+            self.assertEqual(gateway.ask(), "a")
+            gateway.write_script('{"mock_gateway": 1,\n\n "stubs": [\n' + stub + "]}")
+            eventually(self, lambda: gateway.get("/stubs")["stubs"][0]["line"] == 4, "the line stayed what it was")
+            shown = gateway.get("/stubs")["stubs"][0]
+            self.assertEqual((shown["calls"], shown["title"]), (1, '"a" (script.json:4)'))
+            self.assertEqual([problem["line"] for problem in gateway.get("/verify")["problems"]], [4])
+
+    def test_a_broken_file_is_told_until_it_is_right(self):
+        with Program({"stubs": [{"name": "file", "reply": "good"}]}) as gateway:
+            gateway.write_script('{"mock_gateway": 1,\n "stubs": [{"reply": 1}]}')
+            eventually(self, lambda: gateway.get("/script")["problems"], "the problem was never told")
+            state = gateway.get("")["script"]
+            self.assertEqual([(problem["file"], problem["line"]) for problem in state["problems"]],
+                             [(gateway.script, 2)])
+            self.assertEqual(len(state["errors"]), 1)
+            self.assertEqual(gateway.ask(), "good")
+            gateway.write_script({"stubs": [{"reply": "right"}]})
+            eventually(self, lambda: not gateway.get("/script")["problems"], "the problem was told for ever")
+            self.assertEqual(len(gateway.get("")["script"]["errors"]), 1)
+            self.assertEqual(gateway.ask(), "right")
+
+
+class Failing(Api):
+    def test_failures(self):
+        with Program() as gateway:
+            self.assertEqual(gateway.post("/failures", {"failure": "rate_limited", "times": 2}), {"mounted": 1})
+            listed = gateway.get("/failures")["failures"]
+            self.assertEqual(listed, [{"text": "429 rate_limit_exceeded", "left": 2, "for": None}])
+            self.assertEqual([gateway.chat()[0] for _ in range(3)], [429, 429, 200])
+            gateway.post("/failures", {"failures": [{"failure": 503}, {"failure": 504, "for": {"operation": "list_models"}}]})
+            self.assertEqual(gateway.get("/failures")["failures"][1]["for"], "GET /v1/models")
+            self.assertEqual(gateway.delete("/failures"), {})
+            self.assertEqual((gateway.chat()[0], gateway.get("/failures")), (200, {"failures": []}))
+            error = self.refused("invalid_script", 400, gateway.post, "/failures",
+                                 {"failure": 503, "for": {"key": "defalt key"}})
+            self.assertIn('did you mean "default key"', error["message"])
+            self.refused("invalid_script", 400, gateway.post, "/failures",
+                         {"failures": [{"failure": 503}, {"failure": 700}]})
+            self.assertEqual(gateway.get("/failures"), {"failures": []})
+
+    def test_chaos(self):
+        with Program() as gateway:
+            self.assertEqual(gateway.post("/chaos", {"failure": "overloaded", "nth": 2}), {"mounted": 1})
+            self.assertEqual([gateway.chat()[0] for _ in range(4)], [200, 529, 200, 529])
+            self.assertIn("529", gateway.get("/chaos")["chaos"][0]["text"])
+            gateway.delete("/chaos")
+            self.assertEqual([gateway.chat()[0] for _ in range(2)], [200, 200])
+            self.assertEqual(gateway.get("/chaos"), {"chaos": []})
+
+    def test_faults_of_connections(self):
+        with Program() as gateway:
+            gateway.post("/connections", {"connections": [{"fault": "close_on_accept", "times": 2},
+                                                          {"fault": "unsolicited_continue", "always": True}]})
+            self.assertEqual([entry["left"] for entry in gateway.get("/connections")["connections"]], [2, None])
+            for _ in range(2):
+                with self.assertRaises((http.client.RemoteDisconnected, ConnectionError)):
+                    gateway.chat()
+            self.assertEqual(gateway.delete("/connections"), {})
+            self.assertEqual(gateway.chat()[0], 200)
+
+    def test_operations(self):
+        file = {"operations": [{"method": "GET", "path": "/v1/of-file", "reply": {"body": "file"}}]}
+        with Program(file) as gateway:
+            gateway.post("/operations", {"method": "POST", "path": "/v1/images/{id}", "reply": {"status": 202, "json": 1}})
+            self.assertEqual(gateway.request("POST", "/v1/images/7"), (202, b"1"))
+            self.assertIn({"method": "POST", "path": "/v1/images/{id}"}, gateway.get("/operations")["operations"])
+            gateway.delete("/operations")
+            self.assertEqual(gateway.request("POST", "/v1/images/7")[0], 404)
+            self.assertEqual(gateway.request("GET", "/v1/of-file"), (200, b"file"))
+            error = self.refused("invalid_script", 400, gateway.post, "/operations",
+                                 {"method": "GET", "path": "/v1/models", "reply": {}})
+            self.assertIn("serves this itself", error["message"])
+
+    def test_an_operation_of_the_api_stands_over_that_of_the_file(self):
+        def said(body, path="/v1/shared"):
+            return {"method": "GET", "path": path, "reply": {"body": body}}
+
+        def answer():
+            return gateway.request("GET", "/v1/shared")[1].decode()
+
+        with Program({"operations": [said("file")]}) as gateway:
+            gateway.post("/operations", said("api"))
+            self.assertEqual(answer(), "api")
+            gateway.write_script({"operations": [said("changed"), said("other", "/v1/other")]})
+            eventually(self, lambda: gateway.request("GET", "/v1/other")[0] == 200, "the file was not read again")
+            self.assertEqual(answer(), "api")
+            gateway.put("/script", {"mock_gateway": 1, "operations": [said("put")]})
+            self.assertEqual(answer(), "put", "the newest comes first")
+            gateway.post("/operations", said("newest"))
+            self.assertEqual(answer(), "newest")
+            self.assertEqual([one["path"] for one in gateway.get("/operations")["operations"]].count("/v1/shared"), 1)
+            gateway.delete("/operations")
+            self.assertEqual(answer(), "changed", "the file's is there again")
+            gateway.put("/script", {"mock_gateway": 1, "operations": [said("put")]})
+            self.assertEqual(answer(), "put")
+            gateway.put("/script", {"mock_gateway": 1})
+            self.assertEqual(answer(), "changed")
+            gateway.write_script({})
+            eventually(self, lambda: gateway.request("GET", "/v1/shared")[0] == 404, "the file's is still there")
+
+    def test_a_closed_port_is_opened_again(self):
+        with Program() as gateway:
+            self.assertEqual(gateway.put("/listening", {"listening": False}), {"listening": False})
+            self.assertFalse(gateway.get("")["listening"])
+            with self.assertRaises(ConnectionRefusedError):
+                gateway.chat()
+            self.assertEqual(gateway.put("/listening", {"listening": True}), {"listening": True})
+            self.assertEqual(gateway.chat()[0], 200)
+            self.refused("invalid_request", 400, gateway.put, "/listening", {"listening": "no"})
+            self.refused("invalid_request", 400, gateway.put, "/listening", {"listen": True})
+
+    def test_states(self):
+        stub = {"when": {"user_says": "go"}, "in_state": {"order": "paid"}, "then_state": {"order": "sent"}, "reply": "x"}
+        with Program({"stubs": [stub, {"reply": "else"}]}) as gateway:
+            self.assertEqual(gateway.get("/states"), {"states": {"order": "started"}})
+            self.assertEqual(gateway.put("/states/order", {"state": "paid"}), {"state": "paid"})
+            self.assertEqual(gateway.ask("go"), "x")
+            self.assertEqual(gateway.get("/states/order"), {"state": "sent"})
+            error = self.refused("no_such_machine", 404, gateway.get, "/states/ordr")
+            self.assertIn('did you mean "order"', error["message"])
+            gateway.put("/states/a%2Fb%20c", {"state": "x"})
+            self.assertEqual(gateway.get("/states")["states"]["a/b c"], "x")
+
+
+class Reset(Api):
+    script = {"stubs": [{"name": "file", "when": {"user_says": "twice"}, "replies": ["1", "2"]}],
+              "failures": [{"failure": 503, "for": {"model": "broken"}}], "states": {"order": "new"}}
+
+    def test_everything_is_as_at_the_start(self):
+        with Program(self.script, "--reply", "flag") as gateway:
+            gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
+            gateway.put("/script", {"mock_gateway": 1, "stubs": [{"when": {"user_says": "put"}, "reply": "put"}]})
+            key = gateway.post("/keys", {"name": "kept"})
+            gateway.post("/operations", {"method": "GET", "path": "/v1/kept", "reply": {"json": 1}})
+            gateway.put("/states/order", {"state": "paid"})
+            gateway.post("/chaos", {"failure": 503, "nth": 1})
+            gateway.put("/listening", {"listening": False})
+            gateway.delete("/failures")
+            done = gateway.post("/reset")
+            self.assertEqual(done["reset"], ["stubs", "states", "failures", "chaos", "connections", "journal"])
+            self.assertIn("keys", done["kept"])
+            self.assertEqual([gateway.ask(text) for text in ("twice", "mine", "put")], ["1", "flag", "flag"])
+            self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file", "--reply"])
+            self.assertEqual(gateway.get("/script")["document"], None)
+            self.assertEqual(gateway.get("/states/order"), {"state": "new"})
+            self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
+            self.assertEqual((gateway.get("/chaos"), gateway.get("/listening")), ({"chaos": []}, {"listening": True}))
+            self.assertEqual(gateway.request("GET", "/v1/kept", key=key["secret"])[0], 200)
+            self.assertEqual(gateway.get("")["counts"]["requests"], 4)
+
+    def test_only_what_is_named(self):
+        with Program(self.script, "--reply", "flag") as gateway:
+            gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
+            gateway.put("/states/order", {"state": "paid"})
+            gateway.ask("twice")
+            self.assertEqual(gateway.post("/reset", {"what": ["journal"]})["reset"], ["journal"])
+            self.assertEqual([gateway.ask(text) for text in ("twice", "mine")], ["2", "mine"])
+            self.assertEqual(gateway.get("/states/order"), {"state": "paid"})
+            gateway.post("/reset", {"what": ["stubs"]})
+            self.assertEqual([gateway.ask(text) for text in ("twice", "mine")], ["1", "flag"])
+            self.assertEqual(gateway.get("/states/order"), {"state": "paid"})
+            error = self.refused("invalid_request", 400, gateway.post, "/reset", {"what": ["stubs", "stats"]})
+            self.assertEqual(error["problems"][0]["pointer"], "/what/1")
+            self.assertIn('did you mean "states"', error["message"])
+            self.refused("invalid_request", 400, gateway.post, "/reset", {"wat": []})
+
+    def test_gates_are_closed_again_and_have_counted_nothing(self):
+        held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
+        gate = {"reached": 0, "passed": 0, "waiting": 0, "open": False}
+        with Program({"stubs": [{"reply": held}]}) as gateway, concurrent.futures.ThreadPoolExecutor() as pool:
+            for call in ("release", "open"):
+                scope = gateway.post("/scopes", {"name": call})
+                gateway.post("/stubs", {"reply": held}, scope=scope["id"])
+                first = pool.submit(gateway.chat, stream=True)
+                of_scope = pool.submit(gateway.chat, key=scope["api_key"], stream=True)
+                self.assertTrue(gateway.get("/gates/g/wait", within="10s", **{"for": "delivered"})["reached"])
+                self.assertTrue(gateway.get("/gates/g/wait", within="10s", scope=scope["id"])["reached"])
+                gateway.post(f"/gates/g/{call}")
+                gateway.post(f"/gates/g/{call}")  # lets the next pass
+                self.assertIn(b"two", first.result()[1])
+                gateway.post("/reset")
+                self.assertIn(b"two", of_scope.result()[1])  # which nobody else would let go on
+                self.assertEqual([{"name": one["name"], **gate} for one in gateway.get("/gates")["gates"]],
+                                 gateway.get("/gates")["gates"])
+                self.assertFalse(gateway.get("/gates/g/wait", within="20ms", **{"for": "delivered"})["reached"])
+                second = pool.submit(gateway.chat, stream=True)
+                waited = gateway.get("/gates/g/wait", within="10s")
+                self.assertEqual(waited["gate"], {**gate, "name": "g", "reached": 1, "waiting": 1})
+                self.assertFalse(second.done())
+                gateway.post("/reset", {"what": ["stubs"]})
+                self.assertIn(b"two", second.result()[1])
+
+    def test_a_failure_for_a_key_outlives_the_name_and_the_key(self):
+        script = {"keys": [{"name": "billing", "secret": "sk-billing"}], "stubs": [{"name": "file", "reply": "file"}]}
+        with Program(script, "--fail", "403@key=billing") as gateway:
+            key = gateway.key("billing")
+            gateway.post("/keys", {"name": "billing"})  # two have the name
+            gateway.post("/reset")
+            self.assertEqual([gateway.chat(key="sk-billing")[0] for _ in range(2)], [403, 200])
+            gateway.delete("/keys/" + key["id"])
+            gateway.post("/reset")
+            self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file"])
+            self.assertEqual(gateway.get("/failures")["failures"][0]["for"], f'key "{key["id"]}"')
+            self.assertEqual(gateway.ask(), "file")
+
+    def test_a_reset_while_the_file_changes_loses_nothing(self):
+        with Program({"stubs": [{"name": "file", "reply": "0"}]}) as gateway:
+            for number in range(1, 4):
+                gateway.write_script({"stubs": [{"name": "file", "reply": str(number)}]})
+                for _ in range(20):
+                    gateway.post("/reset", {"what": ["stubs"]})
+                    self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file"])
+                eventually(self, lambda: gateway.ask() == str(number), "the file was never read again")
+
+
+class Stop(Api):
+    def test_it_ends_as_with_sigterm_and_writes_its_report(self):
+        for end in ("stop", "signal"):
+            with Program(None, "--report", "json:-") as gateway:
+                gateway.post("/stubs", {"name": "wanted", "reply": "x", "expect": 2})
+                gateway.ask()
+                if end == "stop":
+                    self.assertEqual(gateway.post("/stop"), {"stopping": True})
+                else:
+                    gateway.process.send_signal(signal.SIGTERM)
+                self.assertEqual(gateway.end(), 1, end)
+                report = json.loads(gateway.output)
+                self.assertEqual(report["verify"]["problems"][0]["kind"], "unmet expectation")
+
+    def test_a_stop_that_asks_for_more_is_refused(self):
+        with Program() as gateway:
+            error = self.refused("invalid_request", 400, gateway.post, "/stop", {"after": "5s"})
+            self.assertIn('unknown key "after"; this route takes none', error["message"])
+            gateway.ask()
+
+    def test_long_polls_end_at_once(self):
+        script = {"gateway": {"clock": "manual"},
+                  "stubs": [{"reply": {"text": "x", "hold": {"gate": "closed", "before_token": 1}}}]}
+        with Program(script) as gateway:
+            for _ in range(1000):  # what the end has to let go of
+                gateway.request("GET", "/v1/models")
+            stub = gateway.get("/stubs")["stubs"][0]["id"]
+            cursor = gateway.get("/journal", limit=1)["cursor"]
+            headers = {"Authorization": "Bearer " + gateway.info["control_token"]}
+            polls = []
+            for path in 8 * (f"/stubs/{stub}/wait?calls=1&within=60s", "/gates/closed/wait?within=60s",
+                             "/asked?wait=60s", f"/journal?after={cursor}&wait=60s"):
+                poll = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port, timeout=30)
+                poll.request("GET", control.API + path, headers=headers)
+                polls.append(poll)
+            began = time.monotonic()
+            gateway.post("/stop")  # on a connection that is accepted after theirs
+            for poll in polls:
+                try:
+                    self.assertEqual(json.load(poll.getresponse())["code"], "stopping")
+                except (OSError, http.client.HTTPException):
+                    pass  # the connection ended before the answer was sent
+                poll.close()
+            self.assertEqual(gateway.end(), 0)
+            # It takes some 10 ms on a machine that does nothing else.
+            self.assertLess(time.monotonic() - began, 2)
+
+
+if __name__ == "__main__":
+    program.main()

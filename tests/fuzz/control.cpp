@@ -1,0 +1,108 @@
+// Requests of the control API: with the token, each is answered, and what is refused is told as the documentation says;
+// without it, none gets anything. The first line of an input is "METHOD TARGET", what follows it is the body.
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "control/control_server.hpp"
+#include "on_the_wire.hpp"
+#include "serving.hpp"
+
+namespace fuzz {
+
+bool is_plain(std::string_view text) {
+  for (const char c : text)
+    if (c <= ' ' || c == '\x7f') return false;
+  return true;
+}
+
+/// A program that serves, as a library.
+class Program {
+ public:
+  Program() {
+    flags_.quiet = true;
+    serving_ = std::make_unique<endpoint::Serving>(flags_, 0, false);
+    endpoint::ControlSettings settings;
+    settings.token = std::string(secret);
+    settings.instance = "fuzz";
+    control_ = std::make_unique<endpoint::ControlServer>(*serving_, settings);
+    host_ = control_->url().substr(control_->url().rfind('/') + 1);
+  }
+
+  /// Its connection lasts until the program ends it: to accept one costs both sides more than most requests.
+  Response send(const std::string& line, std::string_view body, bool with_token) {
+    if (!connection_) connection_.emplace("127.0.0.1", std::stoi(host_.substr(host_.find(':') + 1)));
+    std::string request = line + " HTTP/1.1\r\nHost: " + host_ + "\r\n";
+    if (with_token) request += "Authorization: Bearer " + std::string(secret) + "\r\n";
+    request += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+    connection_->send(request, patience);
+    Response response = connection_->receive_response(patience, line.compare(0, 5, "HEAD ") == 0);
+    if (!response.complete || response.header("Connection") == "close") connection_.reset();
+    return response;
+  }
+
+ private:
+  endpoint::Flags flags_;
+  std::unique_ptr<endpoint::Serving> serving_;
+  std::unique_ptr<endpoint::ControlServer> control_;
+  std::string host_;
+  std::optional<RawConnection> connection_;
+};
+
+void require_documented(const Response& response, bool to_head) {
+  require(response.complete, "no whole answer: " + response.raw);
+  require(response.status != 500, "an internal error: " + response.raw);
+  require_no_secret(response.raw, "an answer");
+  // In the head: a body may quote a path.
+  require(response.head.find("Access-Control") == std::string::npos, "an answer lets others read it: " + response.raw);
+  if (response.status < 400 || to_head) return;
+  const Json error = Json::parse(response.body, nullptr, false);
+  require(error.is_object() && error.size() == 3 && error.contains("code") && error["code"].is_string() &&
+              error.contains("message") && error["message"].is_string() && !error["message"].empty() &&
+              error.contains("problems") && error["problems"].is_array(),
+          "an error that is none: " + response.raw);
+}
+
+void attack(std::string_view input) {
+  if (input.find(secret) != std::string_view::npos) return;  // libFuzzer learns it where it is compared
+  static std::unique_ptr<Program> program;
+  static std::size_t attacks = 0;
+  // What was mounted adds up.
+  if (attacks++ % 500 == 0) program = std::make_unique<Program>();
+
+  const std::size_t end = std::min(input.find('\n'), input.size());
+  const std::string line(input.substr(0, end));
+  const std::string_view body = input.substr(std::min(end + 1, input.size()));
+  const std::size_t space = line.find(' ');
+  if (space == std::string::npos || !is_plain(line.substr(0, space)) || !is_plain(line.substr(space + 1))) return;
+  // Waits are there to take time; an escape could spell them, too.
+  const std::string query = line.substr(std::min(line.find('?'), line.size()));
+  if (query.find("wait") != std::string::npos || query.find("within") != std::string::npos ||
+      query.find('%') != std::string::npos || line.find("/wait") != std::string::npos)
+    return;
+
+  const bool to_head = line.compare(0, 5, "HEAD ") == 0;
+  require_documented(program->send(line, body, true), to_head);
+  const Response outside = program->send(line, body, false);
+  require_documented(outside, to_head);
+  if (line.compare(space + 1, 8, "/control") == 0)
+    require(outside.status >= 400, "without the token there is an answer: " + outside.raw);
+}
+
+}  // namespace fuzz
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  // POST /stop sends it. libFuzzer would end the run, even where it is ignored, but leaves a handler alone.
+  std::signal(SIGTERM, [](int) {});
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::attack({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

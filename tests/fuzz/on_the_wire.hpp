@@ -1,0 +1,28 @@
+#pragma once
+
+// What the harnesses share that attack a server through its sockets.
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "finding.hpp"
+
+namespace fuzz {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::End;
+using test_support::RawConnection;
+using test_support::Response;
+
+/// The credential of a server under attack.
+inline constexpr std::string_view secret = "sk-fuzz-0123456789";
+/// How long an answer may take: sanitizers are slow, and so is a machine that does other things too.
+inline constexpr auto patience = 20000ms;
+
+inline void require_no_secret(const std::string& text, const std::string& what) {
+  require(text.find(secret) == std::string::npos, what + " holds the secret: " + text);
+}
+
+}  // namespace fuzz
