@@ -60,8 +60,7 @@ struct JsonReadOptions {
 /// skipped. Throws JsonError.
 Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadOptions());
 
-/// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json would take the compiler a
-/// fraction of a second.
+/// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
 
 }  // namespace detail
