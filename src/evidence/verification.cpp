@@ -135,8 +135,10 @@ std::string refused(const StubState& stub, const Calls& calls) {
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
-    lines += "  exchange " + std::to_string(record.id) +
-             " was refused before the script: " + std::to_string(record.status) + " " + reason + '\n';
+    const bool by_default_reply = record.advice.code == "unsupported_schema";
+    lines += "  exchange " + std::to_string(record.id) + " was refused " +
+             (by_default_reply ? "by the default reply" : "before the script") + ": " + std::to_string(record.status) +
+             " " + reason + '\n';
   }
   if (count > most) {
     lines += "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") +
