@@ -27,6 +27,7 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
+  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
 
   /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
   /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
