@@ -29,10 +29,9 @@ namespace script_documents {
                      script_reading::suggestion(name, known));
 }
 
-/// Takes what is beyond the most that are told away.
-std::string text_of(std::vector<ScriptProblem>& problems) {
+std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading) {
   constexpr std::size_t most = script_reading::most_problems;
-  std::string text = "a script cannot be served";
+  std::string text = heading;
   if (problems.size() > most)
     text += "; the first " + text::counted(most, "problem") + " of more";
   else if (problems.size() > 1)
@@ -234,7 +233,7 @@ std::string ScriptProblem::to_string() const {
 }
 
 ScriptError::ScriptError(std::vector<ScriptProblem> problems)
-    : GatewayError(detail::script_documents::text_of(problems)),
+    : GatewayError(detail::script_documents::text_of(problems, "a script cannot be served")),
       problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
 ScriptError::ScriptError(const ScriptError&) = default;
 ScriptError& ScriptError::operator=(const ScriptError&) = default;
