@@ -17,6 +17,9 @@ namespace detail {
 
 /// What a document has mounted.
 struct LoadedDocument {
+  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
+  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  std::mutex naming = {};
   std::mutex mutex = {};  // of what a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;

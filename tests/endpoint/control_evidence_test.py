@@ -7,6 +7,7 @@ Usage: control_evidence_test.py [PROGRAM], else the program that MOCK_GATEWAY_BI
 import concurrent.futures
 import http.client
 import json
+import signal
 import socket
 import threading
 import time
@@ -162,6 +163,29 @@ class Clock(Evidence):
             error = self.refused("no_such_gate", 404, gateway.post, "/gates/fist/open")
             self.assertIn('did you mean "first"?', error["message"])
             self.refused("invalid_request", 400, gateway.get, "/gates/first/wait", **{"for": "ever"})
+
+    def test_a_file_that_is_read_while_stubs_are_mounted_shares_the_gate_that_they_name(self):
+        # What stands behind the stub gives the other one time to be read.
+        others = [{"when": {"user_says": f"never {number}"}, "reply": "x"} for number in range(200)]
+
+        def stubs(turn, said):
+            held = {"text": "one two", "hold": {"gate": f"g{turn}", "before_token": 2}}
+            return {"stubs": [{"name": f"{said}{turn}", "when": {"user_says": f"{said}{turn}."}, "reply": held}] + others}
+
+        with Program({"stubs": []}) as gateway:
+            for turn in range(10):
+                gateway.write_script(stubs(turn, "file"))
+                mounted = self.pool.submit(gateway.post, "/stubs", stubs(turn, "api"))
+                gateway.process.send_signal(signal.SIGHUP)
+                mounted.result(program.TIMEOUT)
+                eventually(self, lambda: any(stub["name"] == f"file{turn}" for stub in gateway.get("/stubs")["stubs"]),
+                           "the file is not read")
+                replies = [self.pool.submit(gateway.chat, f"{said}{turn}.", stream=True) for said in ("file", "api")]
+                waited = gateway.get(f"/gates/g{turn}/wait", count=2, within="9s")
+                self.assertTrue(waited["reached"], waited["message"])
+                gateway.post(f"/gates/g{turn}/open")
+                for reply in replies:
+                    self.assertIn(b"[DONE]", reply.result(program.TIMEOUT)[1])
 
     def test_stubs_that_are_mounted_at_one_time_share_the_gate_that_they_name(self):
         def mount(said):
