@@ -139,6 +139,23 @@ class Clock(Evidence):
                 self.refused("clock_is_real", 409, gateway.post, "/clock/advance", {"by": "1s"})
                 self.refused("clock_is_real", 409, gateway.post, "/clock/next")
 
+    def test_the_program_ends_at_once_while_the_clock_is_on_its_way_over_many_tokens(self):
+        # To the last token takes half a minute on a machine that does nothing else.
+        slow = {"text": "a " * 1_000_000, "every": "1ms"}
+        with Program({"gateway": {"clock": "manual"}, "stubs": [{"reply": slow}]}) as gateway:
+            start = gateway.get("/clock")["now"]
+            reply = self.pool.submit(gateway.chat, "Hi", stream=True)
+            eventually(self, lambda: gateway.get("/clock")["waiting"], "nothing waits")
+            moved = self.pool.submit(gateway.post, "/clock/advance", {"by": "1h"})
+            eventually(self, lambda: gateway.get("/clock")["now"] != start, "the clock does not move")
+            self.assertFalse(moved.done())
+            began = time.monotonic()
+            gateway.post("/stop")
+            self.assertEqual(gateway.end(), 0)
+            self.assertLess(time.monotonic() - began, 4)
+            for ended in (moved, reply):
+                self.assertIsInstance(ended.exception(program.TIMEOUT), (OSError, http.client.HTTPException, type(None)))
+
     def test_a_gate_holds_whoever_names_it(self):
         held = {"text": "one two", "hold": {"gate": "first", "before_token": 2}}
         with Program({"stubs": [{"when": {"user_says": "file"}, "reply": held}]}) as gateway:
