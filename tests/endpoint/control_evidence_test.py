@@ -515,6 +515,16 @@ class Journal(Evidence):
         with Program() as gateway:
             self.assertEqual(gateway.post("/journal/explain", saying("a"))["decision"], "default_reply")
 
+    def test_a_request_that_the_default_reply_cannot_answer_is_explained_as_it_is_answered(self):
+        schema = {"type": "json_schema", "json_schema": {"name": "endless", "schema": {"$ref": "#"}}}
+        request = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], "response_format": schema}
+        for script in (None, {"stubs": [{"reply": {"default": True}}]}):
+            with Program(script) as gateway:
+                explained = gateway.post("/journal/explain", request)
+                self.assertEqual((explained["decision"], explained["stub"]), ("rejected", None))
+                status, wire = gateway.request("POST", "/v1/chat/completions", json.dumps(request))
+                self.assertEqual((status, json.loads(wire)["error"]["message"]), (400, explained["message"]))
+
 
 class Scopes(Evidence):
     def test_a_scope_has_its_own_stubs_states_gates_failures_and_verdict(self):

@@ -68,6 +68,19 @@ TEST_CASE("problems of one kind leave room for those of another, and their numbe
   CHECK(problems[201].text == "and 1 more problem of exchanges, not kept (invalid)");
 }
 
+TEST_CASE("a stub whose only problem was not kept is not as it should be all the same") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  for (const char* text : {"a", "b", "c"}) gateway.chat().when(user_says(text)).should(temperature_is(0)).reply("x");
+  const Http http = Http(gateway).keep_alive();
+  for (int i = 0; i < 100; ++i) http.chat("a");
+  http.chat("b");
+  const std::vector<VerifiedStub> stubs = gateway.verify().stubs();
+  REQUIRE(stubs.size() == 3);
+  CHECK_FALSE(stubs[0].met);
+  CHECK_FALSE(stubs[1].met);
+  CHECK(stubs[2].met);
+}
+
 TEST_CASE("where header fields are too many to be counted, problems that may be of a test are told as such") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().when(user_says("a")).reply("x");
