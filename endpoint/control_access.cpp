@@ -115,7 +115,7 @@ void ControlAccess::begin(Serving& serving) {
   if (settings_) {
     settings_->instance = instance_;
     server_.emplace(serving, *settings_);
-    warn_of_network("the control API", settings_->host);
+    serving.warn_of_network("the control API", settings_->host);
   }
   if (info_file_) info_file_->write(info(serving.gateway()) + "\n");
 }

@@ -88,6 +88,8 @@ Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal)
   appending_.emplace();
 }
 
+Log::~Log() { give_stderr_up(); }
+
 void Log::note(const Exchange& exchange) {
   ++noted_;
   ++exchanges_;

@@ -53,6 +53,8 @@ class Log {
   /// `quiet`: no line per request or connection. `journal`: a file that each exchange is appended to as JSON; empty:
   /// none. Throws std::runtime_error when it cannot be written.
   Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal);
+  /// Writes what is left, but waits no longer for a stderr that nobody reads.
+  ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 

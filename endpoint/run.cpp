@@ -24,7 +24,7 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
   require_writable(targets);
   Serving serving(flags, 0, true);
   Gateway& gateway = serving.gateway();
-  warn_of_network("", gateway.host());
+  serving.warn_of_network("", gateway.host());
   if (port_file) port_file->write(std::to_string(gateway.port()) + "\n");
   const ControlSession session(control, serving);
   const TemporaryFile info(control.info(gateway) + "\n");

@@ -86,6 +86,7 @@ void ScriptWatch::mount_again(const std::vector<std::string>& sections) {
 
 void ScriptWatch::reload() {
   const std::lock_guard<std::mutex> lock(reading_);
+  const std::lock_guard<std::mutex> naming(detail::Access::state(loaded_)->naming);
   try {
     ScriptDocument document = ScriptDocument::read(paths_, loaded_);
     for (const ScriptProblem& warning : document.warnings()) say_(coloured(Colour::yellow, warning.to_string()));

@@ -28,7 +28,6 @@ std::string quoted_for_shell(const std::string& text) {
 }
 
 void introduce(const Gateway& gateway, const ControlAccess& control, const Flags& flags) {
-  warn_of_network("", gateway.host());
   if (flags.print == "json") {
     std::cout << control.info(gateway) << std::endl;
     return;
@@ -77,6 +76,7 @@ int serve(const Flags& flags) {
   serving.watch_scripts(flags);
   const ControlSession session(control, serving);
   if (flags.until_eof) end_with_stdin();
+  serving.warn_of_network("", serving.gateway().host());
   introduce(serving.gateway(), control, flags);
 
   int signal = 0;

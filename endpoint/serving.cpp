@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
-#include <iostream>
 #include <set>
 #include <utility>
 
@@ -20,10 +19,7 @@ namespace {
 
 std::optional<ScriptDocument> document_from(const Flags& flags) {
   if (flags.scripts.empty()) return std::nullopt;
-  ScriptDocument document = ScriptDocument::read(flags.scripts);
-  for (const ScriptProblem& warning : document.warnings())
-    std::cerr << coloured(Colour::yellow, warning.to_string()) << std::endl;
-  return document;
+  return ScriptDocument::read(flags.scripts);
 }
 
 /// "3 stubs: "weather", "order", …"; nothing for none.
@@ -90,6 +86,9 @@ Serving::Serving(const Flags& flags, int default_port, bool judged)
       document_(document_from(flags)),
       chosen_(scenario_from(flags)),
       log_(chosen_, flags.quiet, flags.journal) {
+  if (document_) {
+    for (const ScriptProblem& warning : document_->warnings()) log_.say(coloured(Colour::yellow, warning.to_string()));
+  }
   gateway_.emplace(start_options(flags, default_port, judged));
   forced_ = forced_failures(*gateway_, flags);
   force_failures_of_flags();
@@ -125,7 +124,7 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
   return chosen_ ? chosen_->options(options) : options;
 }
 
-void Serving::tell_what_it_serves(const Flags& flags) const {
+void Serving::tell_what_it_serves(const Flags& flags) {
   if (!document_ || flags.quiet) return;
   std::vector<std::string> files;
   for (const std::string& file : document_->files()) files.push_back(printable(file));
@@ -142,7 +141,13 @@ void Serving::tell_what_it_serves(const Flags& flags) const {
         number_of(sections.failures, "failure"), number_of(sections.chaos, "chaos rule"),
         number_of(sections.connections, "connection fault")})
     if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
-  complain("serves " + line);
+  log_.say(complaint("serves " + line));
+}
+
+void Serving::warn_of_network(const std::string& what, const std::string& host) {
+  if (is_loopback(host)) return;
+  log_.say(complaint("warning: " + what + (what.empty() ? "" : " is ") + "listening on " + host +
+                     ", reachable from the network"));
 }
 
 void Serving::watch_scripts(const Flags& flags) {
@@ -217,11 +222,6 @@ void Serving::stop() {
   watch_.reset();
   gateway_.reset();  // its last exchanges are logged
   log_.end();
-}
-
-void warn_of_network(const std::string& what, const std::string& host) {
-  if (is_loopback(host)) return;
-  complain("warning: " + what + (what.empty() ? "" : " is ") + "listening on " + host + ", reachable from the network");
 }
 
 void raise_descriptor_limit() {

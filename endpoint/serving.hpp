@@ -15,7 +15,8 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// A gateway that serves what the flags and the scripts say, its log included.
+/// A gateway that serves what the flags and the scripts say, its log included. What it says on stderr is a line of the
+/// log: nobody waits for whoever reads it.
 class Serving {
  public:
   /// `default_port` is taken where neither a flag nor a script says one. `judged`: verify() and review() are asked at
@@ -24,6 +25,8 @@ class Serving {
   Serving(const Flags& flags, int default_port, bool judged);
 
   Gateway& gateway() { return *gateway_; }
+  /// Says on stderr that others than this machine can connect to `what`, which listens on that host, when they can.
+  void warn_of_network(const std::string& what, const std::string& host);
   /// Puts the scripts in place again whenever their files change, unless --no-reload was given.
   void watch_scripts(const Flags& flags);
   /// Reads the scripts again now. Nothing happens without scripts.
@@ -46,7 +49,7 @@ class Serving {
   void force_failures_of_flags();
   Options start_options(const Flags& flags, int default_port, bool judged);
   /// Says on stderr what the scripts are, when there are any.
-  void tell_what_it_serves(const Flags& flags) const;
+  void tell_what_it_serves(const Flags& flags);
 
   const Flags& flags_;
   const std::string signature_;  // of the scripts, from before they were read: a change meanwhile is seen
@@ -59,9 +62,6 @@ class Serving {
   std::mutex resetting_;
   std::optional<ScriptWatch> watch_;  // last: it ends before what it changes
 };
-
-/// Says on stderr that others than this machine can connect to `what`, which listens on that host, when they can.
-void warn_of_network(const std::string& what, const std::string& host);
 
 /// Each connection takes a descriptor, and what a shell allows is often 1024. A test's process may use select(), which
 /// knows no more, so that the library leaves its limit alone; nothing here does.

@@ -46,10 +46,12 @@ const Clock& manual_clock(Control& control) {
                          "; a script with {\"gateway\": {\"clock\": \"manual\"}} has one that is moved from here");
 }
 
-ControlAnswer move(const Clock& clock, Duration step) {
+/// Ends early when the program does: many moments may lie on the way.
+ControlAnswer move(const Control& control, const Clock& clock, Duration step) {
   const TimePoint before = clock.now();
   Json fired = Json::array();
-  for (const ManualClock::PendingWait& wait : detail::advance_manual(clock, step))
+  for (const ManualClock::PendingWait& wait :
+       detail::advance_manual(clock, step, [&control] { return control.waits.is_stopped(); }))
     fired.push_back(Json{{"what", wait.name}, {"at", as_json(wait.deadline)}});
   const TimePoint now = clock.now();
   return {200, Json{{"now", as_json(now)},
@@ -72,7 +74,7 @@ ControlAnswer advance(Control& control, const ControlRequest& request) {
       body["by"].is_string() ? duration_from(body["by"].get<std::string>()) : std::nullopt;
   if (!step) throw request.invalid("/by", "expected a duration with its unit, such as \"20ms\", \"1.5s\" or \"1h\"");
   const std::lock_guard<std::mutex> lock(moving());
-  return move(clock, *step);
+  return move(control, clock, *step);
 }
 
 ControlAnswer next(Control& control, const ControlRequest& request) {
@@ -82,7 +84,7 @@ ControlAnswer next(Control& control, const ControlRequest& request) {
   const std::vector<ManualClock::PendingWait> waits = waits_on(clock);
   if (waits.empty())
     throw ControlError(409, "nothing_waits", "nothing waits on the clock; GET /control/v1/clock shows what does");
-  return move(clock, std::max(Duration{0}, waits.front().deadline - clock.now()));
+  return move(control, clock, std::max(Duration{0}, waits.front().deadline - clock.now()));
 }
 
 Json json_of(const std::string& name, const Gate& gate) {

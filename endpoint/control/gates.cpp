@@ -9,6 +9,8 @@
 namespace mock_gateway {
 namespace endpoint {
 
+std::unique_lock<std::mutex> Gates::naming() { return std::unique_lock(files_ ? files_->naming : naming_); }
+
 std::map<std::string, Gate> Gates::known(const std::string& scope) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = gates_.find(scope);

@@ -22,8 +22,8 @@ namespace endpoint {
 class Gates {
  public:
   /// Whoever reads a document holds this from known() until add(): else two that name one new gate at a time would have
-  /// two.
-  std::unique_lock<std::mutex> naming() { return std::unique_lock<std::mutex>(naming_); }
+  /// two. Script files are read under the same lock.
+  std::unique_lock<std::mutex> naming();
   /// The gates of a scope by their names, for a document that is about to be read; empty: those outside of every scope.
   std::map<std::string, Gate> known(const std::string& scope) const;
   /// Keeps the gates that a document named.
@@ -32,7 +32,8 @@ class Gates {
   void forget(const std::string& scope);
   /// Makes all of them as they were made.
   void reset();
-  /// From now on the gates outside of every scope are those of the script files too, in both directions.
+  /// From now on the gates outside of every scope are those of the script files too, in both directions. To be called
+  /// before any document is read.
   void share(std::shared_ptr<detail::LoadedDocument> files);
   /// Those of a scope; without one all of them, with those of scopes by their scoped names.
   std::map<std::string, Gate> all(const std::string& scope) const;

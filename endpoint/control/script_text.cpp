@@ -71,6 +71,16 @@ void require_keys(const Control& control, const detail::ScriptPlan& plan, detail
   }
 }
 
+/// What is refused when an entry of the section is.
+const char* heading_of(const std::string& section) {
+  if (section == "stubs") return "a stub cannot be mounted";
+  if (section == "failures") return "a failure cannot be mounted";
+  if (section == "chaos") return "a rule of chaos cannot be mounted";
+  if (section == "connections") return "a fault of connections cannot be mounted";
+  if (section == "operations") return "an operation cannot be mounted";
+  return "a script cannot be served";
+}
+
 }  // namespace
 
 ScriptText read_script(Control& control, const std::string& body, const ScriptTextOptions& options) {
@@ -96,8 +106,8 @@ ScriptText read_script(Control& control, const std::string& body, const ScriptTe
     (problem.severity == Severity::error ? errors : plan->warnings).push_back(std::move(problem));
   }
   if (!errors.empty()) {
-    const ScriptError error(std::move(errors));  // which tells the first of many
-    throw ControlError(400, "invalid_script", without_prefix(error.what()), error.problems());
+    const std::string text = detail::script_documents::text_of(errors, heading_of(options.section));
+    throw ControlError(400, "invalid_script", text, std::move(errors));
   }
   if (options.mounts) control.gates.add(options.scope, plan->gates);
   ScriptText text{detail::Access::make<ScriptDocument>(std::shared_ptr<const detail::ScriptPlan>(plan)),

@@ -18,7 +18,7 @@ bool Waits::wait_until(Moment deadline, const ControlRequest& request, const std
     if (request.is_abandoned && request.is_abandoned())
       throw ControlError(503, "client_left", "the client has left");  // which nobody reads
     std::unique_lock<std::mutex> lock(mutex_);
-    if (ended_.wait_until(lock, std::min(deadline, now + pause), [this] { return stopped_; }))
+    if (ended_.wait_until(lock, std::min(deadline, now + pause), [this] { return stopped_.load(); }))
       throw ControlError(503, "stopping", "the program is about to end");
     pause = std::min(2 * pause, longest_pause);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -21,11 +22,12 @@ class Waits {
   bool wait_until(Moment deadline, const ControlRequest& request, const std::function<bool()>& condition);
   /// Ends every wait, those to come included.
   void stop();
+  bool is_stopped() const { return stopped_; }
 
  private:
   std::mutex mutex_;
   std::condition_variable ended_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_{false};  // changed under the mutex
 };
 
 }  // namespace endpoint

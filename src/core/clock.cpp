@@ -122,11 +122,11 @@ class ManualClockState final : public ClockState {
     settle_locked(timeline);
   }
 
-  std::vector<ManualClock::PendingWait> advance(Duration step) {
+  std::vector<ManualClock::PendingWait> advance(Duration step, const std::function<bool()>& is_given_up) {
     if (step < Duration{0})
       throw GatewayError("ManualClock::advance: time does not go backwards; give a positive step");
     std::unique_lock<std::mutex> lock(mutex_);
-    return run_until(lock, later(now_, step));
+    return run_until(lock, later(now_, step), is_given_up);
   }
 
   Duration advance_to_next_event() {
@@ -137,7 +137,7 @@ class ManualClockState final : public ClockState {
           "until something does");
     const TimePoint from = now_;
     const TimePoint next = pending_.begin()->first.first;
-    run_until(lock, next);
+    run_until(lock, next, nullptr);
     return next - from;
   }
 
@@ -220,7 +220,8 @@ class ManualClockState final : public ClockState {
   }
 
   /// Returns what fired, the first of many.
-  std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+  std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
+                                                  const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
     // A function of the test may advance on the thread of an exchange, which comes to rest only after that. Of two that
@@ -233,6 +234,10 @@ class ManualClockState final : public ClockState {
     const auto awaited = [&] { return running_.size() - (on_running ? advancing_ : 0); };
     std::size_t stuck = 0;  // exchanges that did not come to rest within the guard
     while (!pending_.empty() && pending_.begin()->first.first <= target) {
+      if (is_given_up && is_given_up()) {
+        target = now_;
+        break;
+      }
       now_ = std::max(now_, pending_.begin()->first.first);
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
@@ -503,8 +508,9 @@ ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockSta
 
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
 
-std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step) {
-  return manual(clock).advance(step);
+std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
+                                                     const std::function<bool()>& is_given_up) {
+  return manual(clock).advance(step, is_given_up);
 }
 
 }  // namespace detail
@@ -520,7 +526,7 @@ InstantClock::InstantClock() : Clock(std::make_shared<detail::InstantClockState>
 ManualClock::ManualClock(TimePoint start, Duration guard)
     : Clock(std::make_shared<detail::ManualClockState>(start, guard)) {}
 
-void ManualClock::advance(Duration step) { detail::manual(*this).advance(step); }
+void ManualClock::advance(Duration step) { detail::manual(*this).advance(step, nullptr); }
 
 Duration ManualClock::advance_to_next_event() { return detail::manual(*this).advance_to_next_event(); }
 

@@ -148,8 +148,10 @@ bool is_manual(const Clock& clock);
 bool is_instant(const Clock& clock);
 /// What a manual clock can do, for a handle that does not say that it is one; for no other clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
-/// As ManualClock::advance. Returns what fired, in order, the first thousand.
-std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step);
+/// As ManualClock::advance. Returns what fired, in order, the first thousand. `is_given_up` is asked before each
+/// moment, with the clock's mutex held: true leaves the clock where it is then; null: never.
+std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
+                                                     const std::function<bool()>& is_given_up = nullptr);
 
 /// Who came to a gate.
 struct GateCounts {

@@ -17,6 +17,9 @@ namespace detail {
 
 /// What a document has mounted.
 struct LoadedDocument {
+  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
+  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  std::mutex naming = {};
   std::mutex mutex = {};  // of what a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
@@ -27,6 +30,7 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
+  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
 
   /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
   /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.

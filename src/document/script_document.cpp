@@ -29,10 +29,9 @@ namespace script_documents {
                      script_reading::suggestion(name, known));
 }
 
-/// Takes what is beyond the most that are told away.
-std::string text_of(std::vector<ScriptProblem>& problems) {
+std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading) {
   constexpr std::size_t most = script_reading::most_problems;
-  std::string text = "a script cannot be served";
+  std::string text = heading;
   if (problems.size() > most)
     text += "; the first " + text::counted(most, "problem") + " of more";
   else if (problems.size() > 1)
@@ -130,14 +129,19 @@ void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t o
   }
 }
 
-void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, std::uint64_t owner) {
-  faults.clear_of(owner);
+void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, LoadedDocument& loaded) {
+  faults.clear_of(loaded.owner);
+  loaded.connection_faults.clear();
   for (const ScriptedConnectionFault& one : plan.connections) {
-    if (one.times)
-      faults.add(one.fault, *one.times, one.where, owner);
-    else
-      faults.add_to_every(one.fault, owner);
+    loaded.connection_faults.push_back(one.times ? faults.add(one.fault, *one.times, one.where, loaded.owner) : 0);
+    if (!one.times) faults.add_to_every(one.fault, loaded.owner);
   }
+}
+
+/// Says where the faults stand now, which are as they were.
+void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
+  for (std::size_t index = 0; index < plan.connections.size(); ++index)
+    faults.set_place(loaded.connection_faults[index], plan.connections[index].where);
 }
 
 /// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
@@ -174,7 +178,10 @@ void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) 
     state.chaos->clear_of(loaded.owner);
     for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
   }
-  if (changed("/connections")) mount_connection_faults(plan, *state.connection_faults, loaded.owner);
+  if (changed("/connections"))
+    mount_connection_faults(plan, *state.connection_faults, loaded);
+  else
+    place_connection_faults(plan, *state.connection_faults, loaded);
   if (changed("/states")) {
     for (const MachineState& one : plan.states) state.script->set_state(one.machine, one.state);
   }
@@ -226,7 +233,7 @@ std::string ScriptProblem::to_string() const {
 }
 
 ScriptError::ScriptError(std::vector<ScriptProblem> problems)
-    : GatewayError(detail::script_documents::text_of(problems)),
+    : GatewayError(detail::script_documents::text_of(problems, "a script cannot be served")),
       problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
 ScriptError::ScriptError(const ScriptError&) = default;
 ScriptError& ScriptError::operator=(const ScriptError&) = default;

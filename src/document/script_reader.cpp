@@ -29,8 +29,19 @@ std::string kind_of(const Json& value) {
 
 void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
+/// Whether a member of that name holds a secret; the name may be misspelt.
+bool names_secret(std::string_view name) {
+  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  if (name.size() > longest) return false;
+  const std::string lower = text::lower_ascii(name);
+  return text::edit_distance(lower, "secret") <= 2 || text::edit_distance(lower, "api_key") <= 2;
+}
+
 void fail_expected(const ScriptNode& node, const std::string& what) {
-  fail(node, "expected " + what + ", got " + kind_of(node.value));
+  // A key may be all digits.
+  const std::string name = node.pointer.substr(node.pointer.rfind('/') + 1);
+  const bool is_secret = node.value.is_number() && names_secret(name);
+  fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
 std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
@@ -147,14 +158,6 @@ const char* lasting(const std::string& text) {
   static std::set<std::string> texts;
   const std::lock_guard<std::mutex> lock(mutex);
   return texts.insert(text).first->c_str();
-}
-
-/// Whether a member of that name holds a secret; the name may be misspelt.
-bool names_secret(std::string_view name) {
-  constexpr std::size_t longest = 9;  // two characters more than the longer one has
-  if (name.size() > longest) return false;
-  const std::string lower = text::lower_ascii(name);
-  return text::edit_distance(lower, "secret") <= 2 || text::edit_distance(lower, "api_key") <= 2;
 }
 
 /// The first byte from `at` on that is no white space and in no comment; the end when there is none.

@@ -117,6 +117,9 @@ namespace script_documents {
 
 /// The same, with every mistake noted; of another format only which one it seems to be.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
+/// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
+/// most that are told.
+std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
 
 }  // namespace script_documents
 

@@ -219,38 +219,27 @@ void JournalState::report(const ExchangeRecord& record, RecordedProblem problem)
 
 void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
   if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
-  Count& count = problem_counts_[record.request.key_id];
-  if (count.kept == max_problems_of_a_key) {
-    ++count.dropped;
-    return;
-  }
-  ++count.kept;
   problem.exchange = record.id;
   problem.text = text::printable_lines(problem.text);
   problem.request = journal::without_body(record.request);
   if (!problem.stub) problem.stub = record.stub;
-  problems_.push_back(std::move(problem));
+  problems_.add(std::move(problem));
 }
 
 std::vector<RecordedProblem> JournalState::problems() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_;
+  return problems_.all();
 }
 
-std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_ids) const {
+std::vector<KeptProblems::Dropped> JournalState::problems_dropped(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  std::size_t dropped = 0;
-  for (const auto& [key_id, count] : problem_counts_) {
-    if (key_ids.empty() || std::find(key_ids.begin(), key_ids.end(), key_id) != key_ids.end()) dropped += count.dropped;
-  }
-  return dropped;
+  return problems_.dropped(scope);
 }
 
 void JournalState::forget_problems() {
   std::vector<RecordedProblem> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  out.swap(problems_);
-  problem_counts_.clear();
+  out = problems_.clear();
   ++epoch_;
 }
 
@@ -336,7 +325,7 @@ void JournalState::clear() {
 
 void JournalState::forget(const RequestScope& scope) {
   std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
-  std::vector<RecordedProblem> problems;
+  std::vector<RecordedProblem> problems;             // likewise
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   for (const auto& record : records_) {
     const bool is_covered = scope.covers(record->request);
@@ -347,11 +336,7 @@ void JournalState::forget(const RequestScope& scope) {
       kept.push_back(record);
   }
   records_.swap(kept);
-  for (const RecordedProblem& problem : problems_) {
-    if (!scope.covers(problem.request)) problems.push_back(problem);
-  }
-  problems_.swap(problems);
-  problem_counts_.erase(scope.key());
+  problems = problems_.forget(scope);
   if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
 }
 

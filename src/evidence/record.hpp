@@ -22,6 +22,7 @@
 #include "../script/scope.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"
+#include "kept_problems.hpp"
 #include "near_miss.hpp"
 #include "verification.hpp"
 
@@ -59,19 +60,6 @@ struct Leaks {
   bool in_body = false;
   /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
   std::uint64_t credential = 0;
-};
-
-/// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
-struct RecordedProblem {
-  Problem::Kind kind = Problem::Kind::unmatched;
-  std::uint64_t exchange = 0;
-  /// Whole lines, without a secret.
-  std::string text;
-  /// What scopes need of the request, and no more.
-  ReceivedRequest request;
-  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
-  /// The stubs that came closest; null when there are none. They do not say which exchange it was.
-  std::shared_ptr<const std::vector<NearMiss>> near_misses;
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -186,12 +174,12 @@ class JournalState {
   /// Publishes a record, giving it and its findings its id unless one was reserved for it, and evicts the oldest beyond
   /// the bounds; the newest always stays.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange; of too many with one key, the first.
+  /// Keeps a problem of a published exchange; of too many, the first. See KeptProblems.
   void report(const ExchangeRecord& record, RecordedProblem problem);
   /// Since the last forget_problems, oldest first; a clear keeps them.
   std::vector<RecordedProblem> problems() const;
-  /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
-  std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
+  /// How many more of the scope there were than problems() holds.
+  std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Forgets all problems, those of exchanges under way too.
   void forget_problems();
   /// Counts forget_problems; a record carries what it was when its request was complete.
@@ -254,7 +242,6 @@ class JournalState {
   std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
   std::size_t max_entries_;
   std::size_t max_bytes_;
-  static constexpr std::size_t max_problems_of_a_key = 100;
 
   // These expect the mutex to be held.
   void keep(const ExchangeRecord& record, RecordedProblem problem);
@@ -263,13 +250,8 @@ class JournalState {
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
   std::deque<ConnectionHit> hits_;
-  std::vector<RecordedProblem> problems_;
-  struct Count {
-    std::size_t kept = 0;
-    std::size_t dropped = 0;
-  };
-  std::map<std::string, Count> problem_counts_;  // by key id
-  std::atomic<std::uint64_t> epoch_{0};          // changed under the lock
+  KeptProblems problems_;
+  std::atomic<std::uint64_t> epoch_{0};  // changed under the lock
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids that are not published yet

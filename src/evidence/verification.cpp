@@ -135,8 +135,10 @@ std::string refused(const StubState& stub, const Calls& calls) {
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
-    lines += "  exchange " + std::to_string(record.id) +
-             " was refused before the script: " + std::to_string(record.status) + " " + reason + '\n';
+    const bool by_default_reply = record.advice.code == "unsupported_schema";
+    lines += "  exchange " + std::to_string(record.id) + " was refused " +
+             (by_default_reply ? "by the default reply" : "before the script") + ": " + std::to_string(record.status) +
+             " " + reason + '\n';
   }
   if (count > most) {
     lines += "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") +
@@ -227,6 +229,20 @@ std::vector<std::string> deeds(const JournalState& journal, const RequestScope& 
   if (more > 0)
     lines.push_back("and " + text::counted(more, "exchange") + " more with faults or finish reasons as scripted");
   return lines;
+}
+
+/// "and 3 more problems of exchanges, not kept (unmatched)".
+std::string dropped_line(const KeptProblems::Dropped& dropped) {
+  const auto more = [&dropped](std::size_t count) {
+    return text::counted(count, "more problem") + " of exchanges, not kept (" + to_string(dropped.kind) + ")";
+  };
+  std::string line;
+  if (dropped.certain > 0) line += "and " + more(dropped.certain);
+  if (dropped.perhaps > 0) {
+    line += (line.empty() ? "and" : ", and") + std::string(" perhaps some of ") + more(dropped.perhaps) +
+            ", whose header fields were too many to be counted";
+  }
+  return line;
 }
 
 std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
@@ -398,13 +414,16 @@ Verification Verifier::verify(const RequestScope& scope, Duration patience) cons
     identities.push_back(std::move(identity));
   }
   std::vector<std::string> all_notes = notes(scope, considered, recorded);
-  std::vector<VerifiedStub> all_stubs = verified(considered, all);
+  std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
   return {std::move(all),       std::move(all_notes), std::move(identities), reported_,
           std::move(all_stubs), journal_->evicted(),  journal_->open(scope)};
 }
 
-std::vector<VerifiedStub> Verifier::verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const {
+std::vector<VerifiedStub> Verifier::verified(const RequestScope& scope, const Script::Stubs& stubs,
+                                             const std::vector<Problem>& problems) const {
   std::set<std::uint64_t> unmet;
+  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope))
+    if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
   for (const Problem& found : problems)
     if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
       unmet.insert(found.stub.id);
@@ -460,11 +479,10 @@ void Verifier::add_problems(const RequestScope& scope, Problems& problems) const
     for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
     problems.emplace_back(std::move(found), first + problem.text);
   }
-  const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
-  if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
-    problems.emplace_back(
-        Problem{Problem::Kind::unmatched, "and " + text::counted(dropped, "more problem") + " of exchanges, not kept"},
-        "dropped " + std::to_string(dropped));
+  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope)) {
+    problems.emplace_back(Problem{dropped.kind, verifications::dropped_line(dropped)},
+                          "dropped " + to_string(dropped.kind) + " " + std::to_string(dropped.certain) + " " +
+                              std::to_string(dropped.perhaps));
   }
 }
 

@@ -58,7 +58,8 @@ class Verifier {
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
   /// Those that ask something of the client, judged by the problems.
-  std::vector<VerifiedStub> verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const;
+  std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
+                                     const std::vector<Problem>& problems) const;
   /// The text without keys, which a stub's name or a matcher may hold.
   std::string masked(std::string text) const;
   void mask(StubReference& stub) const;

@@ -131,8 +131,8 @@ class Scenario {
   void mount(Gateway& gateway) const;
 
   /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
-  /// of its faults; to be asked once the exchange has ended. False for scenarios of connections, which strike without
-  /// an exchange: Journal::connection_hits has them.
+  /// of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way then.
+  /// False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
   bool befell(const Exchange& exchange) const;
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.

@@ -7,12 +7,20 @@
 namespace mock_gateway {
 namespace detail {
 
-void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner) {
+std::uint64_t ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where,
+                                    std::uint64_t owner) {
   if (times == 0) throw GatewayError("next_connection(fault, 0) would strike nobody");
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.push_back(Queued{fault, times, times, where, ++serial_, owner});
   any_ = true;
   ++changes_;
+  return serial_;
+}
+
+void ConnectionFaults::set_place(std::uint64_t serial, SourceLocation where) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Queued& queued : queue_)
+    if (queued.serial == serial) queued.where = where;
 }
 
 void ConnectionFaults::add_to_every(const ConnectionFault& fault, std::uint64_t owner) {

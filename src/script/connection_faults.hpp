@@ -28,8 +28,10 @@ class ConnectionFaults {
     std::uint64_t owner = 0;  // the script document that it came from; 0: none
   };
 
-  /// Throws GatewayError when `times` is 0.
-  void add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
+  /// Returns the serial of what is queued. Throws GatewayError when `times` is 0.
+  std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
+  /// Says where the fault of that serial stands now. Nothing happens when it is queued no more.
+  void set_place(std::uint64_t serial, SourceLocation where);
   /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();

@@ -31,6 +31,11 @@ bool RequestScope::covers(const ReceivedRequest& request) const {
   return false;
 }
 
+std::optional<wire::Header> RequestScope::header() const {
+  if (kind_ != Kind::header) return std::nullopt;
+  return wire::Header{name_, value_};
+}
+
 std::string RequestScope::to_string() const {
   switch (kind_) {
     case Kind::all: return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "../model/received_request.hpp"
@@ -22,6 +23,8 @@ class RequestScope {
   bool whole() const { return kind_ == Kind::all; }
   /// The key's id or description; empty when it is not the scope of a key.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
+  /// The header; empty when it is not the scope of one.
+  std::optional<wire::Header> header() const;
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;
 

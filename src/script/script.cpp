@@ -36,6 +36,10 @@ std::size_t limit_of(const StubPlan& plan) {
 
 }  // namespace scripts
 
+const ReplyStep& step_of(const StubPlan& plan, std::size_t call) {
+  return plan.replies[std::min(call, plan.replies.size() - 1)];
+}
+
 void require_consistent(const StubPlan& plan) {
   if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
   if (plan.at_most && plan.nothing_more) {
@@ -197,7 +201,13 @@ void Script::remove(const std::shared_ptr<StubState>& stub) {
   if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
-std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress) {
+std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
+                                             const std::function<bool()>& has_default_reply) {
+  std::optional<bool> known;
+  const auto ask_once = [&] {
+    if (!known) known = has_default_reply();
+    return *known;
+  };
   for (;;) {
     std::shared_ptr<const Snapshot> mounted;
     {
@@ -209,12 +219,12 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProg
     choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
     in_progress.considered = choice.considered;
     if (mounted->stubs.empty()) return std::nullopt;
-    if (choose_from(*mounted, call, in_progress, choice)) return choice;
+    if (choose_from(*mounted, call, in_progress, ask_once, choice)) return choice;
   }
 }
 
 bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
-                         Choice& choice) {
+                         const std::function<bool()>& has_default_reply, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
@@ -229,11 +239,14 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
-    const std::optional<std::size_t> turn = take(stub);
-    if (!turn && stub.removed()) return false;
-    if (!turn && !(plan.nothing_more && stub.exhausted())) continue;
+    Turn turn = take(stub, std::nullopt);
+    if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply());
+    const bool missed = turn.kind == Turn::Kind::missed;
+    if (missed && stub.removed()) return false;
+    if (missed && !(plan.nothing_more && stub.exhausted())) continue;
     choice.stub = mounted.stubs[i];
-    if (turn && !plan.replies.empty()) choice.reply = plan.replies[std::min(*turn, plan.replies.size() - 1)];
+    choice.is_unanswerable = turn.kind == Turn::Kind::unanswerable;
+    if (turn.kind == Turn::Kind::taken && !plan.replies.empty()) choice.reply = step_of(plan, turn.number);
     return true;
   }
   return true;
@@ -256,11 +269,14 @@ bool Script::may_answer(const StubState& stub) const {
   return in_states(stub.plan());
 }
 
-std::optional<std::size_t> Script::take(StubState& stub) {
+Script::Turn Script::take(StubState& stub, std::optional<bool> has_default_reply) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stub.removed_ || stub.exhausted() || !in_states(stub.plan())) return std::nullopt;
-  for (const MachineState& next : stub.plan().then_states) states_[next.machine] = next.state;
-  return stub.calls_++;
+  const StubPlan& plan = stub.plan();
+  if (stub.removed_ || stub.exhausted() || !in_states(plan)) return {};
+  if (!plan.replies.empty() && !has_default_reply.value_or(false) && step_of(plan, stub.calls_).is_default())
+    return {has_default_reply ? Turn::Kind::unanswerable : Turn::Kind::undecided};
+  for (const MachineState& next : plan.then_states) states_[next.machine] = next.state;
+  return {Turn::Kind::taken, stub.calls_++};
 }
 
 bool Script::in_states(const StubPlan& plan) const {

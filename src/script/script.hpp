@@ -37,6 +37,8 @@ struct ReplyStep {
     return step;
   }
 
+  bool is_default() const { return !reply && !function && !asks; }
+
   /// At least one of the two is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
@@ -137,6 +139,9 @@ class StubState {
 /// Throws GatewayError for what cannot be meant.
 void require_consistent(const StubPlan& plan);
 
+/// The step of the sequence that answers a call, from 0; the last one stays. There is at least one.
+const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
+
 /// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
 std::string conditions(const StubPlan& plan);
 
@@ -152,8 +157,10 @@ class Script {
   struct Choice {
     /// Null when none answers.
     std::shared_ptr<StubState> stub;
-    /// Nothing when the stub refuses: it must never be asked, or its sequence has nothing more.
+    /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
+    /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
+    bool is_unanswerable = false;
     /// What the tester's functions said.
     FunctionResults function_results;
     /// The stubs that could have been asked: those of other tests are left out.
@@ -182,8 +189,10 @@ class Script {
     std::shared_ptr<const Stubs> considered;  // keeps both
   };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
-  /// Lets a matcher's exception pass.
-  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress);
+  /// Lets a matcher's exception pass. `has_default_reply`: whether the default reply can be made for the request;
+  /// called at most once, and only when a stub is to give it.
+  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
+                               const std::function<bool()>& has_default_reply);
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
@@ -221,15 +230,28 @@ class Script {
     void add(std::shared_ptr<StubState> stub);
   };
   /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
-  bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress, Choice& choice);
+  bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
+                   const std::function<bool()>& has_default_reply, Choice& choice);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
-  /// The number of the call, from 0; nothing when another request was faster.
-  std::optional<std::size_t> take(StubState& stub);
+  struct Turn {
+    enum class Kind {
+      taken,
+      /// Another request was faster.
+      missed,
+      /// It is the default reply's, which cannot be made.
+      unanswerable,
+      /// It is the default reply's, and nobody has said whether it can be made.
+      undecided,
+    };
+    Kind kind = Kind::missed;
+    std::size_t number = 0;  // of the call, from 0
+  };
+  Turn take(StubState& stub, std::optional<bool> has_default_reply);
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.

@@ -15,6 +15,7 @@
 #include "../evidence/diagnosis.hpp"
 #include "../evidence/redaction.hpp"
 #include "../model/chat_parser.hpp"
+#include "../model/request_error.hpp"
 #include "../script/chaos_plan.hpp"
 #include "../script/matcher_node.hpp"
 #include "content_type.hpp"
@@ -81,12 +82,37 @@ void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call
   judgement.problems.push_back(std::move(problem));
 }
 
+Reply default_reply_to(const Judgement& judgement) {
+  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
+  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
+}
+
+/// The default reply that a stub is to give.
+struct DefaultReply {
+  std::shared_ptr<const Reply> reply;  // null when it was not needed so far, or could not be made
+  std::exception_ptr problem;          // why it could not be made; null: nothing
+
+  /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
+  bool make(const Judgement& judgement) {
+    try {
+      reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    } catch (const RequestError&) {
+      problem = std::current_exception();
+      return false;
+    } catch (const std::exception&) {
+      problem = std::current_exception();
+    }
+    return true;
+  }
+};
+
 /// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
 /// matchers, of which one may throw.
-bool choose(Judgement& judgement, const ChatCall& call, std::optional<Script::Choice>& choice) {
+bool choose(Judgement& judgement, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  const auto thrown = guarded(judgement.connection, "a matcher of a stub",
-                              [&] { choice = judgement.gateway.script->choose(call, in_progress); });
+  const auto thrown = guarded(judgement.connection, "a matcher of a stub", [&] {
+    choice = judgement.gateway.script->choose(call, in_progress, [&] { return made.make(judgement); });
+  });
   if (thrown) {
     if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
     return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
@@ -135,11 +161,6 @@ void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const 
   judgement.problems.push_back(std::move(problem));
 }
 
-Reply default_reply_to(const Judgement& judgement) {
-  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
-  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
-}
-
 /// Waits until the test gives the reply of the stub that was chosen.
 bool ask(Judgement& judgement, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
   Answer& answer = judgement.answer;
@@ -167,8 +188,21 @@ bool ask(Judgement& judgement, const std::shared_ptr<StubState>& stub, ReplyStep
                                  " of the program's control API (--control) gives it");
 }
 
+/// Gives the default reply that the test has given for the stub. When it cannot be made, the refusal is the stub's
+/// answer all the same: the test was asked.
+bool take_asked_default(Judgement& judgement, const StubState& stub) {
+  try {
+    judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    return false;
+  } catch (const RequestError& error) {
+    judgement.fail(error.failure, Decision::Kind::stub);
+    judgement.answer.decision.detail = stub.to_string();
+    return true;
+  }
+}
+
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
-bool take_reply(Judgement& judgement, const Script::Choice& choice) {
+bool take_reply(Judgement& judgement, const Script::Choice& choice, const DefaultReply& made) {
   Answer& answer = judgement.answer;
   const StubState& stub = *choice.stub;
   answer.decision = {Decision::Kind::stub, stub.to_string()};
@@ -179,10 +213,12 @@ bool take_reply(Judgement& judgement, const Script::Choice& choice) {
     answer.delivery.reply = std::move(step.reply);
     return false;
   }
-  if (!step.function) {
-    answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+  if (choice.reply->is_default()) {
+    if (made.problem) std::rethrow_exception(made.problem);
+    answer.delivery.reply = made.reply;
     return false;
   }
+  if (step.is_default()) return take_asked_default(judgement, stub);
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
     answer.delivery.reply = std::make_shared<const Reply>((*step.function)(*judgement.chat));
@@ -205,14 +241,16 @@ void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& 
     return answer_with_reply(judgement, hits);
   }
   std::optional<Script::Choice> choice;
-  if (choose(judgement, call, choice)) return;
+  DefaultReply made;
+  if (choose(judgement, call, made, choice)) return;
+  if (choice && choice->is_unanswerable) std::rethrow_exception(made.problem);
   const bool unmatched_get_default_reply = judgement.gateway.settings.unmatched_get_default_reply;
   if (!choice || (!choice->stub && unmatched_get_default_reply)) {
     take_default_reply(judgement);
     return answer_with_reply(judgement, hits);
   }
   if (choice->reply) {
-    if (!take_reply(judgement, *choice)) answer_with_reply(judgement, hits);
+    if (!take_reply(judgement, *choice, made)) answer_with_reply(judgement, hits);
     return;
   }
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
@@ -222,12 +260,15 @@ void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& 
 
 }  // namespace chat_judge
 
+std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat) {
+  return fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
+}
+
 void judge_chat(Judgement& judgement) {
   if (chat_judge::refuse(judgement)) return;
   const GatewayState& gateway = judgement.gateway;
   const ChatRequest& chat = *judgement.chat;
-  judgement.fingerprint =
-      fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
+  judgement.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, judgement.request);
   chat_judge::Hits hits;
   if (gateway.chaos->any() && chat_judge::strike(judgement, call, hits)) return;
@@ -235,7 +276,9 @@ void judge_chat(Judgement& judgement) {
   try {
     chat_judge::answer_from_script(judgement, call, hits);
   } catch (const std::exception& exception) {
+    std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
+    answer.stub = std::move(stub);  // which has counted the call
     judgement.answer_failed(exception.what());
   }
   // What is refused is not struck. What failed is: the client would have met chaos before the reply.

@@ -3,11 +3,13 @@
 #include <algorithm>  // all_of
 #include <utility>
 
+#include "../answer/default_reply.hpp"
 #include "../core/text.hpp"
 #include "../evidence/diagnosis.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/request_error.hpp"
 #include "../script/matcher_node.hpp"
+#include "chat_judge.hpp"
 #include "model_check.hpp"
 
 namespace mock_gateway {
@@ -31,12 +33,18 @@ std::shared_ptr<StubState> chosen(const Script::Stubs& stubs, const ChatCall& ca
   return nullptr;
 }
 
+/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
 void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
   const Script::States states = gateway.script->states();
   Script::Choice choice;
   choice.considered = gateway.script->stubs(call.http());
   choice.stub = chosen(*choice.considered, call, states);
+  const auto require_default_reply = [&] {
+    static_cast<void>(default_reply(call.chat(), fingerprint_of(gateway, call.chat())));
+  };
   if (choice.stub && !choice.stub->exhausted()) {
+    const StubPlan& plan = choice.stub->plan();
+    if (!plan.replies.empty() && step_of(plan, choice.stub->calls()).is_default()) require_default_reply();
     explanation.decision = Decision::Kind::stub;
     explanation.stub = choice.stub;
     const bool never = choice.stub->plan().replies.empty();
@@ -44,6 +52,7 @@ void answer(const GatewayState& gateway, const ChatCall& call, Explanation& expl
     return;
   }
   if (choice.considered->empty() || (!choice.stub && gateway.settings.unmatched_get_default_reply)) {
+    require_default_reply();
     explanation.decision = Decision::Kind::default_reply;
     explanation.message = "no stub answers, and the default reply does";
     if (choice.considered->empty()) return;

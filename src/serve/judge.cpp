@@ -70,7 +70,8 @@ bool failure_of_key(Judgement& judgement) {
 }
 
 bool rate_limit(Judgement& judgement) {
-  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.timeline.now());
+  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
+  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.gateway.clock.now());
   if (!left) return false;
   // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
   // longest window is no whole second that a Duration can say.

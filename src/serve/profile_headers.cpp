@@ -38,7 +38,7 @@ void add_profile_headers(Judgement& judgement) {
   add("openai-processing-ms", "1");
   const std::string& key = judgement.presented.key.id;
   if (key.empty()) return;
-  if (const auto quota = gateway.keys->quota(key, judgement.timeline.now())) {
+  if (const auto quota = gateway.keys->quota(key, gateway.clock.now())) {
     add("x-ratelimit-limit-requests", std::to_string(quota->limit));
     add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
     add("x-ratelimit-reset-requests", profile_headers::reset_time(quota->reset));

@@ -97,6 +97,20 @@ TEST_CASE("whatever a script can reply, the test can") {
   CHECK(asking.gateway().verify());
 }
 
+TEST_CASE("a request that the test lets the default reply answer is a call of the stub, also when it cannot be made") {
+  Asking asking;
+  Json request = test_support::chat_body("ask");
+  request["response_format"] = {{"type", "json_schema"},
+                                {"json_schema", {{"name", "endless"}, {"schema", {{"$ref", "#"}}}}}};
+  std::future<Response> refused = asking.send(request);
+  const std::uint64_t exchange = asking.wait_for().exchange;
+  CHECK(asking.board().answer(exchange, detail::ReplyStep()) == AskedRequests::Answered::yes);
+  CHECK(refused.get().error_code() == "unsupported_schema");
+  CHECK(asking.script().stub("asks").calls() == 1);
+  CHECK(asking.gateway().journal().at(exchange).decision() == Decision::Kind::stub);
+  CHECK(asking.gateway().verify());
+}
+
 TEST_CASE("the pace of a reply that the test gives begins when it is given") {
   Asking asking(asks, Options{}.clock(InstantClock{}));
   std::future<Response> response = asking.send("ask", true);

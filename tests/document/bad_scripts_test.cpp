@@ -254,6 +254,30 @@ TEST_CASE("a key of any form is hidden where a problem shows the line of its sec
   CHECK(has_part(key.message, R"("api_key": "******************", "prot": 1)"));
 }
 
+TEST_CASE("a key that is a number is hidden where a problem names the value of its secret") {
+  for (const std::string digits :
+       {"1234567890123456", "12345678901234567890123", "0.1234567890123456", "-1234567890123456", "01234567890123456",
+        "1234567890123456e9999", "1234567890123456x"}) {
+    for (const char* const begin :
+         {R"("keys": [{"name": "billing", "secret": )", R"("keys": [{"name": "billing", "secert": )",
+          R"("keys": [{"name": "billing", "secret": [)", R"("gateway": {"api_key": )"}) {
+      const std::string members = begin + digits +
+                                  (begin[1] == 'g'                               ? "}"
+                                   : begin[std::string(begin).size() - 1] == '[' ? "]}]"
+                                                                                 : "}]");
+      const Refusal refusal = refusal_of(R"({"mock_gateway": 1, )" + members + "}");
+      INFO(refusal.message);
+      CHECK_FALSE(refusal.problems.empty());
+      CHECK_FALSE(has_part(refusal.message, "123456"));
+    }
+  }
+  const Refusal refusal =
+      refusal_of(R"({"mock_gateway": 1, "keys": [{"name": "billing", "secret": 1234567890123456}]})");
+  REQUIRE(refusal.problems.size() == 1);
+  CHECK(has_part(refusal.problems[0], "/keys/0/secret: expected a string, got a number"));
+  CHECK(has_part(refusal_of(R"({"mock_gateway": 1, "keys": [{"name": 12}]})").message, "got the number 12"));
+}
+
 TEST_CASE("a key of any form is hidden in a text that is only nearly JSON") {
   for (const char* const keys :
        {R"(keys: [{name: "billing", secret: "local-0123"}])", R"('keys': [{'secret': 'local-0123'}])",

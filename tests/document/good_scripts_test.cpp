@@ -319,14 +319,57 @@ TEST_CASE("a header with two values is sent twice, whatever section its failure 
   CHECK(broken.all("A") == Values{"b", "c"});
 }
 
+/// What a chat request asks for of which no default reply can be made.
+Json unanswerable() {
+  return {{"response_format",
+           {{"type", "json_schema"}, {"json_schema", {{"name", "endless"}, {"schema", {{"$ref", "#"}}}}}}}};
+}
+
 TEST_CASE("a request that the default reply cannot answer is refused, and no call of its stub") {
-  Served served(R"("stubs": [{"name": "any", "reply": {"default": true}}])");
-  const Json format = {{"type", "json_schema"}, {"json_schema", {{"name", "endless"}, {"schema", {{"$ref", "#"}}}}}};
-  CHECK(served.http().chat({{"response_format", format}}).error_code() == "unsupported_schema");
+  Served served(R"("stubs": [{"name": "any", "should": {"temperature_is": 0}, "reply": {"default": true}}])");
+  CHECK(served.http().chat(unanswerable()).error_code() == "unsupported_schema");
   CHECK(served.script().stub("any").calls() == 0);
   CHECK(served.gateway().journal().last().decision() == Decision::Kind::rejected);
-  CHECK(served.http().chat().status == 200);
+  CHECK(served.gateway().verify());
+  CHECK(served.http().chat({{"temperature", 0}}).status == 200);
   CHECK(served.script().stub("any").calls() == 1);
+}
+
+TEST_CASE("a request that the default reply cannot answer takes nothing of its stub: no turn, no step, no state") {
+  Served served(R"("stubs": [
+    {"name": "once", "when": {"user_says": "once"}, "times": 1, "expect": 1, "reply": {"default": true}},
+    {"name": "steps", "when": {"user_says": "steps"}, "replies": ["first", {"default": true}, "third"]},
+    {"name": "moves", "when": {"user_says": "moves"}, "in_state": {"door": "started"},
+     "then_state": {"door": "open"}, "reply": {"default": true}},
+    {"reply": "older"}])");
+  const Http http = served.http();
+  const auto asks = [](const char* text) { return Json{{"messages", {{{"role", "user"}, {"content", text}}}}}; };
+  const auto refused = [&](const char* text) {
+    Json request = asks(text);
+    request.update(unanswerable());
+    return http.chat(request).status == 400;
+  };
+  const auto answered = [&](const char* text) { return http.chat(asks(text)).text(); };
+  for (int i = 0; i < 3; ++i) CHECK(refused("once"));
+  CHECK(has_part(served.gateway().verify().message(),
+                 "  exchange 1 was refused by the default reply: 400 response_format.json_schema.schema"));
+  CHECK(answered("once") != "older");
+  CHECK(answered("once") == "older");
+  CHECK_FALSE(refused("once"));  // the stub steps aside, and the older one makes nothing of the schema
+
+  CHECK_FALSE(refused("steps"));  // a scripted reply is sent as scripted
+  CHECK(refused("steps"));
+  CHECK(answered("steps") != "third");
+  CHECK(answered("steps") == "third");
+  CHECK(served.script().stub("steps").calls() == 3);
+
+  CHECK(refused("moves"));
+  CHECK(served.gateway().state("door") == "started");
+  CHECK(answered("moves") != "older");
+  CHECK(served.gateway().state("door") == "open");
+  CHECK(answered("moves") == "older");
+  CHECK(served.script().stub("once").calls() == 1);
+  CHECK(served.gateway().verify());
 }
 
 TEST_CASE("the gateway's own section reaches the wire") {

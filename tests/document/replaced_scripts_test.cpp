@@ -303,6 +303,35 @@ TEST_CASE("a stub that is removed while its script is mounted again keeps no req
 
 // --- Lines -----------------------------------------------------------------------------------------------------------
 
+TEST_CASE("a fault of a connection that did not change is told at the line at which it stands now") {
+  const char* const faults = R"({"fault": "reset_on_accept"}, {"fault": "close_on_accept", "always": true},
+{"fault": "close_on_accept", "times": 3})";
+  const ScriptFile first(R"({"mock_gateway": 1})", "first.json");
+  const ScriptFile second(R"({"mock_gateway": 1, "connections": [)" + std::string(faults) + "]}", "second.json");
+  const std::vector<std::string> paths = {first.path(), second.path()};
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  LoadedScript loaded = ScriptDocument::read(paths).mount(gateway);
+  const std::string own =
+      "(replaced_scripts_test.cpp:" + std::to_string(__LINE__ + 1) + ")\n  no connection came to it";
+  gateway.next_connection(close_on_accept());
+  RawConnection(gateway).receive_all();
+  RawConnection(gateway).receive_all();
+  const auto told = [&gateway] {
+    std::string lines;
+    for (const Problem& problem : gateway.verify().problems())
+      lines += problem.text.substr(problem.text.find('(')) + " at " + std::to_string(problem.where.line) + "\n";
+    return lines;
+  };
+  CHECK(told().find("(second.json:2)\n  2 of 3 are left at 2\n" + own) == 0);
+  second.write("{\"mock_gateway\": 1,\n\n\"connections\": [" + std::string(faults) + "]}");
+  ScriptDocument::read(paths, loaded).replace(gateway, loaded);
+  CHECK(told().find("(second.json:4)\n  2 of 3 are left at 4\n" + own) == 0);
+  second.write(R"({"mock_gateway": 1})");
+  first.write(R"({"mock_gateway": 1, "connections": [)" + std::string(faults) + "]}");
+  ScriptDocument::read(paths, loaded).replace(gateway, loaded);
+  CHECK(told().find("(first.json:2)\n  2 of 3 are left at 2\n" + own) == 0);
+}
+
 TEST_CASE("a stub that did not change is told at the line at which it stands now, in the file in which it stands now") {
   const ScriptFile first(R"({"mock_gateway": 1, "stubs": [
 {"when": {"user_says": "a"}, "expect": 2, "reply": "a"},

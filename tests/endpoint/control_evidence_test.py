@@ -7,6 +7,7 @@ Usage: control_evidence_test.py [PROGRAM], else the program that MOCK_GATEWAY_BI
 import concurrent.futures
 import http.client
 import json
+import signal
 import socket
 import threading
 import time
@@ -138,6 +139,23 @@ class Clock(Evidence):
                 self.refused("clock_is_real", 409, gateway.post, "/clock/advance", {"by": "1s"})
                 self.refused("clock_is_real", 409, gateway.post, "/clock/next")
 
+    def test_the_program_ends_at_once_while_the_clock_is_on_its_way_over_many_tokens(self):
+        # To the last token takes half a minute on a machine that does nothing else.
+        slow = {"text": "a " * 1_000_000, "every": "1ms"}
+        with Program({"gateway": {"clock": "manual"}, "stubs": [{"reply": slow}]}) as gateway:
+            start = gateway.get("/clock")["now"]
+            reply = self.pool.submit(gateway.chat, "Hi", stream=True)
+            eventually(self, lambda: gateway.get("/clock")["waiting"], "nothing waits")
+            moved = self.pool.submit(gateway.post, "/clock/advance", {"by": "1h"})
+            eventually(self, lambda: gateway.get("/clock")["now"] != start, "the clock does not move")
+            self.assertFalse(moved.done())
+            began = time.monotonic()
+            gateway.post("/stop")
+            self.assertEqual(gateway.end(), 0)
+            self.assertLess(time.monotonic() - began, 4)
+            for ended in (moved, reply):
+                self.assertIsInstance(ended.exception(program.TIMEOUT), (OSError, http.client.HTTPException, type(None)))
+
     def test_a_gate_holds_whoever_names_it(self):
         held = {"text": "one two", "hold": {"gate": "first", "before_token": 2}}
         with Program({"stubs": [{"when": {"user_says": "file"}, "reply": held}]}) as gateway:
@@ -162,6 +180,29 @@ class Clock(Evidence):
             error = self.refused("no_such_gate", 404, gateway.post, "/gates/fist/open")
             self.assertIn('did you mean "first"?', error["message"])
             self.refused("invalid_request", 400, gateway.get, "/gates/first/wait", **{"for": "ever"})
+
+    def test_a_file_that_is_read_while_stubs_are_mounted_shares_the_gate_that_they_name(self):
+        # What stands behind the stub gives the other one time to be read.
+        others = [{"when": {"user_says": f"never {number}"}, "reply": "x"} for number in range(200)]
+
+        def stubs(turn, said):
+            held = {"text": "one two", "hold": {"gate": f"g{turn}", "before_token": 2}}
+            return {"stubs": [{"name": f"{said}{turn}", "when": {"user_says": f"{said}{turn}."}, "reply": held}] + others}
+
+        with Program({"stubs": []}) as gateway:
+            for turn in range(10):
+                gateway.write_script(stubs(turn, "file"))
+                mounted = self.pool.submit(gateway.post, "/stubs", stubs(turn, "api"))
+                gateway.process.send_signal(signal.SIGHUP)
+                mounted.result(program.TIMEOUT)
+                eventually(self, lambda: any(stub["name"] == f"file{turn}" for stub in gateway.get("/stubs")["stubs"]),
+                           "the file is not read")
+                replies = [self.pool.submit(gateway.chat, f"{said}{turn}.", stream=True) for said in ("file", "api")]
+                waited = gateway.get(f"/gates/g{turn}/wait", count=2, within="9s")
+                self.assertTrue(waited["reached"], waited["message"])
+                gateway.post(f"/gates/g{turn}/open")
+                for reply in replies:
+                    self.assertIn(b"[DONE]", reply.result(program.TIMEOUT)[1])
 
     def test_stubs_that_are_mounted_at_one_time_share_the_gate_that_they_name(self):
         def mount(said):
@@ -473,6 +514,16 @@ class Journal(Evidence):
             self.assertEqual((status, json.loads(body)["decision"]), (200, "rejected"))
         with Program() as gateway:
             self.assertEqual(gateway.post("/journal/explain", saying("a"))["decision"], "default_reply")
+
+    def test_a_request_that_the_default_reply_cannot_answer_is_explained_as_it_is_answered(self):
+        schema = {"type": "json_schema", "json_schema": {"name": "endless", "schema": {"$ref": "#"}}}
+        request = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], "response_format": schema}
+        for script in (None, {"stubs": [{"reply": {"default": True}}]}):
+            with Program(script) as gateway:
+                explained = gateway.post("/journal/explain", request)
+                self.assertEqual((explained["decision"], explained["stub"]), ("rejected", None))
+                status, wire = gateway.request("POST", "/v1/chat/completions", json.dumps(request))
+                self.assertEqual((status, json.loads(wire)["error"]["message"]), (400, explained["message"]))
 
 
 class Scopes(Evidence):

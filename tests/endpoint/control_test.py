@@ -294,6 +294,23 @@ class Stubs(Api):
             self.refused("invalid_script", 400, gateway.post, "/stubs", "[]")
             self.refused("invalid_request", 400, gateway.post, "/stubs", {"stubs": [], "chaos": []})
 
+    def test_what_is_refused_is_named_and_is_a_script_only_where_one_was_sent(self):
+        headings = [
+            ("post", "/stubs", {"reply": "a", "repply": "b"}, "a stub cannot be mounted\n1:16: /repply: unknown key"),
+            ("post", "/stubs", [{"reply": 3}], "a stub cannot be mounted\n1:1: expected an object"),
+            ("post", "/failures", {"failures": [{"failure": 503}, {"failure": 700}, {"a": 1}]},
+             "a failure cannot be mounted; 3 problems\n"),
+            ("post", "/chaos", {"nth": 0}, "a rule of chaos cannot be mounted"),
+            ("post", "/connections", {"fault": "none"}, "a fault of connections cannot be mounted\n"),
+            ("post", "/operations", {"method": "GET"}, "an operation cannot be mounted"),
+            ("put", "/script", {"mock_gateway": 1, "stubs": [{"reply": 3}]}, "a script cannot be served\n"),
+        ]
+        with Program() as gateway:
+            for call, path, body, heading in headings:
+                message = self.refused("invalid_script", 400, getattr(gateway, call), path, body)["message"]
+                with self.subTest(path):
+                    self.assertEqual(message[:len(heading)], heading)
+
     def test_what_is_no_json_is_told_with_its_place(self):
         with Program() as gateway:
             for body, line, column in (('{"reply": }', 1, 11), ('{"a": 1,\n "a": 2}', 2, 2)):

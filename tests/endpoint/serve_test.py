@@ -451,6 +451,39 @@ class WhatItLogs(unittest.TestCase):
             endpoint.reader.join()
             self.assertEqual(len(endpoint.log), MORE_THAN_A_PIPE_HOLDS)
 
+    def test_ready_comes_although_nobody_reads_what_a_script_is_warned_of(self):
+        hidden = 800  # warnings, of three lines each
+        stubs = [{"name": f"stub {number}", "reply": "x" * 60} for number in range(hidden + 1)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "demo.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"mock_gateway": 1, "stubs": stubs}, file, indent=1)
+            with Endpoint("--script", path, read_log=False) as endpoint:
+                self.assertEqual(endpoint.status(), 200)
+                endpoint.reader.start()
+                self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+                endpoint.reader.join()
+                log = endpoint.log
+        self.assertEqual([line for line in log if "left out" in line], [])
+        warned = [re.search(r"/stubs/(\d+)", line)[1] for line in log if "warning: /stubs/" in line]
+        self.assertEqual(warned, [str(number) for number in range(1, hidden + 1)])
+        order = [next(number for number, line in enumerate(log) if part in line)
+                 for part in ("warning: /stubs/1:", "serves 1 script", "POST /v1/chat/completions 200")]
+        self.assertEqual(order, sorted(order), log[-5:])
+
+    def test_a_start_that_fails_ends_although_nobody_reads_what_a_script_is_warned_of(self):
+        stubs = [{"name": f"stub {number}", "reply": "x" * 60} for number in range(800)]
+        with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as other:
+            path = os.path.join(folder, "demo.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"mock_gateway": 1, "stubs": stubs}, file)
+            words = [PROGRAM, "--script", path, "--port", str(other.getsockname()[1])]
+            with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+                try:
+                    self.assertEqual(process.wait(TIMEOUT / 2), 2)
+                finally:
+                    process.kill()
+
     def test_neither_the_end_nor_a_file_waits_for_somebody_who_reads_it(self):
         with tempfile.TemporaryDirectory() as folder:
             journal, report = os.path.join(folder, "journal.jsonl"), os.path.join(folder, "report.json")

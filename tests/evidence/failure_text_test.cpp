@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <future>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -229,6 +230,20 @@ TEST_CASE("a scenario knows whether it befell an exchange") {
   CHECK_FALSE(befalls("closed-in-stream", {{"stream", true}}, true));
   CHECK(befalls("server-error-then-answer", {}));
   CHECK_FALSE(befalls("early-hints", {}));
+}
+
+TEST_CASE("a scenario befell no exchange whose client left before its fault, also when that is asked in between") {
+  const Scenario scenario = mock_gateway::scenario("closed-in-stream");
+  ManualClock clock;
+  Gateway gateway{scenario.options(Options{}.clock(clock).pace(Pace().first_token_after(1s)))};
+  scenario.mount(gateway);
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(gateway.journal().wait_for(1, 10s));
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  auto befell = std::async(std::launch::async, [&] { return scenario.befell(gateway.journal().last()); });
+  connection.abort();
+  CHECK_FALSE(befell.get());
 }
 
 TEST_CASE("twenty problems and twenty notes are shown, and of more how many more there are") {

@@ -109,12 +109,12 @@ TEST_CASE("problems that were too many to be kept are forgotten with their test,
   for (int i = 0; i < 103; ++i) my_client.chat("strange");
   const Verification verification = gateway.verify(mine.id);
   CHECK(verification.problems().size() == 101);
-  CHECK(verification.problems().back().text == "and 3 more problems of exchanges, not kept");
-  CHECK(gateway.verify().problems().back().text == "and 4 more problems of exchanges, not kept");
+  CHECK(verification.problems().back().text == "and 3 more problems of exchanges, not kept (unmatched)");
+  CHECK(gateway.verify().problems().back().text == "and 4 more problems of exchanges, not kept (unmatched)");
   state_of(gateway).journal->forget(mine.id);
   CHECK(gateway.verify(mine.id).message() == "nothing is wrong");
   CHECK(gateway.verify().problems().size() == 101);
-  CHECK(gateway.verify().problems().back().text == "and 1 more problem of exchanges, not kept");
+  CHECK(gateway.verify().problems().back().text == "and 1 more problem of exchanges, not kept (unmatched)");
   my_client.chat("strange");
   const std::vector<Problem> next = gateway.verify(mine.id).problems();
   REQUIRE(next.size() == 1);

@@ -134,6 +134,29 @@ TEST_CASE("a limit that can never be kept is refused where it is written") {
   CHECK_THROWS_AS(Gateway{Options{}.limit(0, 1s)}, GatewayError);
 }
 
+TEST_CASE("a request is counted at the moment of the gateway's clock, however slowly its body is read") {
+  for (const bool limits_all : {true, false}) {
+    CAPTURE(limits_all);
+    const Options options = Options{}.clock(InstantClock{}).profile(Profile::openai);
+    Gateway gateway{limits_all ? options.limit(3, 60s) : options};
+    Http http(gateway);
+    if (!limits_all) http = http.with_key(gateway.keys().create("", KeyOptions{}.limit(3, 60s)).secret);
+    gateway.next_connection(slow_body(1, 1h));
+    const Response slow = http.chat();
+    CHECK(slow.status == 200);
+    CHECK(slow.header("x-ratelimit-remaining-requests") == "2");
+    CHECK(http.chat().status == 200);
+    gateway.next_connection(slow_body(1, 1h));
+    CHECK(http.chat().header("x-ratelimit-remaining-requests") == "0");
+    gateway.next_connection(slow_body(1, 1h));
+    for (int i = 0; i < 2; ++i) {
+      const Response refused = http.chat();
+      REQUIRE(refused.status == 429);
+      CHECK(std::stoi(refused.header("Retry-After")) <= 60);
+    }
+  }
+}
+
 TEST_CASE("requests of many threads are counted against a limit one by one") {
   const ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit(25, 10s)};
