@@ -14,6 +14,7 @@
 #include "import_formats.hpp"
 #include "recorded_keys.hpp"
 #include "recorded_reply.hpp"
+#include "script_layout.hpp"
 
 using mock_gateway::Json;
 
@@ -91,19 +92,6 @@ Imported import_any(std::string_view bytes, KeyMask& mask, Notes& notes) {
   return is_har(file) ? import_har(file, mask, notes) : import_json(bytes, file, mask, notes);
 }
 
-/// Everything that the script says besides bodies, which are masked already. What is base64 has no keys to be seen, and
-/// would become other bytes.
-void mask_strings(Json& value, const KeyMask& mask) {
-  if (value.is_string()) {
-    mask.mask(value.get_ref<std::string&>());
-  } else if (value.is_array()) {
-    for (Json& element : value) mask_strings(element, mask);
-  } else if (value.is_object()) {
-    for (auto& member : value.get_ref<Json::object_t&>())
-      if (member.first != "raw_base64" && member.first != "base64") mask_strings(member.second, mask);
-  }
-}
-
 std::string comment_of(const std::string& name, const Imported& imported, const Notes& notes) {
   constexpr std::size_t most_notes = 20;
   std::string comment = "Imported from " + name + ": " + imported.kind + ".";
@@ -120,70 +108,6 @@ std::string name_of(const std::string& path) {
   if (path == "-") return "standard input";
   const std::string name = path.substr(path.find_last_of('/') + 1);
   return text::is_valid_utf8(name) ? name : "a file";
-}
-
-/// On one line, with spaces as people write it.
-void write_line(std::string& out, const Json& value) {
-  const bool is_object = value.is_object();
-  if (!is_object && !value.is_array()) {
-    out += value.dump();
-    return;
-  }
-  const char* separator = "";
-  out += is_object ? '{' : '[';
-  for (const auto& member : value.items()) {
-    out += std::exchange(separator, ", ");
-    if (is_object) out += Json(member.key()).dump() + ": ";
-    write_line(out, member.value());
-  }
-  out += is_object ? '}' : ']';
-}
-
-/// Indented; short values, and the elements of `chunks`, on one line each.
-void write_indented(std::string& out, const Json& value, std::size_t indent, bool in_chunks) {
-  constexpr std::size_t width = 110;
-  std::string line;
-  write_line(line, value);
-  const bool is_object = value.is_object();
-  const bool fits = indent > 0 && indent + line.size() <= width;
-  if (in_chunks || fits || value.empty() || !(is_object || value.is_array())) {
-    out += line;
-    return;
-  }
-  const char* separator = "";
-  out += is_object ? '{' : '[';
-  for (const auto& member : value.items()) {
-    out.append(std::exchange(separator, ",")).append("\n").append(indent + 2, ' ');
-    if (is_object) out += Json(member.key()).dump() + ": ";
-    // A list of chunks is indented, and each of its elements is a line.
-    const bool is_chunks = is_object && member.key() == "chunks" && member.value().is_array();
-    if (!is_chunks) {
-      write_indented(out, member.value(), indent + 2, false);
-      continue;
-    }
-    out += '[';
-    for (std::size_t i = 0; i < member.value().size(); ++i) {
-      out.append(i == 0 ? "\n" : ",\n").append(indent + 4, ' ');
-      write_line(out, member.value()[i]);
-    }
-    out.append("\n").append(indent + 2, ' ') += ']';
-  }
-  out.append("\n").append(indent, ' ') += is_object ? '}' : ']';
-}
-
-/// JSON, with escapes in place of what could steer a terminal. Outside of strings there are line ends only.
-std::string harmless(std::string_view json) {
-  std::string out;
-  char32_t character = 0;
-  for (std::size_t at = 0; const std::size_t length = text::decode_utf8(json, at, character); at += length) {
-    if (character < 0x20 || !text::is_disruptive(character)) {
-      out.append(json.substr(at, length));
-      continue;
-    }
-    out += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) out += text::hex_digits[character >> shift & 15U];
-  }
-  return out;
 }
 
 struct FileCloser {
@@ -236,9 +160,7 @@ Json import_script(std::string_view bytes, const std::string& name) {
 
 int import_file(const std::string& path, std::ostream& out) {
   using namespace importing;
-  std::string text;
-  write_indented(text, import_script(read_all(path), name_of(path)), 0, false);
-  out << harmless(text) << std::endl;
+  out << laid_out(import_script(read_all(path), name_of(path))) << std::endl;
   if (!out) throw ImportError("import: the script could not be written");
   return 0;
 }

@@ -1,4 +1,4 @@
-#include <algorithm>  // any_of, find, find_if, mismatch, stable_sort
+#include <algorithm>  // any_of, find, find_if, stable_sort
 #include <cmath>      // llround
 #include <cstddef>
 #include <initializer_list>
@@ -11,23 +11,12 @@
 
 #include "import_formats.hpp"
 #include "recorded_keys.hpp"
+#include "recorded_request.hpp"
 
 namespace importing {
 namespace {
 
 constexpr std::string_view chat_end = "/chat/completions";
-
-const Json& member(const Json& object, const char* name) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(name);
-  return found == object.end() ? nothing : *found;
-}
-
-std::string text_of(const Json& object, const char* name) {
-  const Json& value = member(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 /// Host and path of an address, without query and fragment.
 struct Address {
@@ -127,42 +116,6 @@ Recording recording_of(const Entry& entry) {
   const bool is_known = !type.empty() && type != "x-unknown";
   if (!find_field(recording.headers, "Content-Type") && is_known) recording.headers.push_back({"Content-Type", type});
   return recording;
-}
-
-/// The text of the last message of the user; nothing when there is none.
-std::optional<std::string> user_text(const Json& body) {
-  const Json& messages = member(body, "messages");
-  if (!messages.is_array()) return std::nullopt;
-  for (std::size_t i = messages.size(); i > 0; --i) {
-    const Json& message = messages[i - 1];
-    if (text_of(message, "role") != "user") continue;
-    const Json& content = member(message, "content");
-    std::string text = text_of(message, "content");
-    if (content.is_array())
-      for (const Json& part : content)
-        if (text_of(part, "type") == "text") text += text_of(part, "text");
-    return text;
-  }
-  return std::nullopt;
-}
-
-/// The conditions of a stub that answers such a request.
-Json conditions(const Json& body, const KeyMask& mask) {
-  Json when = Json::object();
-  if (const auto said = user_text(body)) {
-    std::string masked = *said;
-    mask.mask(masked);
-    if (masked == *said) {
-      when["user_says"] = {{"equals", *said}};
-    } else if (const auto differs = std::mismatch(masked.begin(), masked.end(), said->begin()).first;
-               differs != masked.begin()) {
-      // The whole text, with asterisks in it, is what nobody will say.
-      when["user_says"] = {{"starts_with", std::string(masked.begin(), differs)}};
-    }
-  }
-  if (const std::string model = text_of(body, "model"); !model.empty()) when["model_is"] = model;
-  if (member(body, "stream").is_boolean()) when["stream_is"] = member(body, "stream");
-  return when;
 }
 
 /// Whether the gateway, unless told otherwise, refuses such a request before any stub sees it.

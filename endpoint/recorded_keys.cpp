@@ -141,4 +141,15 @@ std::size_t KeyMask::mask_body(std::string& body) const {
   return count;
 }
 
+void mask_strings(mock_gateway::Json& value, const KeyMask& mask) {
+  if (value.is_string()) {
+    mask.mask(value.get_ref<std::string&>());
+  } else if (value.is_array()) {
+    for (mock_gateway::Json& element : value) mask_strings(element, mask);
+  } else if (value.is_object()) {
+    for (auto& member : value.get_ref<mock_gateway::Json::object_t&>())
+      if (member.first != "raw_base64" && member.first != "base64") mask_strings(member.second, mask);
+  }
+}
+
 }  // namespace importing

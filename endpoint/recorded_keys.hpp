@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "keys/secrets.hpp"
 
@@ -33,6 +34,10 @@ class KeyMask {
 
   std::vector<std::string> credentials_;
 };
+
+/// Masks everything that a script says besides bodies, which are masked already. What is base64 has no keys to be seen,
+/// and would become other bytes.
+void mask_strings(mock_gateway::Json& value, const KeyMask& mask);
 
 namespace secrets = mock_gateway::detail::secrets;
 namespace text = mock_gateway::detail::text;

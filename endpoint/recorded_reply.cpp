@@ -76,11 +76,36 @@ Json chunk(std::string_view event) {
   return element;
 }
 
+/// Adds the parts of a gateway's own stream to `chunks`. Returns whether the last is what a dialect ends with, which
+/// the gateway adds.
+bool add_parts(Json& reply, Json& elements, const Recording& recording) {
+  mock_gateway::Duration before = recording.head_at;
+  std::size_t begin = 0;
+  for (const Part& part : recording.parts) {
+    const std::string_view bytes = std::string_view(recording.body).substr(begin, part.end - begin);
+    const bool is_later = part.at - before >= least_gap;
+    if (part.end == recording.body.size() && bytes == done && !elements.empty()) {
+      if (is_later) {
+        Json fault{{"before_done", true}, {"effect", {{"stall", duration_text(part.at - before)}}}};
+        reply["faults"].push_back(std::move(fault));
+      }
+      return true;
+    }
+    elements.push_back(chunk(bytes));
+    if (is_later) {
+      elements.back()["at"] = duration_text(part.at);
+      before = part.at;
+    }
+    begin = part.end;
+  }
+  return false;
+}
+
 /// Adds `chunks`, and what of their dialect is not the default.
 void add_stream(Json& reply, const Recording& recording) {
   Json elements = Json::array();
   Json dialect = Json::object();
-  std::string_view body = recording.body;
+  std::string_view body = recording.is_own ? std::string_view() : std::string_view(recording.body);
   if (starts_with(body, byte_order_mark) && body.size() > byte_order_mark.size()) {
     dialect["byte_order_mark"] = true;
     body.remove_prefix(byte_order_mark.size());
@@ -93,10 +118,9 @@ void add_stream(Json& reply, const Recording& recording) {
     at = end;
   }
   // The gateway adds it. A list of no elements would say nothing to a reader.
-  if (last == done && elements.size() > 1)
-    elements.erase(elements.size() - 1);
-  else
-    dialect["done"] = false;
+  const bool ends_with_done = !recording.is_own && last == done && elements.size() > 1;
+  if (ends_with_done) elements.erase(elements.size() - 1);
+  if (!ends_with_done && !(recording.is_own && add_parts(reply, elements, recording))) dialect["done"] = false;
   if (recording.has_head) {
     const std::string type = find_field(recording.headers, "Content-Type").value_or("");
     if (type != default_stream_type) dialect["content_type"] = type;
@@ -107,7 +131,8 @@ void add_stream(Json& reply, const Recording& recording) {
 
 /// What belongs to one connection, to the moment or to the length, and is written anew; what says which account and
 /// which address it was.
-bool is_left_out(std::string_view name) {
+bool is_left_out(std::string_view name, bool is_own) {
+  if (is_own) return text::lower_ascii(name) == "content-type" || secrets::is_sensitive_header(name);
   static const std::string_view names[] = {"connection", "keep-alive",     "proxy-connection",  "proxy-authenticate",
                                            "te",         "trailer",        "transfer-encoding", "upgrade",
                                            "date",       "content-length", "content-type",      "content-encoding",
@@ -123,11 +148,13 @@ bool is_header_name(std::string_view name) {
 }
 
 /// The fields that matter, each name once: a value, or an array of values.
-Json header_object(const std::vector<Field>& fields, Notes& notes) {
+Json header_object(const std::vector<Field>& fields, bool is_own, Notes& notes) {
   Json object = Json::object();
   for (const Field& field : fields) {
     // HTTP/2 has its status among the fields, as ":status".
-    if (is_left_out(field.name) || !is_header_name(field.name)) continue;
+    if (is_own && secrets::is_sensitive_header(field.name))
+      notes.lines.push_back("header " + field.name + " is left out, since it carries a credential");
+    if (is_left_out(field.name, is_own) || !is_header_name(field.name)) continue;
     if (!text::is_valid_utf8(field.value) ||
         field.value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
       notes.lines.push_back("header " + field.name +
@@ -176,25 +203,27 @@ void prepare(Recording& recording, const KeyMask& mask, Notes& notes) {
   const bool is_gzip = coding == "gzip" || coding == "x-gzip";
   if (has_gzip_mark || (coding != "identity" && !is_gzip && !text::is_valid_utf8(recording.body))) {
     throw ImportError("its body is compressed (Content-Encoding: " + (has_gzip_mark ? "gzip" : coding) +
-                      "), so that keys in it cannot be found and masked; record it again with curl --compressed");
+                      "), so that keys in it cannot be found and masked" +
+                      (recording.is_own ? "" : "; record it again with curl --compressed"));
   }
   notes.keys += mask.mask_body(recording.body);
   for (std::vector<Field>* const fields : {&recording.headers, &recording.early_hints})
     for (Field& field : *fields)
-      if (!is_left_out(field.name) || text::lower_ascii(field.name) == "content-type")
+      if (!is_left_out(field.name, recording.is_own) || text::lower_ascii(field.name) == "content-type")
         notes.keys += mask.mask(field.value);
 }
 
-void add_whole(Json& reply, const Recording& recording) {
+/// Unless it says so, a body of JSON has the type of JSON, and in `raw_reply` every other has it too.
+void add_whole(Json& reply, const Recording& recording, bool is_json_unless_said) {
   reply["status"] = recording.status;
   add_body(reply, recording.body);
   const std::string type =
       find_field(recording.headers, "Content-Type").value_or(recording.has_head ? "" : "application/json");
-  if (type != "application/json") reply["content_type"] = type;
+  if (type != "application/json" || !(is_json_unless_said || reply.contains("json"))) reply["content_type"] = type;
 }
 
-void add_headers(Json& reply, const char* key, const std::vector<Field>& fields, Notes& notes) {
-  Json headers = header_object(fields, notes);
+void add_headers(Json& reply, const char* key, const std::vector<Field>& fields, bool is_own, Notes& notes) {
+  Json headers = header_object(fields, is_own, notes);
   if (!headers.empty()) reply[key] = std::move(headers);
 }
 
@@ -240,6 +269,12 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
+std::string duration_text(mock_gateway::Duration duration) {
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  if (microseconds % 1'000'000 == 0) return std::to_string(microseconds / 1'000'000) + "s";
+  return microseconds % 1000 == 0 ? std::to_string(microseconds / 1000) + "ms" : std::to_string(microseconds) + "us";
+}
+
 Json json_if_valid(std::string_view text) {
   if (levels(text) > most_levels) return Json(Json::value_t::discarded);
   return Json::parse(text, nullptr, false);
@@ -257,17 +292,18 @@ bool looks_like_stream(std::string_view body) {
 Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   prepare(recording, mask, notes);
   const std::string type = text::lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
-  const bool is_stream = recording.status == 200 && !recording.body.empty() &&
-                         (starts_with(type, "text/event-stream") || looks_like_stream(recording.body));
+  const bool looks_streamed = recording.status == 200 && !recording.body.empty() &&
+                              (starts_with(type, "text/event-stream") || looks_like_stream(recording.body));
+  const bool is_stream = recording.is_own ? recording.is_streamed : looks_streamed;
   Json reply = Json::object();
   if (is_stream) {
     add_stream(reply, recording);
   } else {
     reply["raw_reply"] = Json::object();
-    add_whole(reply["raw_reply"], recording);
+    add_whole(reply["raw_reply"], recording, true);
   }
-  add_headers(reply, "headers", recording.headers, notes);
-  add_headers(reply, "early_hints", recording.early_hints, notes);
+  add_headers(reply, "headers", recording.headers, recording.is_own, notes);
+  add_headers(reply, "early_hints", recording.early_hints, recording.is_own, notes);
   if (is_stream && recording.ending != Ending::whole) {
     Json fault = Json::object();
     fault["at_end"] = true;
@@ -280,8 +316,8 @@ Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
 Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   prepare(recording, mask, notes);
   Json reply = Json::object();
-  add_whole(reply, recording);
-  add_headers(reply, "headers", recording.headers, notes);
+  add_whole(reply, recording, false);
+  add_headers(reply, "headers", recording.headers, recording.is_own, notes);
   return reply;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +26,12 @@ struct Field {
   std::string value;
 };
 
+/// A part of a body, and when it left, counted from the request.
+struct Part {
+  std::size_t end;  // in the body
+  mock_gateway::Duration at;
+};
+
 /// What a recording says of how the connection ended.
 enum class Ending { whole, closed, reset };
 
@@ -37,7 +44,23 @@ struct Recording {
   Ending ending = Ending::whole;
   /// A bare body came without a header: what belongs to its kind is sent.
   bool has_head = true;
+  /// A gateway such as this one has sent it, which then can write again what others cannot be trusted with: header
+  /// fields of the connection, say. Those of its moment and its length, which it writes itself, are not among the
+  /// headers.
+  bool is_own = false;
+  /// Of an own one: whether it was sent event by event.
+  bool is_streamed = false;
+  /// Of an own one that was: when its head left.
+  mock_gateway::Duration head_at{0};
+  /// Of an own one that was: what left together. Each part is an element of `chunks`.
+  std::vector<Part> parts = {};
 };
+
+/// Times that differ by less are taken to be the same: a machine takes so long to do anything.
+inline constexpr mock_gateway::Duration least_gap = std::chrono::microseconds{500};
+
+/// "20ms", as scripts write it; parts of a microsecond are left out.
+std::string duration_text(mock_gateway::Duration duration);
 
 /// What the comment of the script tells besides its kind.
 struct Notes {
@@ -58,8 +81,8 @@ Json json_if_valid(std::string_view text);
 bool looks_like_stream(std::string_view body);
 
 /// The value of `reply` of a stub: `chunks` for a stream with status 200, else `raw_reply`. Served, it has the body of
-/// the recording byte for byte, its keys masked. Throws ImportError for a body that is compressed, whose keys nobody
-/// could find, and for a status that is not from 200 to 599.
+/// the recording byte for byte, its keys masked, and its parts leave when they did. Throws ImportError for a body that
+/// is compressed, whose keys nobody could find, and for a status that is not from 200 to 599.
 Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes);
 /// The value of `reply` of an operation; likewise.
 Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes);

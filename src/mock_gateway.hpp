@@ -39,6 +39,7 @@
 #include "script/chaos.hpp"
 #include "evidence/journal.hpp"
 #include "evidence/near_miss.hpp"
+#include "evidence/sent_answer.hpp"
 #include "evidence/verification.hpp"
 #include "evidence/review.hpp"
 #include "evidence/evidence_json.hpp"

@@ -42,7 +42,17 @@ export function takeTokenFromAddress() {
 }
 
 /// Asks the control API. A body that is a text is sent as it is, any other as JSON.
-export async function call(method, path, body, { signal } = {}) {
+export async function call(method, path, body, options) {
+  const { isJson, content } = await answerOf(method, path, body, options);
+  return isJson && content ? parsed(content) : content;
+}
+
+/// The same, with the answer as the text that came.
+export async function callForText(method, path, body, options) {
+  return (await answerOf(method, path, body, options)).content;
+}
+
+async function answerOf(method, path, body, { signal } = {}) {
   const headers = { Authorization: `Bearer ${sessionStorage.getItem(NAME) ?? ''}` };
   const init = { method, headers, signal, cache: 'no-store', credentials: 'omit', redirect: 'error' };
   if (body !== undefined) {
@@ -60,8 +70,8 @@ export async function call(method, path, body, { signal } = {}) {
   }
   connection.dispatchEvent(new Event('found'));
   const isJson = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
-  const answer = isJson && content ? parsed(content) : content;
-  if (response.ok) return answer;
+  if (response.ok) return { isJson, content };
+  const answer = isJson && content ? parsed(content) : {};
   if (response.status === 401) connection.dispatchEvent(new Event('refused'));
   throw new ApiError(response.status, answer.code ?? '', answer.message ?? `The gateway answered ${response.status}.`,
     answer.problems ?? []);

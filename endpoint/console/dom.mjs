@@ -81,6 +81,17 @@ function pieces(whole) {
   return all;
 }
 
+/// Lets the browser save a text as a file, as a link to one would.
+export function save(name, content) {
+  const address = URL.createObjectURL(new Blob([content], { type: 'application/json' }));
+  const link = el('a', { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  // The browser has taken what it saves by the time it runs the next task.
+  setTimeout(() => URL.revokeObjectURL(address), 0);
+}
+
 /// A button. While its action runs it cannot be pressed again, and keeps the focus.
 export function button(label, action, properties = {}) {
   let busy = false;

@@ -1,7 +1,7 @@
 // One exchange: what came, who answered and why, when each event left, and what the client had better do.
-import { call } from './api.mjs';
+import { call, callForText } from './api.mjs';
 import { copy, curlButton } from './dialogs.mjs';
-import { add, button, el, placed, refill, table, text } from './dom.mjs';
+import { add, button, el, placed, refill, save, say, table, text } from './dom.mjs';
 import { statusClass } from './journal.mjs';
 import { answered, complain, live } from './live.mjs';
 import { count, cut, dayAndTime, jsonText, milliseconds, timeOfDay } from './text.mjs';
@@ -72,7 +72,20 @@ function drawRequest(came, exchange, command) {
   add(came, section('Request', requestFacts(exchange)),
     section('Send it again', text(command, { name: 'text command' }),
       button('Copy as curl', () => copy('the request as curl', command), {}), ' ',
-      curlButton('this exchange', () => [['What this view shows', 'GET', `/journal/${exchange.id}`]])));
+      curlButton('this exchange', () => [['What this view shows', 'GET', `/journal/${exchange.id}`]])),
+    section('Hand it on',
+      el('p', {}, 'A bundle is a script that gives the same answer again. It holds what the client asked and was answered; keys are masked in it.'),
+      button('Download bundle', () => downloadBundle(exchange.id), {}), ' ',
+      curlButton('the bundle', () => [['Downloads the bundle', 'GET', bundlePath(exchange.id)]])));
+}
+
+const bundlePath = (id) => `/journal/${id}/bundle`;
+
+/// A link cannot send the token: the file is fetched, and saved from memory.
+async function downloadBundle(id) {
+  const name = `exchange-${id}.json`;
+  save(name, await callForText('GET', bundlePath(id)));
+  say(`Saved: ${name}.`);
 }
 
 function section(title, ...children) {

@@ -129,6 +129,7 @@ Control::Control(Serving& its_serving, ControlIdentity its_identity)
     : serving(its_serving), identity(std::move(its_identity)) {
   if (serving.script()) gates.share(detail::Access::state(*serving.script()));
   state().keeps_event_times = true;
+  state().keeps_answers = true;
 }
 
 Gateway& Control::gateway() const { return serving.gateway(); }

@@ -79,13 +79,15 @@ struct ControlRequest {
   std::uint64_t id(std::size_t parameter, const char* code, const char* what) const;
 };
 
-/// What a route answers. Its JSON is the body unless there is a text, which is sent as text/plain.
+/// What a route answers. Its JSON is the body unless there is a text.
 struct ControlAnswer {
   int status = 200;
   Json json = Json::object();
   std::optional<std::string> text = std::nullopt;
   /// Called once the answer was sent.
   std::function<void()> after = nullptr;
+  /// The Content-Type of the text.
+  const char* type = "text/plain; charset=utf-8";
 };
 
 /// 404 `no_such_key`, say: "there is no key "x"". `known` are the names that there are, for "did you mean".
@@ -118,6 +120,8 @@ struct Control {
   /// The gateway, its scripts, and what it was started with.
   Serving& serving;
   ControlIdentity identity;
+  /// The token of this API, which no answer may hold.
+  std::string token;
   /// Every long poll waits here, so that a stop ends it.
   Waits waits;
   /// What the API has mounted.

@@ -82,6 +82,7 @@ ControlServer::ControlServer(Serving& serving, ControlSettings settings)
     : settings_(std::move(settings)),
       guard_(settings_.token, settings_.allowed_hosts),
       control_(serving, ControlIdentity{settings_.instance, {}}) {
+  control_.token = settings_.token;
   // The same path as of a signal from outside, which the main thread waits for.
   control_.stop = [] { ::kill(::getpid(), SIGTERM); };
   detail::Server::keep_descriptors(most_connections + 16);
@@ -213,7 +214,7 @@ ControlServer::Response ControlServer::respond_to_api(const IncomingRequest& inc
   ControlAnswer answer = route.answer(control_, request);
   Response response;
   response.status = answer.status;
-  response.type = answer.text ? "text/plain; charset=utf-8" : "application/json";
+  response.type = answer.text ? answer.type : "application/json";
   // What is no UTF-8 came from a client of the gateway, and must not keep anybody from reading the rest.
   response.body =
       answer.text ? std::move(*answer.text) : answer.json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../messages.hpp"
+#include "bundle.hpp"
 #include "core/access.hpp"
 #include "core/text.hpp"
 #include "evidence/diagnosis.hpp"
@@ -109,7 +110,9 @@ class Page {
   bool is_full() const { return exchanges_.size() >= limit_ || bytes_ >= most_bytes; }
   void add(const JournalFeed::Change& change) {
     exchanges_.push_back(json_of(change));
-    bytes_ += change.record->weight();
+    // What is kept of the answer is not shown. It is asked for first: it comes to the weight when the exchange ends.
+    const std::size_t answer = change.record->answer_weight;
+    bytes_ += change.record->weight() - answer;
   }
   ControlAnswer answer(std::uint64_t cursor, bool more, std::size_t evicted) {
     Json page{{"exchanges", nullptr}, {"cursor", cursor}, {"more", more}, {"evicted", evicted}};
@@ -219,6 +222,14 @@ ControlAnswer curl(Control& control, const ControlRequest& request) {
   return answer;
 }
 
+ControlAnswer bundle(Control& control, const ControlRequest& request) {
+  const Record record = record_of(control, request);
+  ControlAnswer answer;
+  answer.text = bundle_of(control, record) + "\n";
+  answer.type = "application/json";
+  return answer;
+}
+
 ControlAnswer clear(Control& control, const ControlRequest& request) {
   static_cast<void>(request.object({}));
   control.gateway().journal().clear();
@@ -266,6 +277,7 @@ std::vector<ControlRoute> journal_routes() {
       {"POST", "/journal/explain", {"scope"}, &explain},
       {"GET", "/journal/{exchange}", {}, &show},
       {"GET", "/journal/{exchange}/curl", {}, &curl},
+      {"GET", "/journal/{exchange}/bundle", {}, &bundle},
   };
 }
 

@@ -10,6 +10,7 @@ bool ChunkEvents::next(StreamEvent& event) {
   event.token = chunk.is_token();
   event.raw = chunk.is_raw();
   event.meta = chunk.is_meta();
+  event.at = chunk.time();
   return true;
 }
 

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "../core/duration.hpp"
 #include "../model/reply.hpp"
 
 namespace mock_gateway {
@@ -25,6 +27,8 @@ struct StreamEvent {
   bool raw = false;
   /// Whether `data` is the lines of an event without data, separated by "\n".
   bool meta = false;
+  /// When it leaves, counted as the pace is; nothing: as the pace says.
+  std::optional<Duration> at = {};
 };
 
 /// The events of a stream, one after the other, `[DONE]` not included.

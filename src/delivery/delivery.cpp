@@ -15,27 +15,6 @@ namespace mock_gateway {
 namespace detail {
 namespace delivery {
 
-/// Tells the progress of a wait as long as it lasts.
-class Noted {
- public:
-  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
-    progress_.set_scripted_wait(std::move(wait));
-  }
-  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
-  Noted(const Noted&) = delete;
-  Noted& operator=(const Noted&) = delete;
-
- private:
-  DeliveryProgress& progress_;
-};
-
-/// Where in the reply a trigger was met: "after token 2".
-std::string place_of(const Trigger& trigger) {
-  if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
-  if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
-  return trigger.to_string();
-}
-
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -99,7 +78,9 @@ Delivery::Result Delivery::whole(std::string_view head, std::string_view body, s
     mark();
     nothing_follows_ = true;
     at_end();
+    keep_end();
     flush();
+    if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
   });
 }
 
@@ -110,6 +91,7 @@ Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bo
     end_part();
     framing_.emplace(plan_.sse, chunked);
     if (progress_.trace) progress_.trace->streamed = true;
+    if (progress_.kept) progress_.kept->stream();
     plan_pings();
     strike(Trigger::Kind::after_headers, 0);
     begin_stream();
@@ -125,6 +107,7 @@ Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bo
 void Delivery::send_head(std::string_view head) {
   if (progress_.trace) progress_.trace->head = head.size();
   if (progress_.times) progress_.times->begin(head.size());
+  keep(KeptAnswer::Kind::head, head, head);
   send(head);
 }
 
@@ -139,7 +122,7 @@ void Delivery::begin_stream() {
 }
 
 void Delivery::send_events(EventSource& source) {
-  const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced;
+  const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced && !progress_.kept;
   // Only such a stream must know its last event beforehand.
   const bool looks_ahead = !plan_.sse.done() && !plan_.sse.final_blank_line();
   StreamEvent event;
@@ -149,12 +132,15 @@ void Delivery::send_events(EventSource& source) {
     if (looks_ahead) more = source.next(following);
     ++events_;
     hold(HoldPoint::Kind::event, events_);
+    TimePoint due = start_;
     if (event.token) {
       ++tokens_;
       hold(HoldPoint::Kind::token, tokens_);
-      const TimePoint due = later(start_, pace_.next(event.share));
-      if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
+      due = later(start_, pace_.next(event.share));
     }
+    if (event.at) due = later(start_, *event.at);
+    if (due != start_)
+      wait_until(due, event.token ? "token " + std::to_string(tokens_) : "event " + std::to_string(events_));
     if (event.raw) leave();  // it has a write of its own, here and below
     if (simply) {
       send(event.raw    ? framing_->wrap(event.data)
@@ -231,7 +217,9 @@ void Delivery::end_body() {
     outlet_.end(Outlet::Ending::close);
   } else {
     send(framing_->terminator());
+    keep_end();
     flush();
+    if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
   }
 }
 
@@ -241,7 +229,9 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
   const auto send_up_to = [&](std::size_t end, std::size_t missing) {
     if (end > sent || missing > 0) {
       const std::string_view part = bytes.substr(sent, end - sent);
-      send(framing_ ? framing_->wrap(part, missing) : part);
+      const std::string_view wire = framing_ ? framing_->wrap(part, missing) : part;
+      keep(KeptAnswer::Kind::body, part, wire, missing);
+      send(wire);
     }
     body_bytes_ += end - sent;
     sent = end;
@@ -344,6 +334,7 @@ void Delivery::write(std::string_view bytes) {
       count = outlet_.write_some(bytes.substr(0, most));
       if (count) {
         written_ += *count;
+        if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
         publish();
       }
     }
@@ -374,6 +365,14 @@ void Delivery::publish() {
   if (published_ < marks_.size()) return;
   marks_.clear();
   published_ = 0;
+}
+
+void Delivery::keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing) const {
+  if (!progress_.kept) return;
+  const bool is_compressed = kind == KeptAnswer::Kind::body && framing_ && plan_.sse.gzip();
+  const bool is_bare = is_compressed || wire.size() == payload.size();
+  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
+  progress_.kept->add(kind, payload, {written_ + gathered_.size(), wire.size(), at, missing, is_compressed});
 }
 
 void Delivery::announce_last_bytes() const {
@@ -425,6 +424,7 @@ void Delivery::happen(const Fault& fault) {
     case Effect::Kind::half_close: return half_close(fault.trigger);
     case Effect::Kind::garbage:
       announce_last_bytes();
+      keep(KeptAnswer::Kind::garbage, effect.bytes(), effect.bytes());
       send(effect.bytes());
       flush();
       end_connection(Outlet::Ending::close);
@@ -445,6 +445,7 @@ void Delivery::stall(const Fault& fault) {
 }
 
 void Delivery::end_connection(Outlet::Ending ending) {
+  keep_end(ending == Outlet::Ending::reset ? KeptAnswer::Ending::reset : KeptAnswer::Ending::closed);
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end(ending);
   throw Ended{Result::broken_by_fault};
@@ -471,6 +472,7 @@ void Delivery::send_error(const Effect& effect) {
 
 void Delivery::half_close(const Trigger& trigger) {
   announce_last_bytes();
+  keep_end(KeptAnswer::Ending::half_closed);
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end_sending();
   framing_.reset();  // nothing can be sent any more
@@ -546,6 +548,7 @@ void Delivery::stall_guard_expired(const std::string& purpose) {
       wait ? wait->in_vain(*stall_guard_)
            : "waited for " + purpose + " for " + text::seconds(*stall_guard_) + "; the client still waited";
   outlet_.guard_expired();
+  keep_end(KeptAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
   throw Ended{Result::guard_expired};
 }

@@ -121,6 +121,16 @@ class Delivery {
   void write(std::string_view bytes);
   /// Tells the progress of the marks that have been handed over.
   void publish();
+  /// Tells who keeps the answer, if anybody does, what comes next: the payload of these bytes, which are about to be
+  /// sent.
+  void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
+  /// That all of it has been sent; that it ends otherwise.
+  void keep_end() const {
+    if (progress_.kept) progress_.kept->add_end(written_ + gathered_.size());
+  }
+  void keep_end(KeptAnswer::Ending ending) const {
+    if (progress_.kept) progress_.kept->end(ending, timeline_.now());
+  }
   void announce_last_bytes() const;
   /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
   void await_done();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "kept_answer.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -94,6 +95,8 @@ struct DeliveryProgress {
   std::unique_ptr<DeliveryTrace> trace;
   /// Null unless somebody wants to know them.
   std::unique_ptr<EventTimes> times;
+  /// Null unless answers are kept.
+  std::unique_ptr<KeptAnswer> kept;
 
   void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.

@@ -3,15 +3,40 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "../core/timeline.hpp"
+#include "../model/fault.hpp"
 #include "outlet.hpp"
+#include "progress.hpp"
 
 // What a delivery waits for besides the clock and gates.
 
 namespace mock_gateway {
 namespace detail {
 namespace delivery {
+
+/// Tells the progress of a wait as long as it lasts.
+class Noted {
+ public:
+  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
+    progress_.set_scripted_wait(std::move(wait));
+  }
+  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+ private:
+  DeliveryProgress& progress_;
+};
+
+/// Where in the reply a trigger was met: "after token 2".
+inline std::string place_of(const Trigger& trigger) {
+  if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
+  if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
+  return trigger.to_string();
+}
 
 /// A wait that ends with the first of two.
 class EitherOf final : public Pending {

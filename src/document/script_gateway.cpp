@@ -163,6 +163,8 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"max_head", &positive, "the largest request head in bytes; 64 KiB unless set", &SetBy<&Options::max_head>::apply,
      false, R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
+    {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
+     &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "real time without a byte of an unfinished request; 30s unless set",
      &set_timeout<&Options::read_timeout>},
     {"head_timeout", &duration, "real time that a head may take; 30s unless set", &set_timeout<&Options::head_timeout>},

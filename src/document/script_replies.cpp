@@ -185,6 +185,7 @@ inline constexpr ScriptRow chunk_rows[] = {
     {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes as they are", nullptr},
     {"event", &text, "an event without data: its lines", nullptr},
+    {"at", &duration, "when it leaves: so long after the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
     "chunk", chunk_rows, std::size(chunk_rows),
@@ -308,10 +309,13 @@ void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
       script_reading::only_key(node, {"json", "raw_bytes", "raw_base64", "event"}, "an element of chunks");
   const ScriptNode value = node.at(kind.data());
   auto& elements = *static_cast<std::vector<StreamChunk>*>(target);
-  if (kind == "json") return elements.push_back(json_chunk(value.value));
+  const auto push = [&](const StreamChunk& element) {
+    elements.push_back(node.find("at") ? element.at(script_values::pace_time(reader, node.at("at"))) : element);
+  };
+  if (kind == "json") return push(json_chunk(value.value));
   if (kind == "event") {
     try {
-      return elements.push_back(event(script_values::text_of(value)));
+      return push(event(script_values::text_of(value)));
     } catch (const GatewayError&) {
       script_reading::fail(value,
                            "expected the lines of an event without data, separated by \"\\n\", such as \"id: 7\"; "
@@ -320,8 +324,7 @@ void add_chunk(ScriptReader& reader, const ScriptNode& node, void* target) {
   }
   if (kind == "raw_base64" && script_values::decode_base64(value).empty())
     script_reading::fail(value, "expected at least one byte");
-  elements.push_back(
-      raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
+  push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
 /// Whether a key of a reply is content of one choice.

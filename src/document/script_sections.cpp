@@ -431,6 +431,31 @@ void add_states(ScriptReader&, const ScriptNode& node, void* target) {
   for (MachineState& state : read_states(node)) plan_of(target).states.push_back(std::move(state));
 }
 
+// "bundle".
+
+ScriptType findings() { return {"list of objects", R"({"type":"array","items":{"type":"object"}})"}; }
+
+inline constexpr ScriptRow bundle_rows[] = {
+    {"about", &text, "what this file holds, for whoever is about to pass it on", nullptr, true},
+    {"version", &text, "the version of mock_gateway that made it", nullptr},
+    {"seed", &count, "the seed of that gateway", nullptr},
+    {"exchange", &json_object, "the exchange, as the control API shows it", nullptr},
+    {"findings", &findings, "what the review said of it", nullptr},
+};
+inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundle_rows)};
+
+ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
+
+/// It says where the rest comes from, and changes nothing of it.
+void check_bundle(ScriptReader& reader, const ScriptNode& node, void*) {
+  reader.read_object(node, bundle_table, nullptr);
+  if (const Json* const list = node.find("findings")) {
+    if (!list->is_array()) script_reading::fail_expected(node.at("findings"), "a list");
+    for (std::size_t index = 0; index < list->size(); ++index)
+      if (!(*list)[index].is_object()) script_reading::fail_expected(node.at("findings").element(index), "an object");
+  }
+}
+
 ScriptType version() { return {"1", R"({"const":1})"}; }
 
 void check_version(ScriptReader&, const ScriptNode& node, void*) {
@@ -439,6 +464,7 @@ void check_version(ScriptReader&, const ScriptNode& node, void*) {
 }
 
 inline constexpr ScriptRow document_rows[] = {
+    {"bundle", &bundle, "of a bundle: the exchange that it answers again", &check_bundle},
     {"mock_gateway", &version, "the version of the format", &check_version, true},
     {"gateway", &gateway, "how the gateway starts", &read_gateway_section},
     {"keys", &keys, "API keys beside the default one", &read_section<&add_key>},

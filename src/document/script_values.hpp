@@ -112,6 +112,8 @@ RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 /// One of these words; its index.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
+/// A time that a pace can have: at most 30 days.
+Duration pace_time(ScriptReader& reader, const ScriptNode& node);
 /// The text of a string. Throws ScriptMistake for anything else.
 const std::string& text_of(const ScriptNode& node);
 /// True. `false` is a mistake: leaving the key out says so.

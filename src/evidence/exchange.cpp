@@ -299,6 +299,11 @@ std::string Exchange::summary() const {
   return line;
 }
 
+std::optional<SentAnswer> Exchange::answer() const {
+  if (!record_->progress.kept) return std::nullopt;
+  return detail::sent_answer(*record_->progress.kept, record_->keys.get());
+}
+
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
 
 }  // namespace mock_gateway

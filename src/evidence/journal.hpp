@@ -16,6 +16,7 @@
 #include "../model/received_request.hpp"
 #include "../script/scope.hpp"
 #include "near_miss.hpp"
+#include "sent_answer.hpp"
 
 namespace mock_gateway {
 
@@ -206,6 +207,9 @@ class Exchange {
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
+
+  /// What was sent so far. Empty unless Options::keep_answers was set when the request came. Copies the bytes.
+  std::optional<SentAnswer> answer() const;
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
   /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the

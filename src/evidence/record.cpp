@@ -72,7 +72,7 @@ ReceivedRequest without_body(const ReceivedRequest& request) {
 
 std::size_t ExchangeRecord::weight() const {
   using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers) + answer_weight;
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
@@ -202,14 +202,24 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     auto after = records_.end();  // of one whose id was reserved, those that came since
     while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
     records_.insert(after, std::move(record));
-    while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
-      bytes_ -= records_.front()->weight();
-      out.push_back(std::move(records_.front()));
-      records_.pop_front();
-      ++evicted_;
-    }
+    evict(out);
   }
   signal_->changed.notify_all();
+}
+
+void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& out) {
+  while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
+    bytes_ -= records_.front()->weight();
+    out.push_back(std::move(records_.front()));
+    records_.pop_front();
+    ++evicted_;
+  }
+}
+
+std::deque<std::shared_ptr<ExchangeRecord>>::iterator JournalState::find(const ExchangeRecord& record) {
+  const auto found = std::lower_bound(records_.begin(), records_.end(), record.id,
+                                      [](const auto& kept, std::uint64_t wanted) { return kept->id < wanted; });
+  return found != records_.end() && found->get() == &record ? found : records_.end();
 }
 
 void JournalState::report(const ExchangeRecord& record, RecordedProblem problem) {
@@ -273,7 +283,8 @@ std::vector<ConnectionHit> JournalState::hits() const {
 }
 
 void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
-  std::shared_ptr<ExchangeRecord> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  const std::size_t answer = record.progress.kept ? record.progress.kept->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;
@@ -281,14 +292,15 @@ void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint 
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
     if (!std::exchange(record.forsaken, false)) --signal_->under_way;
-    if (record.forgotten) {
-      const auto found =
-          std::find_if(records_.begin(), records_.end(), [&record](const auto& kept) { return kept.get() == &record; });
-      if (found != records_.end()) {
-        bytes_ -= record.weight();
-        out = std::move(*found);
-        records_.erase(found);
-      }
+    const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
+    if (found != records_.end() && record.forgotten) {
+      bytes_ -= record.weight();
+      out.push_back(std::move(*found));
+      records_.erase(found);
+    } else if (found != records_.end()) {
+      record.answer_weight = answer;
+      bytes_ += answer;
+      evict(out);
     }
   }
   signal_->changed.notify_all();

@@ -118,6 +118,8 @@ struct ExchangeRecord {
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
+  /// What of its answer counts against the journal's bound: all that is kept, once the exchange has ended.
+  std::atomic<std::size_t> answer_weight{0};
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
@@ -138,8 +140,8 @@ struct ExchangeRecord {
   std::optional<RealTime> left;      // the client left, or closed its side
   RealTime over{};                   // it ended
 
-  /// What the record holds in memory, all that is its own; for the journal's bound. Does not change once it is
-  /// published.
+  /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
+  /// only when the exchange ends, which the journal then counts.
   std::size_t weight() const;
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
@@ -244,6 +246,9 @@ class JournalState {
   std::size_t max_bytes_;
 
   // These expect the mutex to be held.
+  std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
+  /// Takes the oldest out that are beyond the bounds, for the caller to free after the lock.
+  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
   /// Finds out whether the record of a reserved id was forgotten before it was published.
   void settle_reserved(ExchangeRecord& record);

@@ -74,6 +74,7 @@ class Gateway::Impl {
         without_findings(options.without_findings),
         state((detail::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
               connection_faults, chaos) {
+    state.keeps_answers = options.keep_answers;
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);

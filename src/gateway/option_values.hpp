@@ -43,6 +43,7 @@ struct OptionValues {
   std::size_t max_head = std::size_t{64} << 10;
   std::size_t journal_entries = 10'000;
   std::size_t journal_bytes = std::size_t{64} << 20;
+  bool keep_answers = false;
   Duration read_timeout = std::chrono::seconds{30};
   Duration write_timeout = std::chrono::seconds{30};
   Duration idle_timeout = std::chrono::seconds{75};

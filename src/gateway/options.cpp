@@ -95,6 +95,11 @@ Options Options::journal_limits(std::size_t entries, std::size_t bytes) const {
   copy.edit().journal_bytes = bytes;
   return copy;
 }
+Options Options::keep_answers(bool keep) const {
+  Options copy = *this;
+  copy.edit().keep_answers = keep;
+  return copy;
+}
 Options Options::read_timeout(Duration timeout) const {
   Options copy = *this;
   copy.edit().read_timeout = timeout;

@@ -85,6 +85,9 @@ class Options {
   /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
   /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
+  /// Whether the journal keeps what was sent, for Exchange::answer. Of one answer it keeps at most max_body bytes. They
+  /// count against the bytes of journal_limits when the exchange has ended. False unless set.
+  [[nodiscard]] Options keep_answers(bool keep) const;
 
   /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
   /// Positive, as all timeouts, or GatewayError. 30 s unless set.

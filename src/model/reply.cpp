@@ -128,6 +128,13 @@ StreamChunk StreamChunk::of_fields(std::string lines) {
   return chunk;
 }
 
+StreamChunk StreamChunk::at(Duration time) const {
+  static_cast<void>(detail::pace_nanoseconds(time, "the time of a chunk"));
+  StreamChunk copy = *this;
+  copy.time_ = time;
+  return copy;
+}
+
 Reply::Reply(detail::ReplyData data) : data_(std::make_shared<detail::ReplyData>(std::move(data))) {}
 
 detail::ReplyData& Reply::edit() { return detail::own(data_); }

@@ -105,6 +105,11 @@ class StreamChunk {
   /// See event().
   static StreamChunk of_fields(std::string lines);
 
+  /// Sends it so long after the request was complete, on the gateway's clock, whatever the pace says of a token. What
+  /// comes before it leaves before it, and what comes after it leaves no earlier. At most 30 days and not negative, or
+  /// GatewayError.
+  [[nodiscard]] StreamChunk at(Duration time) const;
+
   /// The data of an event, the lines of one without data, or all bytes of a raw one.
   const std::string& bytes() const { return bytes_; }
   /// Whether raw_bytes() made it.
@@ -114,6 +119,8 @@ class StreamChunk {
   /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
   /// something, or the input of a custom tool does.
   bool is_token() const { return token_; }
+  /// What at() set; empty unless set.
+  const std::optional<Duration>& time() const { return time_; }
 
  private:
   StreamChunk() = default;
@@ -122,6 +129,7 @@ class StreamChunk {
   bool raw_ = false;
   bool meta_ = false;
   bool token_ = false;
+  std::optional<Duration> time_;
 };
 
 namespace detail {

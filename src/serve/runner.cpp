@@ -49,6 +49,11 @@ void add_transport_headers(Judgement& judgement, BodyFraming framing) {
   }
 }
 
+void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
+  if (bytes.empty() || !connection.write(bytes)) return;
+  if (record.progress.kept) record.progress.kept->add_interim(bytes);
+}
+
 /// Sends head and body.
 DeliveryEnd send(Delivery& delivery, const Judgement& judgement, BodyFraming framing, const std::string& head) {
   const Answer& answer = judgement.answer;
@@ -81,6 +86,8 @@ void Runner::run(Connection& connection, IncomingRequest incoming, std::size_t p
     warn({"an exchange was given up: ", exception.what()});
     connection.end_exchange();
     connection.end(Outlet::Ending::close);
+    if (published && published->progress.kept)
+      published->progress.kept->end(KeptAnswer::Ending::abandoned, gateway_.clock.now());
     if (published)
       gateway_.journal->end(*published, Outcome::Kind::stopped, gateway_.clock.now());
     else
@@ -110,8 +117,8 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
   gateway_.journal->add(record);
   published = record;
   // An interim response is no part of the answer. When it cannot be written, neither can the answer.
-  if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
-  if (!answer.delivery.interim.empty()) connection.write(answer.delivery.interim);
+  if (incoming.fault) runner::send_interim(connection, *record, incoming.fault->bytes());
+  runner::send_interim(connection, *record, answer.delivery.interim);
   if (incoming.is_answered_before_body()) connection.linger();
   connection.begin_exchange(*record, timeline, answer.delivery.stream);
   const Outcome::Kind outcome = deliver(judgement, *record);
@@ -139,6 +146,8 @@ void Runner::record_request(ExchangeRecord& record, const Connection& connection
   record.connection_fault = incoming.fault;
   record.behind_stream = connection.overtaken_stream();
   if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
+  if (gateway_.keeps_answers)
+    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection.limits().max_body);
 }
 
 void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
@@ -193,6 +202,7 @@ Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) cons
   const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
   const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
   const DeliveryEnd end = runner::send(delivery, judgement, framing, head);
+  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, judgement.timeline.now());
   report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
   switch (end.result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;

@@ -1,6 +1,8 @@
 // Each view shows what clients did and what the gateway was told, and changes what its buttons say.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { script, traffic } from './script.mjs';
 import { Console, Gateway, startBrowser, until } from './support.mjs';
@@ -104,6 +106,23 @@ test('an exchange shows its findings, its request with masked keys, and the curl
   await tab.show('exchange/9999');
   await tab.waitForText('main', 'The journal does not have it');
   await tab.close([/status of 404/]);
+});
+
+test('an exchange is downloaded as a bundle, which says the same answer again', async () => {
+  const tab = await Console.open(browser, gateway, { view: `exchange/${seen.broken}` });
+  const folder = await mkdtemp(join(tmpdir(), 'bundle-'));
+  const session = await tab.page.createCDPSession();
+  await session.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
+  await tab.click('Download bundle');
+  await tab.waitForText('#said', `Saved: exchange-${seen.broken}.json`);
+  const file = join(folder, `exchange-${seen.broken}.json`);
+  const bundle = await until('the file is there', () => readFile(file, 'utf8').then(JSON.parse).catch(() => null));
+  assert.deepEqual(Object.keys(bundle).slice(0, 2), ['bundle', 'mock_gateway']);
+  assert.equal(bundle.bundle.exchange.id, seen.broken);
+  assert.ok(bundle.stubs[0].reply.faults.some((fault) => fault.effect === 'reset_connection'));
+  assert.ok(!JSON.stringify(bundle).includes(gateway.info.api_key));
+  await rm(folder, { recursive: true });
+  await tab.close();
 });
 
 test('an exchange shows what the review says of it, and no other', async () => {

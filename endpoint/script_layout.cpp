@@ -1,0 +1,84 @@
+#include "script_layout.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "core/text.hpp"
+
+using mock_gateway::Json;
+namespace text = mock_gateway::detail::text;
+
+namespace {
+
+/// On one line, with spaces as people write it.
+void write_line(std::string& out, const Json& value) {
+  const bool is_object = value.is_object();
+  if (!is_object && !value.is_array()) {
+    out += value.dump();
+    return;
+  }
+  const char* separator = "";
+  out += is_object ? '{' : '[';
+  for (const auto& member : value.items()) {
+    out += std::exchange(separator, ", ");
+    if (is_object) out += Json(member.key()).dump() + ": ";
+    write_line(out, member.value());
+  }
+  out += is_object ? '}' : ']';
+}
+
+/// Indented; short values, and the elements of `chunks`, on one line each.
+void write_indented(std::string& out, const Json& value, std::size_t indent, bool in_chunks) {
+  constexpr std::size_t width = 110;
+  std::string line;
+  write_line(line, value);
+  const bool is_object = value.is_object();
+  const bool fits = indent > 0 && indent + line.size() <= width;
+  if (in_chunks || fits || value.empty() || !(is_object || value.is_array())) {
+    out += line;
+    return;
+  }
+  const char* separator = "";
+  out += is_object ? '{' : '[';
+  for (const auto& member : value.items()) {
+    out.append(std::exchange(separator, ",")).append("\n").append(indent + 2, ' ');
+    if (is_object) out += Json(member.key()).dump() + ": ";
+    // A list of chunks is indented, and each of its elements is a line.
+    const bool is_chunks = is_object && member.key() == "chunks" && member.value().is_array();
+    if (!is_chunks) {
+      write_indented(out, member.value(), indent + 2, false);
+      continue;
+    }
+    out += '[';
+    for (std::size_t i = 0; i < member.value().size(); ++i) {
+      out.append(i == 0 ? "\n" : ",\n").append(indent + 4, ' ');
+      write_line(out, member.value()[i]);
+    }
+    out.append("\n").append(indent + 2, ' ') += ']';
+  }
+  out.append("\n").append(indent, ' ') += is_object ? '}' : ']';
+}
+
+/// JSON, with escapes in place of what could steer a terminal. Outside of strings there are line ends only.
+std::string harmless(std::string_view json) {
+  std::string out;
+  char32_t character = 0;
+  for (std::size_t at = 0; const std::size_t length = text::decode_utf8(json, at, character); at += length) {
+    if (character < 0x20 || !text::is_disruptive(character)) {
+      out.append(json.substr(at, length));
+      continue;
+    }
+    out += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) out += text::hex_digits[character >> shift & 15U];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string laid_out(const Json& script) {
+  std::string lines;
+  write_indented(lines, script, 0, false);
+  return harmless(lines);
+}
