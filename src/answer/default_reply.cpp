@@ -28,10 +28,14 @@ class SchemaTexts {
 
   /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
+    std::vector<std::string>& made = made_[place];
+    // Where the work left might not do for a further one, one that was made before.
+    if (!made.empty() && budget_.left() < 2 * dearest_) return made[random.below(made.size())];
+    const std::size_t before = budget_.left();
     try {
-      auto known = instances_.find(place);
-      if (known == instances_.end()) known = instances_.try_emplace(place, schema, budget_).first;
-      return known->second.text(random);
+      made.push_back(schema::instance_of(schema, random, budget_));
+      dearest_ = std::max(dearest_, before - budget_.left());
+      return made.back();
     } catch (const schema::Unsupported& unsupported) {
       const std::string path = place + unsupported.path;
       throw RequestError{failure(400, "unsupported_schema", path + ": " + unsupported.reason).param(path)};
@@ -40,7 +44,8 @@ class SchemaTexts {
 
  private:
   schema::Budget budget_;
-  std::map<std::string, schema::Instances> instances_;
+  std::map<std::string, std::vector<std::string>> made_;  // by place
+  std::size_t dearest_ = 0;                               // steps of an instance
 };
 
 /// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.

@@ -2,16 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "../core/json.hpp"
-#include "../core/random.hpp"
 #include "schema_pattern.hpp"
 
 // JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
@@ -20,47 +17,27 @@ namespace mock_gateway {
 namespace detail {
 namespace schema {
 
+using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
+
+inline constexpr int max_places = 15;        ///< So many digits does a double hold as they are written,
+inline constexpr double exact_limit = 1e15;  ///< and thus each integer up to here.
+
 /// What can be said about a value: `unsure` where validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// A JSON number as it is written, since binary floating point answers "is 0.3 a multiple of 0.1" wrongly: digits ×
-/// 10^exponent, without zeros at either end of the digits.
-struct Decimal {
-  explicit Decimal(const Json& number);
-  /// Its amount × 10^places, which must leave no fraction. Empty beyond 64 bits.
-  std::optional<std::uint64_t> scaled(int places) const;
-
-  bool negative = false;
-  std::string digits;
-  int exponent = 0;
-};
-
-/// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
-Validity at_least(const Json& value, const Json& bound, bool exclusive);
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
-/// is it certain.
-Validity is_multiple(const Json& value, const Json& divisor);
-/// Whether a value is a number without a fraction, however it is written.
-bool is_integer_value(const Json& value);
+/// A number × 10^places, when that is an integer below `exact_limit`.
+std::optional<std::int64_t> scaled(const Json& number, int places);
 /// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
-/// JSON Schema's equality.
-Validity equal(const Json& left, const Json& right);
 
 struct Format {
   std::string_view name;
-  std::string_view
-      usual;  ///< A text. %w is a word, %d a digit, %n one from 1 on, %s one up to 5, %x a hexadecimal one.
-  std::string_view strict;  ///< A pattern of what every reader takes; see strict_pattern().
-  std::string_view loose;   ///< A pattern: what it does not match, no reader takes.
+  std::string_view usual;    ///< A pattern of texts that are pleasant to read.
+  std::string_view certain;  ///< A pattern of texts that every reader takes.
 };
 
-/// The format of a name; null when it is not supported.
-const Format* format_named(std::string_view name);
-/// The pattern of texts that every reader takes.
-std::string strict_pattern(const Format& format);
-/// A text, of `least` characters where words can fill it up.
-std::string usual_text(const Format& format, std::size_t least, Random& random);
+/// The format that a schema asks for; null when none is, or one that constrains nothing.
+const Format* format_of(const Json& schema);
 
 /// The types of values, as a set. "number" is integers and fractions.
 enum TypeBit : unsigned {
@@ -74,29 +51,22 @@ enum TypeBit : unsigned {
   all_bits = 127
 };
 
-inline constexpr std::size_t max_instance_depth = 64;     ///< Levels of the values in a schema, and of instances.
-inline constexpr std::size_t unbounded_height = 1000000;  ///< Of what has no finite instance.
+/// The value of a schema's keyword; null when it is absent.
+const Json* keyword(const Json& schema, std::string_view name);
+/// The size that a keyword states, or what holds without it.
+std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
+/// The types that a schema allows by its own `type`.
+unsigned types_of(const Json& schema);
+/// The types that its other keywords are about.
+unsigned hinted_types(const Json& schema);
+/// What a schema says about an array's item; null when nothing.
+const Json* item_of(const Json& schema, std::size_t index);
 
-/// One subschema.
+/// What is known of a subschema.
 struct Node {
-  /// The value of a keyword; null when it is absent.
-  const Json* operator[](const char* keyword) const;
-  /// A size, or what holds without the keyword.
-  std::size_t size(const char* keyword, std::size_t otherwise) const;
-  /// What it says about an array's item; null when nothing.
-  const Json* item(std::size_t index) const;
-
-  const Json* json = nullptr;
   std::string path;
-  unsigned types = all_bits;
-  unsigned hinted = 0;  // the types that the keywords are about
-  const Format* format = nullptr;
-  std::vector<Node*> all_of;  // the reference too
-  std::vector<Node*> any_of;
-  std::vector<Node*> one_of;
-  Node* negated = nullptr;
-  std::size_t height = unbounded_height;  // at least so many levels has every instance
-  std::size_t active = 0;                 // how many values that it applies to are being made
+  const Json* reference = nullptr;  // what its $ref leads to
+  std::size_t active = 0;           // how many values that it applies to are being made
 };
 
 /// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
@@ -105,35 +75,31 @@ class Checker {
   /// Throws Unsupported, as all functions do when the work becomes too much.
   Checker(const Json& root, Budget& budget);
 
-  Node& root() { return nodes_.front(); }
-  /// The node of a subschema, which is part of the schema.
-  Node& at(const Json& schema) { return *index_.at(&schema); }
+  /// What is known of a subschema, which is part of the schema.
+  Node& node(const Json& schema) { return nodes_.at(&schema); }
   /// A pattern; `path` is where it stands.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   /// Whether a value satisfies a subschema.
-  Validity validity(const Node& node, const Json& value);
-  /// Whether it satisfies the keywords about numbers, or about texts.
-  Validity number_validity(const Node& node, const Json& value);
-  Validity text_validity(const Node& node, const std::string& value);
-  /// Whether a pattern occurs in a text.
-  bool matches(const std::string& source, const std::string& text);
-  /// What a subschema says about a property.
-  std::vector<const Json*> property(const Node& node, const std::string& name);
+  Validity validity(const Json& schema, const Json& value);
+  /// The subschemas that apply wherever this one does: those of allOf, and the one that it refers to.
+  Parts all_of(const Json& schema);
+  /// What subschemas say about a property.
+  Parts property(const Parts& schemas, const std::string& name);
 
  private:
-  Node& intern(const Json& schema, const std::string& path);
-  void read(Node& node, const std::string& name, const Json& value);
-  Node& resolve(const std::string& reference, const std::string& path);
-  std::size_t height_of(const Node& node);
-  Validity choice_validity(const Node& node, const Json& value);
-  Validity array_validity(const Node& node, const Json& value);
-  Validity object_validity(const Node& node, const Json& value);
+  void intern(const Json& schema, const std::string& path);
+  void read(const Json& schema, const std::string& name, const Json& value);
+  const Json& resolve(const std::string& reference, const std::string& path);
+  Validity choice_validity(const Json& alternatives, const Json& value, bool exactly_one);
+  Validity text_validity(const Json& schema, const std::string& value);
+  Validity array_validity(const Json& schema, const Json& value);
+  Validity object_validity(const Json& schema, const Json& value);
 
   const Json& root_;
   Budget& budget_;
-  std::deque<Node> nodes_;
-  std::unordered_map<const Json*, Node*> index_;
+  std::map<const Json*, Node> nodes_;
+  Parts found_;  // the subschemas, as they were found
   std::map<std::string, Pattern> patterns_;
 };
 

@@ -4,18 +4,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <map>
-#include <numeric>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "../core/json_pointer.hpp"
-#include "../core/json_reader.hpp"
+#include "../core/text.hpp"
 #include "schema_checker.hpp"
 #include "words.hpp"
 
@@ -23,41 +19,38 @@ namespace mock_gateway {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t max_items = 10000;
+inline constexpr unsigned nested_bits = array_bit | object_bit;
+inline constexpr std::size_t patience = 60;  // proposals of which one must fit
+inline constexpr std::size_t max_instance_depth = 64;
 inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
 inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
 
-using Parts = std::vector<const Json*>;  // subschemas
-using Taken = std::set<std::string>;     // values that must not be made again, in canonical form
-
-/// All subschemas that one value must satisfy.
+/// What one value must satisfy.
 struct Demand {
-  std::vector<Node*> nodes;
-  std::vector<Node*> denied;
-  std::vector<std::pair<Node*, bool>> choices;  // whose anyOf or, with true, oneOf is still to be settled
+  Parts roots;    // the subschemas that it is made for
+  Parts parts;    // all that apply for that: those, what they refer to, the alternatives that were chosen
+  Parts choices;  // those whose alternatives are still to be chosen from
   unsigned types = all_bits;
-  const std::string* pattern = nullptr;  // of a property's name, beside what the subschemas say
-  const Taken* taken = nullptr;
   std::size_t depth = 0;
 
   /// What the subschemas say by a keyword.
-  Parts all(const char* keyword) const {
+  Parts all(std::string_view name) const {
     Parts found;
-    for (const Node* node : nodes) {
-      if (const Json* const value = (*node)[keyword]) found.push_back(value);
+    for (const Json* part : parts) {
+      if (const Json* const value = keyword(*part, name)) found.push_back(value);
     }
     return found;
   }
   /// The greatest of sizes that are lower bounds.
-  std::size_t least(const char* keyword) const {
+  std::size_t least(std::string_view name) const {
     std::size_t size = 0;
-    for (const Node* node : nodes) size = std::max(size, node->size(keyword, 0));
+    for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
   /// The smallest of sizes that are upper bounds.
-  std::size_t most(const char* keyword, std::size_t otherwise) const {
+  std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
-    for (const Node* node : nodes) size = std::min(size, node->size(keyword, otherwise));
+    for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
     return size;
   }
 };
@@ -65,472 +58,320 @@ struct Demand {
 /// Proposes values for one schema, and checks them.
 class Maker {
  public:
-  Maker(Json schema, Budget& budget) : schema_(std::move(schema)), budget_(budget), checker_(schema_, budget) {
-    free_.json = &anything_;
-  }
+  Maker(const Json& schema, Random& random, Budget& budget)
+      : schema_(schema), random_(random), budget_(budget), checker_(schema, budget) {}
 
-  bool accepts(const Json& value) { return checker_.validity(checker_.root(), value) == Validity::yes; }
-
-  Json make(Random& random) {
-    if (checker_.root().height >= unbounded_height) throw Unsupported{"", "No instance exists, or none without end."};
-    random_ = &random;
-    constexpr std::size_t attempts = 5;
-    for (std::size_t attempt = 0; attempt < attempts; ++attempt) {
-      failure_ = {"", "No instance was found that the schema certainly accepts."};
-      output_ = 0;
-      std::optional<Json> value = make({checker_.root().json}, nullptr, 0);
-      if (!value) break;
-      if (accepts(*value)) return std::move(*value);
-    }
-    throw failure_;
+  Json make() {
+    std::optional<Json> value = make({&schema_}, 0);
+    if (!value) throw failure_;
+    return std::move(*value);
   }
 
  private:
-  std::nullopt_t fail(const Demand& demand, const char* reason) { return fail(*demand.nodes.front(), "", reason); }
-  std::nullopt_t fail(const Node& node, const char* keyword, const char* reason) {
-    failure_ = {node.path + keyword, reason};
+  std::nullopt_t fail(const Demand& demand, const char* reason) {
+    failure_ = {demand.parts.empty() ? "" : checker_.node(*demand.parts.front()).path, reason};
     return std::nullopt;
   }
 
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_->below(bound)); }
-  /// In random order, but by their ranks.
-  template <typename Element, typename Rank>
-  std::vector<Element> ordered(std::vector<Element> elements, const Rank& rank) {
-    for (std::size_t index = elements.size(); index > 1; --index) {
-      std::swap(elements[index - 1], elements[below(index)]);
-    }
-    std::stable_sort(elements.begin(), elements.end(),
-                     [&rank](const Element& left, const Element& right) { return rank(left) < rank(right); });
-    return elements;
-  }
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_.below(bound)); }
 
   // -- what applies
 
   /// Adds a subschema and all that it applies to the same value.
-  void expand(Demand& demand, Node& node) {
+  void expand(Demand& demand, const Json& schema) {
     const Budget::Frame frame(budget_);
-    budget_.spend(8 + demand.nodes.size() / 4);
-    if (std::find(demand.nodes.begin(), demand.nodes.end(), &node) != demand.nodes.end()) return;
-    demand.nodes.push_back(&node);
-    if (node.height > max_instance_depth) demand.types = 0;
-    demand.types &= node.types;
-    for (Node* part : node.all_of) expand(demand, *part);
-    if (!node.any_of.empty()) demand.choices.emplace_back(&node, false);
-    if (!node.one_of.empty()) demand.choices.emplace_back(&node, true);
-    if (node.negated != nullptr) deny(demand, *node.negated);
+    budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
+    if (std::find(demand.parts.begin(), demand.parts.end(), &schema) != demand.parts.end()) return;
+    demand.parts.push_back(&schema);
+    demand.types &= types_of(schema);
+    for (const Json* part : checker_.all_of(schema)) expand(demand, *part);
+    if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  void deny(Demand& demand, Node& node) {
-    demand.denied.push_back(&node);
-    if (node.json->size() != 1) return;
-    if (node.negated != nullptr) expand(demand, *node.negated);
-    unsigned types = node["type"] != nullptr ? node.types : 0;
-    if ((types & fraction_bit) == 0 && (demand.types & fraction_bit) != 0) types &= ~static_cast<unsigned>(integer_bit);
-    demand.types &= ~types;
+  /// The alternatives that a value is made for; whether it fits an anyOf beside a oneOf is only checked.
+  static const Json* alternatives_of(const Json& schema) {
+    const Json* const one_of = keyword(schema, "oneOf");
+    return one_of != nullptr ? one_of : keyword(schema, "anyOf");
   }
 
   /// Whether a value of a subschema would lie inside of another one of it.
-  bool is_recursive(const Node& node) {
+  bool is_recursive(const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(1);
-    if (node.active > 0) return true;
-    for (const auto* parts : {&node.all_of, &node.any_of, &node.one_of}) {
-      for (const Node* part : *parts) {
-        if (is_recursive(*part)) return true;
-      }
+    if (checker_.node(schema).active > 0) return true;
+    Parts parts = checker_.all_of(schema);
+    if (const Json* const alternatives = alternatives_of(schema)) {
+      for (const Json& alternative : *alternatives) parts.push_back(&alternative);
     }
-    return false;
+    return are_recursive(parts);
   }
   bool are_recursive(const Parts& parts) {
-    budget_.spend(2 * parts.size());
-    return std::any_of(parts.begin(), parts.end(), [&](const Json* part) { return is_recursive(checker_.at(*part)); });
+    return std::any_of(parts.begin(), parts.end(), [&](const Json* part) { return is_recursive(*part); });
   }
   bool is_brief(std::size_t depth) const { return depth >= relaxed_depth || output_ > generous_values; }
 
-  std::optional<Json> make(const Parts& parts, const Taken* taken, std::size_t depth) {
+  std::optional<Json> make(const Parts& parts, std::size_t depth) {
     Demand demand;
-    demand.taken = taken;
+    demand.roots = parts;
     demand.depth = depth;
-    for (const Json* part : parts) expand(demand, checker_.at(*part));
-    if (demand.nodes.empty()) demand.nodes.push_back(&free_);
+    for (const Json* part : parts) expand(demand, *part);
     if (depth > max_instance_depth) return fail(demand, "Every instance is nested too deeply.");
     return choose(demand);
   }
 
-  /// Settles one anyOf or oneOf after another, then makes a value.
+  /// Chooses an alternative of one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
     if (demand.types == 0) return fail(demand, "No value satisfies all subschemas that apply.");
-    for (const Node* node : demand.nodes) {
-      if ((*node)["const"] != nullptr || (*node)["enum"] != nullptr) return listed(demand, *node);
+    for (const Json* part : demand.parts) {
+      if (keyword(*part, "const") != nullptr || keyword(*part, "enum") != nullptr) return listed(demand, *part);
     }
     if (demand.choices.empty()) return typed(demand);
-    const auto [node, exactly_one] = demand.choices.front();
-    const std::vector<Node*>& alternatives = exactly_one ? node->one_of : node->any_of;
-    const bool brief = is_brief(demand.depth);
-    const bool avoids_null = below(4) != 0;
-    const auto rank = [&](const Node* one) {  // recursion ends early, null comes last more often than not
-      return std::make_tuple(brief && is_recursive(*one), brief ? one->height : 0,
-                             avoids_null && one->types == null_bit);
-    };
-    for (Node* chosen : ordered(alternatives, rank)) {
+    for (const Json* alternative : ordered(*alternatives_of(*demand.choices.front()), is_brief(demand.depth))) {
       Demand next = demand;
       next.choices.erase(next.choices.begin());
-      expand(next, *chosen);
-      for (Node* other : alternatives) {
-        if (exactly_one && other != chosen) deny(next, *other);
-      }
+      expand(next, *alternative);
       if (std::optional<Json> value = choose(next)) return value;
     }
-    return fail(*node, exactly_one ? "/oneOf" : "/anyOf", "No instance was found that satisfies one alternative.");
+    return std::nullopt;
   }
 
-  /// Whether a value that fits its type is none of those excluded.
-  bool is_free(const Demand& demand, const Json& value) {
-    if (demand.taken != nullptr && demand.taken->count(canonical(value)) != 0) return false;
-    return std::all_of(demand.denied.begin(), demand.denied.end(),
-                       [&](const Node* node) { return checker_.validity(*node, value) == Validity::no; });
+  /// Alternatives from a random one on; but recursion ends early, and null comes last more often than not.
+  Parts ordered(const Json& alternatives, bool brief) {
+    const std::size_t first = below(alternatives.size());
+    const bool avoids_null = below(4) != 0;
+    Parts sorted;
+    for (const bool late : {false, true}) {
+      for (std::size_t index = 0; index < alternatives.size(); ++index) {
+        const Json& one = alternatives[(first + index) % alternatives.size()];
+        const bool is_late = (brief && is_recursive(one)) || (avoids_null && types_of(one) == null_bit);
+        if (is_late == late) sorted.push_back(&one);
+      }
+    }
+    return sorted;
   }
 
-  std::optional<Json> listed(const Demand& demand, const Node& node) {
-    const Json* const constant = node["const"];
-    const std::size_t count = constant != nullptr ? 1 : node["enum"]->size();
+  /// Whether a value is certainly right.
+  bool fits(const Demand& demand, const Json& value) {
+    return std::all_of(demand.roots.begin(), demand.roots.end(),
+                       [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
+  }
+
+  std::optional<Json> listed(const Demand& demand, const Json& schema) {
+    const Json* const constant = keyword(schema, "const");
+    const std::size_t count = constant != nullptr ? 1 : keyword(schema, "enum")->size();
     const std::size_t first = below(count);
     for (std::size_t index = 0; index < count; ++index) {
-      const Json& value = constant != nullptr ? *constant : (*node["enum"])[(first + index) % count];
-      budget_.spend(5);
-      const bool fits = is_free(demand, value) &&
-                        std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                                    [&](const Node* each) { return checker_.validity(*each, value) == Validity::yes; });
+      const Json& value = constant != nullptr ? *constant : (*keyword(schema, "enum"))[(first + index) % count];
       ++output_;
-      if (fits) return value;
+      if (fits(demand, value)) return value;
     }
-    return fail(node, constant != nullptr ? "/const" : "/enum", "No value certainly satisfies all that applies to it.");
+    return fail(demand, "None of the listed values certainly satisfies all that applies.");
   }
 
   std::optional<Json> typed(const Demand& demand) {
-    const bool stated = !demand.all("type").empty();
-    unsigned hinted = stated ? 0u + all_bits : 0u;
-    for (const Node* node : demand.nodes) hinted |= node->hinted;
-    if (hinted == 0) hinted = string_bit;
-    std::vector<unsigned> kinds{string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
-    const bool avoids_null = below(4) != 0;
-    const bool brief = is_brief(demand.depth);
-    const auto rank = [&](unsigned kind) {
-      return std::make_tuple((kind & hinted) == 0, brief && (kind & (array_bit | object_bit)) != 0,
-                             avoids_null && kind == null_bit);
-    };
-    constexpr std::size_t patience = 60;
-    const std::size_t attempts = demand.denied.empty() && demand.taken == nullptr ? 1 : patience;
-    for (const unsigned kind : ordered(std::move(kinds), rank)) {
-      for (std::size_t attempt = 0; (demand.types & kind) != 0 && attempt < attempts; ++attempt) {
+    unsigned usual = demand.all("type").empty() ? 0 : demand.types;
+    for (const Json* part : demand.parts) usual |= hinted_types(*part) & demand.types;
+    if (usual == 0) usual = string_bit;
+    if (is_brief(demand.depth) && (usual & ~nested_bits) != 0) usual &= ~nested_bits;
+    if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
+    const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
+    const std::size_t first = below(std::size(kinds));
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // those that are usual, then the others
+      const unsigned kind = kinds[(first + index) % std::size(kinds)];
+      if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
+      const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
+      for (std::size_t attempt = 0; attempt < attempts; ++attempt) {
         std::optional<Json> value = of_kind(kind, demand, attempt);
         if (!value) break;
         ++output_;
-        if (attempts == 1 || is_free(demand, *value)) return value;
-        fail(demand, "No value was found that is different from the others, or from what it must not be.");
-        if (kind == null_bit) break;
+        if (fits(demand, *value)) return value;
+        fail(demand, "No value was found that certainly satisfies all that applies.");
       }
     }
     return std::nullopt;
   }
 
+  /// Proposes a value of a kind.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return Json(nullptr);
-    if (kind == boolean_bit) return Json((below(2) == 0) != (attempt % 2 == 0));
+    if (kind == boolean_bit) return Json(below(2) != 0);
     if (kind == string_bit) return string(demand, attempt);
-    if (kind != array_bit && kind != object_bit) return number(demand);
-    for (Node* node : demand.nodes) ++node->active;
-    std::optional<Json> value = kind == array_bit ? array(demand, attempt) : object(demand, attempt);
-    for (Node* node : demand.nodes) --node->active;
+    if (kind != array_bit && kind != object_bit) return number(demand, attempt);
+    for (const Json* part : demand.parts) ++checker_.node(*part).active;
+    std::optional<Json> value = kind == array_bit ? array(demand) : object(demand);
+    for (const Json* part : demand.parts) --checker_.node(*part).active;
     return value;
   }
 
-  // -- numbers
+  // -- numbers and strings
 
-  bool fits(const Demand& demand, bool integer, const Json& value) {
-    budget_.spend(20);
-    return value.is_number() && (!integer || is_integer_value(value)) && is_free(demand, value) &&
-           std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                       [&](const Node* node) { return checker_.number_validity(*node, value) == Validity::yes; });
-  }
-
-  std::optional<Json> number(const Demand& demand) {
+  /// A multiple of a step between the bounds, near zero; by turns with the bounds themselves.
+  Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
-    double low = -std::numeric_limits<double>::infinity();
-    double high = -low;
-    std::vector<Json> candidates{0};  // beside the multiples of a step
-    for (const char* const keyword : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
-      const bool lower = std::string_view(keyword).find("inimum") != std::string_view::npos;
-      for (const Json* bound : demand.all(keyword)) {
-        const double edge = bound->get<double>();
-        (lower ? low : high) = lower ? std::max(low, edge) : std::min(high, edge);
-        const double inwards = lower ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest();
-        const double next = std::nextafter(edge, inwards);
-        candidates.insert(candidates.end(), {*bound, next, std::nextafter(next, inwards)});
-        if (!bound->is_number_integer()) continue;
-        const std::uint64_t one = bound->get<std::uint64_t>() + (lower ? 1 : static_cast<std::uint64_t>(-1));
-        candidates.push_back(bound->is_number_unsigned() ? Json(one) : Json(static_cast<std::int64_t>(one)));
+    double low = -exact_limit;
+    double high = exact_limit;
+    Parts bounds;
+    for (const char* const name : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
+      for (const Json* bound : demand.all(name)) {
+        const bool lower = std::string_view(name).find("inimum") != std::string_view::npos;
+        (lower ? low : high) = lower ? std::max(low, bound->get<double>()) : std::min(high, bound->get<double>());
+        bounds.push_back(bound);
       }
     }
-    if (std::optional<Json> value = on_grid(demand, integer, low, high)) return value;
-    for (const Json& candidate : candidates) {
-      if (fits(demand, integer, candidate)) return candidate;
-    }
-    return fail(demand, "No number was found that satisfies all bounds.");
-  }
-
-  /// A multiple of the divisors, of one, or of a power of ten that has room between the bounds; near zero.
-  std::optional<Json> on_grid(const Demand& demand, bool integer, double low, double high) {
+    int places = integer ? 0 : 1;  // of the step, behind the point
+    double step = 1;               // × 10^-places
     const Parts divisors = demand.all("multipleOf");
-    int places = integer || !divisors.empty() ? 0 : 1;  // the step is a multiple of 10^-places
-    for (const Json* divisor : divisors) places = std::max(places, -Decimal(*divisor).exponent);
-    while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < 18) ++places;
-    const double scale = std::pow(10.0, places);
-    std::uint64_t step = integer ? static_cast<std::uint64_t>(std::min(scale, 1e18)) : 1;
+    while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < max_places) ++places;
     for (const Json* divisor : divisors) {
-      const std::uint64_t unit = Decimal(*divisor).scaled(places).value_or(0);
-      if (unit == 0 || step > 1000000000000000000 / unit) return std::nullopt;
-      step = std::lcm(step, unit);
+      for (places = 0; places < max_places && !scaled(*divisor, places);) ++places;
+      step = static_cast<double>(scaled(*divisor, places).value_or(1));
     }
-    double first = std::ceil(low * scale / static_cast<double>(step));
-    double last = std::floor(high * scale / static_cast<double>(step));
+    const double scale = std::pow(10.0, places);
+    double first = std::ceil(low * scale / step);
+    double last = std::floor(high * scale / step);
     if (last - first > 1e6) {
-      const double window = 100 + 4.0 * static_cast<double>(demand.taken == nullptr ? 0 : demand.taken->size());
       const double near = std::min(std::max(first, 0.0), last);
-      last = std::min(last, near + window);
-      first = std::max(first, std::min(near, last - window));
+      last = std::min(last, near + 100);
+      first = std::max(first, near - 100);
     }
-    if (!(first <= last)) return std::nullopt;
-    const std::size_t choices = static_cast<std::size_t>(last - first) + 1;
-    constexpr std::size_t draws = 20;  // at random first, then one after another: those taken lie close together
-    for (std::size_t index = 0; index < draws + std::min(choices, std::size_t{1000}); ++index) {
-      const double steps = first + static_cast<double>(index < draws ? below(choices) : index - draws);
-      if (std::fabs(steps) * static_cast<double>(step) > 1e18) break;
-      std::string digits = std::to_string(static_cast<std::int64_t>(steps) * static_cast<std::int64_t>(step));
-      int zeros = 0;
-      for (; zeros < places && digits.back() == '0' && digits.size() > 1; ++zeros) digits.pop_back();
-      if (digits != "0" && zeros < places) digits += "e-" + std::to_string(places - zeros);
-      const Json value = read_json_if_valid(digits);
-      if (fits(demand, integer, value)) return value;
-    }
-    return std::nullopt;
+    if (!bounds.empty() && (first > last || attempt % 4 == 3)) return *bounds[attempt % bounds.size()];
+    const double steps = first + static_cast<double>(below(static_cast<std::size_t>(last - first) + 1));
+    const double drawn = steps * step / scale;  // of exact numbers, thus the one that is written with so many places
+    return std::floor(drawn) == drawn ? Json(static_cast<std::int64_t>(drawn)) : Json(drawn);
   }
 
-  // -- strings
-
-  std::optional<Json> string(const Demand& demand, std::size_t attempt) {
+  Json string(const Demand& demand, std::size_t attempt) {
     const std::size_t least = demand.least("minLength");
     const std::size_t most = demand.most("maxLength", max_characters);
-    if (least > most) return fail(demand, "No length is allowed, or more characters are asked for than can be made.");
-    std::set<std::string> sources;
     const Format* format = nullptr;
-    if (demand.pattern != nullptr) sources.insert(*demand.pattern);
+    std::set<std::string> sources;
     for (const Json* pattern : demand.all("pattern")) sources.insert(pattern->get<std::string>());
-    for (const Node* node : demand.nodes) {
-      if (node->format == nullptr) continue;
-      format = node->format;
-      sources.insert(strict_pattern(*format));
-    }
-    const auto fits = [&](const std::string& text) {
-      return (demand.pattern == nullptr || checker_.matches(*demand.pattern, text)) &&
-             std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                         [&](const Node* node) { return checker_.text_validity(*node, text) == Validity::yes; });
-    };
-    std::string text = format == nullptr ? words_of(least, most, attempt) : usual_text(*format, least, *random_);
-    if (fits(text)) return Json(text);
-    std::vector<const Pattern*> patterns;
-    for (const std::string& source : sources) patterns.push_back(&checker_.pattern(source));
-    constexpr std::size_t draws = 30;  // lookaheads may reject a text
-    for (std::size_t draw = 0; draw < draws && !patterns.empty(); ++draw) {
-      const bool whole = (attempt + draw) % 3 != 2;  // those match from end to end look best
-      std::optional<std::string> made = text_of(patterns, whole, least, most, 4 + draw, *random_, budget_);
-      if (made && fits(*made)) return Json(std::move(*made));
-    }
-    return fail(demand,
-                "No text was found that has the format, matches all patterns, and has a length that is allowed.");
+    for (const Json* part : demand.parts) format = format_of(*part) == nullptr ? format : format_of(*part);
+    if (format != nullptr) sources.insert(std::string(format->certain));
+    if (format != nullptr && attempt == 0) sources = {std::string(format->usual)};
+    return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  std::string words_of(std::size_t least, std::size_t most, std::size_t attempt) {
+  /// Proposes a text for patterns: what one of them matches or, by turns, what each does, and what fills it up.
+  std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
+    const std::size_t chosen = below(sources.size());
+    std::size_t place = 0;
+    std::string made;
+    for (const std::string& source : sources) {
+      if (place++ != chosen && draw % 2 == 0) continue;
+      made += text_of(checker_.pattern(source), least, most, 2 + draw, random_, budget_).value_or("");
+    }
+    budget_.spend(least / 4);
+    const std::size_t length = text::code_points(made);
+    const std::string filler = random_.alphanumeric(std::max(length, least) - length);
+    return draw % 3 == 0 ? filler + made : made + filler;
+  }
+
+  std::string words_of(std::size_t least, std::size_t most) {
     const std::size_t longest = std::min(most, std::max<std::size_t>(least, 40));
-    budget_.spend(longest / 4);
-    if (attempt % 2 == 1) return random_->alphanumeric(std::min(longest, least + below(9)));  // words alone run out
-    std::string made = words::word(*random_);
-    for (std::size_t more = below(3 + attempt / 8); more > 0 || made.size() < least; more -= more > 0 ? 1 : 0) {
-      made += " " + words::word(*random_);
+    budget_.spend(10 + least / 4);
+    std::string made = words::word(random_);
+    for (std::size_t more = below(3); more > 0 || made.size() < least; more -= more > 0 ? 1 : 0) {
+      made += " " + words::word(random_);
     }
     made.resize(std::min(made.size(), longest));
     if (!made.empty() && made.back() == ' ') made.back() = 's';
     return made;
   }
 
-  // -- arrays
+  // -- arrays and objects
 
-  std::optional<Json> array(const Demand& demand, std::size_t attempt) {
+  std::optional<Json> array(const Demand& demand) {
     const std::size_t least = demand.least("minItems");
-    const std::size_t most = demand.most("maxItems", max_items);
-    if (least > most) return fail(demand, "No number of items is allowed, or more are asked for than can be made.");
-    Parts wanted = demand.all("contains");
-    std::size_t size = std::max(least, wanted.size());
-    bool recursive = false;
-    for (const Json* items : demand.all("items")) recursive = recursive || is_recursive(checker_.at(*items));
+    const std::size_t most = demand.most("maxItems", none);
+    const bool recursive = are_recursive(demand.all("items"));
+    std::size_t size = least;
     for (const Json* prefix : demand.all("prefixItems")) size = std::max(size, prefix->size());
-    if (is_brief(demand.depth) && (recursive || output_ > generous_values))
-      size = least;
-    else if (attempt % 4 != 1)
-      size = std::max(size, recursive ? 1 : 1 + below(3 + attempt / 8));
-    const Parts uniques = demand.all("uniqueItems");
-    const bool unique = std::any_of(uniques.begin(), uniques.end(), [](const Json* one) { return one->get<bool>(); });
-    Taken taken;
-    Json made = Json::array();
-    while (made.size() < std::min(std::max(size, made.size() + wanted.size()), most)) {
-      Parts parts;
-      for (const Node* node : demand.nodes) {
-        if (const Json* const part = node->item(made.size())) parts.push_back(part);
-      }
-      std::optional<Json> item;
-      for (std::size_t place = 0; place < wanted.size() && !item; ++place) {  // what is wanted comes first
-        parts.push_back(wanted[place]);
-        item = make(parts, unique ? &taken : nullptr, demand.depth + 1);
-        parts.pop_back();
-        if (item) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(place));
-      }
-      if (!item) item = make(parts, unique ? &taken : nullptr, demand.depth + 1);
-      if (!item) break;
-      if (unique) taken.insert(canonical(*item));
-      made.push_back(std::move(*item));
+    if (!is_brief(demand.depth) || (!recursive && output_ <= generous_values)) {
+      size = std::max(size, recursive ? 1 : 1 + below(3));
     }
-    if (made.size() < least) return std::nullopt;
+    const bool unique = !demand.all("uniqueItems").empty();
+    std::set<std::string> taken;  // in canonical form
+    Json made = Json::array();
+    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < patience + size; ++attempt) {
+      Parts parts;
+      for (const Json* part : demand.parts) {
+        if (const Json* const item = item_of(*part, made.size())) parts.push_back(item);
+      }
+      std::optional<Json> item = make(parts, demand.depth + 1);
+      if (!item && made.size() < least) return std::nullopt;
+      if (!item) break;
+      if (!unique || taken.insert(canonical(*item)).second) made.push_back(std::move(*item));
+    }
     return made;
   }
 
-  // -- objects
-
-  Parts property_parts(const Demand& demand, const std::string& name) {
-    Parts parts;
-    for (const Node* node : demand.nodes) {
-      const Parts more = checker_.property(*node, name);
-      parts.insert(parts.end(), more.begin(), more.end());
-    }
-    return parts;
+  /// Adds a property, if a value is found.
+  bool add(const Demand& demand, Json& object, const std::string& name) {
+    budget_.spend(1 + object.size() / 8);
+    std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
+    if (value) object[name] = std::move(*value);
+    return value.has_value();
   }
 
-  /// Adds a property with those that must be there when it is; all of them, or none.
-  bool add(const Demand& demand, Json& object, const std::string& first) {
-    Json made = Json::object();
-    std::vector<std::string> pending{first};
-    while (!pending.empty()) {
-      const std::string name = std::move(pending.back());
-      pending.pop_back();
-      budget_.spend(1 + object.size() / 8);
-      if (object.contains(name) || made.contains(name)) continue;
-      for (const Json* names : demand.all("propertyNames")) {
-        if (checker_.validity(checker_.at(*names), Json(name)) != Validity::yes) {
-          fail(demand, "A property is needed whose name is not allowed.");
-          return false;
-        }
-      }
-      std::optional<Json> value = make(property_parts(demand, name), nullptr, demand.depth + 1);
-      if (!value) return false;
-      made[name] = std::move(*value);
-      for (const Json* dependents : demand.all("dependentRequired")) {
-        const Json* const others = json_pointer::child(*dependents, name);
-        if (others != nullptr) pending.insert(pending.end(), others->begin(), others->end());
-      }
-    }
-    if (object.size() + made.size() > demand.most("maxProperties", none)) {
-      fail(demand, "More properties are needed than are allowed.");
-      return false;
-    }
-    for (auto item = made.begin(); item != made.end(); ++item) object[item.key()] = std::move(*item);
-    return true;
-  }
-
-  std::optional<Json> object(const Demand& demand, std::size_t attempt) {
-    Json made = Json::object();
-    const bool generous = output_ <= generous_values;
+  std::optional<Json> object(const Demand& demand) {
     const std::size_t least = demand.least("minProperties");
+    const std::size_t most = demand.most("maxProperties", none);
+    const bool generous = output_ <= generous_values;
     std::set<std::string> required;
     for (const Json* names : demand.all("required")) required.insert(names->begin(), names->end());
-    for (const std::string& name : required) {
+    Json made = Json::object();
+    for (const Json* properties : demand.all("properties")) {
+      for (auto item = properties->begin(); item != properties->end(); ++item) {
+        if (made.contains(item.key())) continue;
+        const bool needed = required.erase(item.key()) != 0;
+        const bool fits = made.size() + required.size() < (generous ? most : least);
+        const bool wanted = needed || (fits && !are_recursive(checker_.property(demand.parts, item.key())));
+        if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
+      }
+    }
+    for (const std::string& name : required) {  // those that are not declared
       if (!add(demand, made, name)) return std::nullopt;
     }
-    std::vector<std::string> declared;
-    for (const Json* properties : demand.all("properties")) {
-      for (auto item = properties->begin(); item != properties->end(); ++item) declared.push_back(item.key());
-    }
-    for (const std::string& name : declared) {
-      // Later attempts are for schemas that forbid combinations: fewer properties, then any selection.
-      const bool wanted = generous && (attempt == 0 || (attempt > 1 && below(2) == 0));
-      if (wanted && !made.contains(name) && !are_recursive(property_parts(demand, name))) add(demand, made, name);
-    }
-    for (const std::string& name : declared) {
-      if (made.size() < least) add(demand, made, name);
-    }
     std::size_t goal = least;
-    for (const Json* additional : demand.all("additionalProperties")) {
-      const bool is_map = declared.empty() && additional->is_object() && !is_recursive(checker_.at(*additional));
-      if (is_map && attempt == 0 && generous) goal = std::max(goal, 1 + below(2));
+    for (const Json* others : demand.all("additionalProperties")) {
+      const bool is_map = made.empty() && others->is_object() && !is_recursive(*others);
+      if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
-    if (attempt > 2) goal = std::max(goal, made.size() + below(3));  // objects that must differ
-    constexpr std::size_t patience = 20;
-    for (std::size_t round = 0; made.size() < goal && round < patience + 2 * goal; ++round) {
+    for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
-      if (name && std::find(declared.begin(), declared.end(), *name) == declared.end()) add(demand, made, *name);
+      if (name && !made.contains(*name)) add(demand, made, *name);
     }
-    if (made.size() < least) return fail(demand, "Not enough properties could be found.");
-    Json sorted = Json::object();  // as they are declared, then the others
-    for (const std::string& name : declared) {
-      if (made.contains(name) && !sorted.contains(name)) sorted[name] = std::move(made[name]);
-    }
-    for (auto item = made.begin(); item != made.end(); ++item) {
-      if (!sorted.contains(item.key())) sorted[item.key()] = std::move(*item);
-    }
-    return sorted;
+    return made;
   }
 
   /// A name for patternProperties and for additionalProperties by turns.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
-    std::vector<const std::string*> patterns;
-    for (const Json* matching : demand.all("patternProperties")) {
-      for (auto item = matching->begin(); item != matching->end(); ++item) patterns.push_back(&item.key());
-    }
     const Parts names = demand.all("propertyNames");
-    const bool matched = !patterns.empty() && round % 2 == 0;
-    if (!matched && names.empty()) return words::word(*random_) + (round < 4 ? "" : "_" + std::to_string(round));
-    Demand name;
-    name.nodes.push_back(&free_);
-    name.types = string_bit;
-    name.depth = max_instance_depth;
-    for (const Json* part : names) expand(name, checker_.at(*part));
-    if (matched) name.pattern = patterns[below(patterns.size())];
-    const std::optional<Json> made = choose(name);
-    return made ? std::optional(made->get<std::string>()) : std::nullopt;
+    for (const Json* patterns : demand.all("patternProperties")) {
+      if (patterns->empty() || round % 2 != 0) continue;
+      auto item = patterns->begin();
+      std::advance(item, below(patterns->size()));
+      return text_of(checker_.pattern(item.key()), 1, max_characters, 4, random_, budget_);
+    }
+    if (names.empty()) return words::word(random_) + (round < 4 ? "" : "_" + std::to_string(round));
+    const std::optional<Json> made = make(names, max_instance_depth);
+    return made && made->is_string() ? std::optional(made->get<std::string>()) : std::nullopt;
   }
 
-  const Json schema_;
-  const Json anything_ = Json::object();
-  Node free_;  // constrains nothing
+  const Json& schema_;
+  Random& random_;
   Budget& budget_;
   Checker checker_;
-  Random* random_ = nullptr;
   std::size_t output_ = 0;  // values made, those that were dropped included
   Unsupported failure_;
 };
 
-Instances::Instances(Json schema, Budget& budget)
-    : budget_(budget), maker_(std::make_shared<Maker>(std::move(schema), budget)) {}
-
-std::string Instances::text(Random& random) {
-  if (!made_.empty() && budget_.left() < 2 * dearest_) return made_[random.below(made_.size())];
-  const std::size_t before = budget_.left();
-  made_.push_back(maker_->make(random).dump());
-  dearest_ = std::max(dearest_, before - budget_.left());
-  return made_.back();
+std::string instance_of(const Json& schema, Random& random, Budget& budget) {
+  return Maker(schema, random, budget).make().dump();
 }
-
-bool Instances::accepts(const Json& value) { return maker_->accepts(value); }
 
 }  // namespace schema
 }  // namespace detail

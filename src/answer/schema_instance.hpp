@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "../core/json.hpp"
 #include "../core/random.hpp"
@@ -20,30 +18,9 @@ namespace schema {
 
 inline constexpr std::size_t request_work_limit = 100000;  ///< Steps for all schemas of a request together.
 
-class Maker;
-
-/// Makes instances of one schema. The budget must outlive it.
-class Instances {
- public:
-  /// Checks all subschemas that can be reached from the root. Throws Unsupported.
-  Instances(Json schema, Budget& budget);
-
-  /// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random` and the same
-  /// calls before. Where the budget might not last for a further one, one that was made before. Optional properties
-  /// are present unless they are recursive; recursion ends as soon as the schema allows it. Throws Unsupported.
-  std::string text(Random& random);
-
-  /// Whether a value certainly satisfies the schema. False also where validators disagree: on some spellings of a
-  /// format, on `multipleOf` with binary fractions that divide inexactly, on integers beyond 64 bits. Throws
-  /// Unsupported when that takes too much work.
-  bool accepts(const Json& value);
-
- private:
-  Budget& budget_;
-  std::shared_ptr<Maker> maker_;
-  std::vector<std::string> made_;
-  std::size_t dearest_ = 0;  // steps of an instance
-};
+/// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random`. Optional
+/// properties are present unless they are recursive; recursion ends as soon as it may. Throws Unsupported.
+std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 }  // namespace schema
 }  // namespace detail

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
-#include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,37 +18,37 @@ namespace patterns {
 
 inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
+inline constexpr std::size_t end_of_characters = 0x110000;
 
-CharacterRanges normal(CharacterRanges ranges) {
-  std::sort(ranges.begin(), ranges.end());
-  CharacterRanges merged;
-  for (const auto& range : ranges) {
-    const bool touches = !merged.empty() && range.first <= merged.back().second + 1;
-    if (!touches) merged.push_back(range);
-    merged.back().second = std::max(merged.back().second, range.second);
-  }
-  return merged;
+// A set of code points: where its characters begin, end, begin … An end that is absent is that of all characters.
+
+Numbers inverse(Numbers set) {
+  if (!set.empty() && set.front() == 0)
+    set.erase(set.begin());
+  else
+    set.insert(set.begin(), 0);
+  return set;
 }
 
-CharacterRanges inverse(const CharacterRanges& ranges) {
-  CharacterRanges inverted;
-  char32_t next = 0;
-  for (const auto& range : normal(ranges)) {
-    if (range.first > next) inverted.emplace_back(next, range.first - 1);
-    next = range.second + 1;
-  }
-  if (next <= 0x10ffff) inverted.emplace_back(next, 0x10ffff);
-  return inverted;
+/// Adds the characters from `first` to before `end`.
+void add(Numbers& set, std::size_t first, std::size_t end) {
+  const auto low = std::lower_bound(set.begin(), set.end(), first);
+  const auto high = std::upper_bound(low, set.end(), end);
+  Numbers borders;  // in place of those that it covers
+  if ((low - set.begin()) % 2 == 0) borders.push_back(first);
+  if ((high - set.begin()) % 2 == 0) borders.push_back(end);
+  set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-bool contains(const CharacterRanges& ranges, char32_t character) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), character,
-                                      [](char32_t value, const auto& range) { return value < range.first; });
-  return after != ranges.begin() && character <= std::prev(after)->second;
+/// Whether the set at a place of Pattern::sets has a character.
+bool contains(const Numbers& sets, std::size_t place, char32_t character) {
+  const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
+  const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
+  return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
 }
 
 /// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
-/// behind its last, so that it can be moved and repeated.
+/// behind its last. States know each other by distances, so that a block can be moved and repeated.
 class Parser {
  public:
   Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
@@ -78,7 +75,7 @@ class Parser {
 
   bool at_end() const { return position_ >= source_.size(); }
   char32_t peek(std::size_t ahead = 0) const {
-    return position_ + ahead < source_.size() ? source_[position_ + ahead] : U'\0';
+    return position_ + ahead < source_.size() ? static_cast<char32_t>(source_[position_ + ahead]) : U'\0';
   }
   bool take(char32_t character) {
     if (at_end() || peek() != character) return false;
@@ -91,33 +88,25 @@ class Parser {
   /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
-    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, place + 1, other});
-    move(place + 1, 1);
+    budget_.spend(1 + (size() - place) / 4);
+    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Corrects the states from `begin` on after they moved by `distance`.
-  void move(std::size_t begin, std::size_t distance) {
-    budget_.spend(1 + (size() - begin) / 4);
-    for (std::size_t place = begin; place < size(); ++place) {
-      made_.states[place].next += distance;
-      if (made_.states[place].kind != StateKind::set) made_.states[place].other += distance;
-    }
-  }
-  /// Adds a copy of a block that began at `begin`.
-  void repeat(const std::vector<PatternState>& block, std::size_t begin) {
+  /// Adds a copy of a block.
+  void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
-    const std::size_t copy = size();
+    budget_.spend(1 + block.size() / 4);
     made_.states.insert(made_.states.end(), block.begin(), block.end());
-    move(copy, copy - begin);
   }
 
-  void add_set(const CharacterRanges& ranges) {
-    made_.sets.push_back(normal(ranges));
-    insert(size(), StateKind::set, made_.sets.size() - 1);
+  void add_set(const Numbers& set) {
+    insert(size(), StateKind::set, made_.sets.size());
+    made_.sets.push_back(set.size());
+    made_.sets.insert(made_.sets.end(), set.begin(), set.end());
   }
 
   void alternatives(std::size_t nesting) {
     if (nesting > max_nesting) refuse("nests its groups too deeply");
-    std::vector<std::size_t> jumps;
+    Numbers jumps;
     for (;;) {
       const std::size_t begin = size();
       while (!at_end() && peek() != U'|' && peek() != U')') quantified(nesting);
@@ -125,14 +114,13 @@ class Parser {
       insert(begin, StateKind::split);
       jumps.push_back(size());
       insert(size(), StateKind::jump);
-      made_.states[begin].other = size();
+      made_.states[begin].other = size() - begin;
     }
-    for (const std::size_t jump : jumps) made_.states[jump].next = size();
+    for (const std::size_t jump : jumps) made_.states[jump].next = size() - jump;
   }
 
   void quantified(std::size_t nesting) {
     const std::size_t begin = size();
-    const bool anchor = peek() == U'^' || peek() == U'$';
     atom(nesting);
     std::size_t least = 0;
     std::size_t most = none;
@@ -143,59 +131,54 @@ class Parser {
     } else if (take(U'{')) {
       least = most = count();
       if (take(U',')) most = peek() == U'}' ? none : count();
-      if (!take(U'}')) refuse("has a '{' that is no quantifier; a literal one is written \\{");
-      if (most < least) refuse("has a quantifier whose bounds are out of order");
+      if (!take(U'}') || most < least) refuse("has a '{' that is no quantifier; a literal one is written \\{");
     } else if (!take(U'*')) {
       return;
     }
-    if (anchor) refuse("repeats an anchor");
     take(U'?');  // lazy: the same texts match
-    const char32_t next = peek();
-    if (!at_end() && (next == U'*' || next == U'+' || next == U'?' || next == U'{')) refuse("has nothing to repeat");
     const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
                                           made_.states.end());
     made_.states.resize(begin);
-    if (block.empty()) return;
-    for (std::size_t copy = 0; copy < least; ++copy) repeat(block, begin);
-    std::vector<std::size_t> splits;
+    for (std::size_t copy = 0; copy < least; ++copy) repeat(block);
+    Numbers splits;
     for (std::size_t copy = least; copy < (most == none ? least + 1 : most); ++copy) {
       splits.push_back(size());
       insert(size(), StateKind::split);
-      repeat(block, begin);
+      repeat(block);
     }
     if (most == none) {
       insert(size(), StateKind::jump);
-      made_.states.back().next = splits[0];
+      made_.states.back().next = splits[0] - (size() - 1);
     }
-    for (const std::size_t split : splits) made_.states[split].other = size();
+    for (const std::size_t split : splits) made_.states[split].other = size() - split;
   }
 
   std::size_t count() {
     if (peek() < U'0' || peek() > U'9') refuse("has a '{' that is no quantifier; a literal one is written \\{");
     std::size_t value = 0;
     while (peek() >= U'0' && peek() <= U'9') {
-      value = value * 10 + (source_[position_++] - U'0');
+      value = value * 10 + source_[position_++] - '0';
       if (value > max_characters) refuse("has a quantifier above " + std::to_string(max_characters));
     }
     return value;
   }
 
   void atom(std::size_t nesting) {
-    const char32_t character = source_[position_++];
+    const auto character = static_cast<char32_t>(source_[position_++]);
     switch (character) {
       case U'^': return insert(size(), StateKind::begin);
       case U'$': return insert(size(), StateKind::end);
       case U'(': return group(nesting);
       case U'[': return add_set(bracket());
       case U'\\': return add_set(escape(false));
-      case U'.': return add_set(inverse({{U'\n', U'\n'}, {U'\r', U'\r'}, {U'\u2028', U'\u2029'}}));
+      case U'.': return add_set(inverse({'\n', '\n' + 1, '\r', '\r' + 1, 0x2028, 0x202a}));
       case U'*':
       case U'+':
-      case U'?': --position_; refuse("has nothing to repeat");
+      case U'?':
       case U'{':
       case U'}':
-      case U']': --position_; refuse("has a bare '{', '}' or ']'; a literal one is written with a backslash");
-      default: return add_set({{character, character}});
+      case U']': --position_; refuse("has a bare '*', '+', '?', '{', '}' or ']'; a literal one takes a backslash");
+      default: return add_set({character, character + 1});
     }
   }
 
@@ -205,11 +188,10 @@ class Parser {
     if (take(U'?')) {
       if (take(U'<')) {
         if (peek() == U'=' || peek() == U'!') refuse("uses lookbehind, which is not supported");
-        while (!at_end() && peek() != U'>') ++position_;
-        if (!take(U'>')) refuse("has a group whose name does not end");
+        while (!at_end() && !take(U'>')) ++position_;
       } else if (peek() == U'=' || peek() == U'!') {
         if (!lookahead_) refuse("uses lookahead, which is not supported");
-        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead, begin + 1);
+        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead);
         ahead = true;
       } else if (!take(U':')) {
         refuse("uses a kind of group that is not supported");
@@ -219,51 +201,47 @@ class Parser {
     if (!take(U')')) refuse("has a '(' without a ')'");
     if (!ahead) return;
     insert(size(), StateKind::match);
-    made_.states[begin].next = size();
+    made_.states[begin].next = size() - begin;
   }
 
-  std::optional<char32_t> hexadecimal(std::size_t digits) {
+  char32_t hexadecimal(std::size_t digits) {
     char32_t value = 0;
-    for (std::size_t index = 0; index < digits; ++index) {
-      const int hex = peek(index) < 0x80 ? text::hex_value(static_cast<char>(peek(index))) : -1;
-      if (hex < 0) return std::nullopt;
+    for (; digits > 0; --digits, ++position_) {
+      const int hex = peek() < 0x80 ? text::hex_value(static_cast<char>(peek())) : -1;
+      if (hex < 0) refuse("has a malformed \\x or \\u escape");
       value = value * 16 + static_cast<char32_t>(hex);
     }
-    position_ += digits;
     return value;
   }
 
   char32_t unicode_escape() {
     if (take(U'{')) {
-      std::size_t digits = 0;
-      while (peek(digits) != U'}' && digits < 7) ++digits;
-      const std::optional<char32_t> value = digits == 0 ? std::nullopt : hexadecimal(digits);
-      if (!value || !take(U'}') || *value > 0x10ffff) refuse("has a malformed \\u{…} escape");
-      return *value;
+      std::size_t digits = 1;
+      while (digits < 6 && peek(digits) != U'}') ++digits;
+      const char32_t value = hexadecimal(digits);
+      if (!take(U'}') || value > 0x10ffff) refuse("has a malformed \\u{…} escape");
+      return value;
     }
-    const std::optional<char32_t> value = hexadecimal(4);
-    if (!value) refuse("has a malformed \\u escape");
-    if (*value < 0xd800 || *value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return *value;
-    const std::size_t back = position_;
+    const char32_t value = hexadecimal(4);
+    if (value < 0xd800 || value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return value;
     position_ += 2;
-    const std::optional<char32_t> low = hexadecimal(4);
-    if (low && *low >= 0xdc00 && *low <= 0xdfff) return 0x10000 + ((*value - 0xd800) << 10) + (*low - 0xdc00);
-    position_ = back;
-    return *value;
+    const char32_t low = hexadecimal(4);
+    if (low < 0xdc00 || low > 0xdfff) refuse("has half of a character beyond \\uffff");
+    return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
   /// What follows a backslash.
-  CharacterRanges escape(bool in_class) {
+  Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
-    const char32_t character = source_[position_++];
-    const auto single = [](char32_t value) { return CharacterRanges{{value, value}}; };
-    const CharacterRanges word{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
-    const CharacterRanges space{{0x09, 0x0d},     {0x20, 0x20},     {0xa0, 0xa0},     {0x1680, 0x1680},
-                                {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
-                                {0x3000, 0x3000}, {0xfeff, 0xfeff}};
+    const auto character = static_cast<char32_t>(source_[position_++]);
+    const auto single = [](char32_t value) { return Numbers{value, value + 1}; };
+    const Numbers digit{'0', '9' + 1};
+    const Numbers word{'0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1};
+    const Numbers space{0x09,   0x0e,   0x20,   0x21,   0xa0,   0xa1,   0x1680, 0x1681, 0x2000, 0x200b,
+                        0x2028, 0x202a, 0x202f, 0x2030, 0x205f, 0x2060, 0x3000, 0x3001, 0xfeff, 0xff00};
     switch (character) {
-      case U'd': return {{U'0', U'9'}};
-      case U'D': return inverse({{U'0', U'9'}});
+      case U'd': return digit;
+      case U'D': return inverse(digit);
       case U'w': return word;
       case U'W': return inverse(word);
       case U's': return space;
@@ -278,53 +256,49 @@ class Parser {
         return single(0);
       case U'c':
         if ((peek() | 0x20u) < U'a' || (peek() | 0x20u) > U'z') refuse("has a malformed \\c escape");
-        return single(source_[position_++] & 0x1fu);
-      case U'x':
-        if (const std::optional<char32_t> value = hexadecimal(2)) return single(*value);
-        refuse("has a malformed \\x escape");
+        return single(static_cast<char32_t>(source_[position_++] & 0x1fu));
+      case U'x': return single(hexadecimal(2));
       case U'u': return single(unicode_escape());
       case U'b':
         if (in_class) return single(U'\b');
-        refuse("uses \\b, which is not supported");
-      case U'B': refuse("uses \\B, which is not supported");
-      case U'p':
-      case U'P': refuse("uses a Unicode property, which is not supported");
-      default: break;
+        break;
     }
-    if (character == U'k' || (character >= U'1' && character <= U'9'))
+    if (character == U'k' || (character >= U'1' && character <= U'9')) {
       refuse("uses a backreference, which is not supported");
+    }
     const bool letter = (character | 0x20u) >= U'a' && (character | 0x20u) <= U'z';
-    if (letter || character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
+    if (letter) refuse("uses \\" + std::string(1, static_cast<char>(character)) + ", which is not supported");
+    if (character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
     return single(character);
   }
 
-  CharacterRanges class_member() {
-    const char32_t character = source_[position_++];
+  Numbers class_member() {
+    const auto character = static_cast<char32_t>(source_[position_++]);
     if (character == U'\\') return escape(true);
-    return {{character, character}};
+    return {character, character + 1};
   }
 
-  CharacterRanges bracket() {
+  Numbers bracket() {
     const bool inverted = take(U'^');
     if (peek() == U']') refuse("has an empty character class");
-    CharacterRanges set;
-    const auto is_single = [](const CharacterRanges& members) {
-      return members.size() == 1 && members[0].first == members[0].second;
-    };
+    Numbers set;
     while (!take(U']')) {
       if (at_end()) refuse("has a '[' without a ']'");
-      const CharacterRanges first = class_member();
+      const Numbers first = class_member();
+      const auto is_single = [](const Numbers& member) { return member.size() == 2 && member[1] == member[0] + 1; };
       if (peek() == U'-' && peek(1) != U']' && position_ + 1 < source_.size()) {
         const std::size_t hyphen = position_++;
-        const CharacterRanges last = class_member();
+        const Numbers last = class_member();
         if (is_single(first) && is_single(last)) {
-          if (first[0].first > last[0].first) refuse("has a range that is out of order");
-          set.emplace_back(first[0].first, last[0].first);
+          if (first[0] > last[0]) refuse("has a range that is out of order");
+          add(set, first[0], last[1]);
           continue;
         }
         position_ = hyphen;  // beside a class such as \w the hyphen is literal
       }
-      set.insert(set.end(), first.begin(), first.end());
+      for (std::size_t place = 0; place < first.size(); place += 2) {
+        add(set, first[place], place + 1 < first.size() ? first[place + 1] : end_of_characters);
+      }
     }
     return inverted ? inverse(set) : set;
   }
@@ -332,54 +306,40 @@ class Parser {
   std::string path_;
   Budget& budget_;
   bool lookahead_;
-  std::u32string source_;
+  Numbers source_;  // code points
   std::size_t position_ = 0;
   Pattern made_;
 };
 
-}  // namespace patterns
-
-Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
-  budget.spend(source.size());
-  return patterns::Parser(source, path, budget, lookahead).parse();
-}
-
-Pattern parse_pattern(const std::string& source) {
-  Budget budget(none);
-  return parse_pattern(source, "", budget, false);
-}
-
-namespace patterns {
-
-using States = std::vector<std::size_t>;
-
 /// Follows a pattern's automaton, all states at once.
 class Run {
  public:
-  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
+  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
+    budget.spend(pattern.states.size() / 64);
+  }
 
   /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
   bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
     const Budget::Frame frame(budget_);
-    States states{start};
+    Numbers states{start};
     for (;;) {
       if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
       if (offset >= text.size() || (anchored && states.empty())) return false;
       char32_t character = 0xfffd;
       offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
-      States next;
+      Numbers next;
       for (const std::size_t index : states) {
         const PatternState& state = pattern_.states[index];
-        if (contains(pattern_.sets[state.other], character)) next.push_back(state.next);
+        if (contains(pattern_.sets, state.other, character)) next.push_back(index + state.next);
       }
       if (!anchored) next.push_back(start);
       states = std::move(next);
     }
   }
 
-  /// Replaces states by those that can be reached from them without a character: those that read one, and the match.
-  /// Says whether the match is among them. `text`: what lookaheads see at `offset`; null: they pass.
-  bool close(States& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+  /// Replaces states by those that can be reached from them without a character and read one. Says whether the match
+  /// can be reached too. `text`: what lookaheads see at `offset`; null: they pass.
+  bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
     states.clear();
@@ -392,18 +352,14 @@ class Run {
       seen_[index] = generation_;
       const PatternState& state = pattern_.states[index];
       const bool positive = state.kind == StateKind::ahead;
-      if (state.kind == StateKind::split) pending_.push_back(state.other);
-      if (state.kind == StateKind::set || state.kind == StateKind::match) {
-        matched = matched || state.kind == StateKind::match;
-        states.push_back(index);
-        continue;
-      }
+      matched = matched || state.kind == StateKind::match;
+      if (state.kind == StateKind::set) states.push_back(index);
+      if (state.kind == StateKind::set || state.kind == StateKind::match) continue;
+      if (state.kind == StateKind::split) pending_.push_back(index + state.other);
       if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
-      if (text != nullptr && (positive || state.kind == StateKind::not_ahead)) {
-        budget_.spend(pattern_.states.size() / 64);
-        if (Run(pattern_, budget_).run(state.other, *text, offset, true) != positive) continue;
-      }
-      pending_.push_back(state.next);
+      const bool is_ahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
+      if (is_ahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
+      pending_.push_back(index + state.next);
     }
     budget_.spend(1 + std::max(states.size(), visited / 4));
     return matched;
@@ -412,150 +368,58 @@ class Run {
  private:
   const Pattern& pattern_;
   Budget& budget_;
-  States seen_;  // by state: the generation that saw it last
-  States pending_;
+  Numbers seen_;  // by state: the generation that saw it last
+  Numbers pending_;
   std::size_t generation_ = 0;
 };
 
-/// Walks the automata of several patterns together, a character at a time.
-class Walk {
- public:
-  Walk(const std::vector<const Pattern*>& patterns, bool whole, Random& random, Budget& budget)
-      : patterns_(patterns), whole_(whole), random_(random), budget_(budget), reached_(patterns.size()) {
-    for (const Pattern* pattern : patterns) runs_.emplace_back(*pattern, budget);
+/// A character of the set at a place of Pattern::sets: a letter or a digit where possible.
+std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
+  constexpr std::string_view alphabet =
+      "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
+  for (int draw = 0; draw < 12; ++draw) {
+    const char32_t character = static_cast<unsigned char>(alphabet[random.below(alphabet.size())]);
+    if (contains(sets, place, character)) return character;
   }
-
-  std::optional<std::string> text_of(std::size_t least, std::size_t most, std::size_t spare) {
-    std::vector<Entry> entries{Entry{States(patterns_.size(), 0), none, {}}};
-    std::vector<std::size_t> endings;
-    std::size_t layer = 0;
-    std::size_t longest = least;
-    for (const Pattern* pattern : patterns_) longest += pattern->states.size();
-    longest = std::min(longest, most);
-    for (std::size_t length = 0; layer < entries.size() && length <= longest; ++length) {
-      const bool found = !endings.empty();
-      for (std::size_t entry = layer; length >= least && entry < entries.size(); ++entry) {
-        if (is_match(entries[entry].at, length == 0)) endings.push_back(entry);
-      }
-      if (!found && !endings.empty()) longest = std::min(most, length + spare);
-      const std::size_t before = entries.size();
-      if (length < longest) add_layer(entries, layer);
-      layer = before;
-    }
-    if (endings.empty()) return std::nullopt;
-    std::u32string reversed;
-    for (std::size_t entry = endings[random_.below(endings.size())]; entry != 0; entry = entries[entry].before) {
-      reversed.push_back(character_of(entries[entry].read, true).value());
-    }
-    std::string made;
-    for (std::size_t index = reversed.size(); index-- > 0;) text::append_utf8(made, reversed[index]);
-    return made;
+  for (std::size_t border = 1; border <= sets[place] && !contains(sets, place, U' '); border += 2) {
+    const auto first = static_cast<char32_t>(sets[place + border]);
+    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // surrogates are none
   }
-
- private:
-  struct Entry {  // where a text of some length can lead, and one way there
-    States at;    // of each pattern one
-    std::size_t before;
-    States read;  // the states that read the last character
-  };
-
-  /// What a state of a pattern reaches without a character.
-  const States& reached(std::size_t pattern, std::size_t state, bool at_start, bool at_end) {
-    const std::size_t key = state * 4 + (at_start ? 2 : 0) + (at_end ? 1 : 0);
-    const auto [known, is_new] = reached_[pattern].try_emplace(key, States{state});
-    if (is_new) runs_[pattern].close(known->second, at_start, at_end, nullptr, 0);
-    return known->second;
-  }
-
-  bool is_match(const States& at, bool at_start) {
-    for (std::size_t index = 0; index < at.size(); ++index) {
-      const States& states = reached(index, at[index], at_start, true);
-      budget_.spend(1 + states.size() / 8);
-      const std::size_t match = patterns_[index]->states.size() - 1;
-      if (std::find(states.begin(), states.end(), match) == states.end()) return false;
-    }
-    return true;
-  }
-
-  /// A character that all of these states read; the match reads any. `usual`: a letter or a digit where possible.
-  std::optional<char32_t> character_of(const States& read, bool usual) {
-    std::vector<const CharacterRanges*> sets;
-    std::vector<char32_t> firsts{U'a', U' ', 0xe000};  // where a range that all have in common can begin
-    for (std::size_t index = 0; index < read.size(); ++index) {
-      const PatternState& state = patterns_[index]->states[read[index]];
-      if (state.kind != StateKind::set) continue;
-      sets.push_back(&patterns_[index]->sets[state.other]);
-      for (const auto& range : *sets.back()) firsts.push_back(range.first);
-    }
-    const auto fits = [&](char32_t character) {
-      budget_.spend(sets.size());
-      return (character < 0xd800 || character > 0xdfff) &&
-             std::all_of(sets.begin(), sets.end(), [&](const auto* set) { return contains(*set, character); });
-    };
-    constexpr std::string_view alphabet =
-        "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
-    for (int draw = usual ? 12 : 0; draw > 0; --draw) {
-      const char32_t character = static_cast<unsigned char>(alphabet[random_.below(alphabet.size())]);
-      if (fits(character)) return character;
-    }
-    const auto found = std::find_if(firsts.begin(), firsts.end(), fits);
-    return found == firsts.end() ? std::nullopt : std::optional(*found);
-  }
-
-  /// Adds what can be reached with one character more than the entries from `layer` on.
-  void add_layer(std::vector<Entry>& entries, std::size_t layer) {
-    const std::size_t end = entries.size();
-    std::map<States, std::pair<std::size_t, std::size_t>> found;  // the place of an entry, and how many ways lead there
-    for (std::size_t entry = layer; entry < end; ++entry) {
-      std::vector<States> choices;  // of each pattern: the states that can read the next character
-      std::size_t combinations = 1;
-      for (std::size_t index = 0; index < patterns_.size(); ++index) {
-        const std::size_t at = entries[entry].at[index];
-        choices.emplace_back();
-        for (const std::size_t state : reached(index, at, entry == 0, false)) {
-          const StateKind kind = patterns_[index]->states[state].kind;
-          if (kind == StateKind::set || (kind == StateKind::match && !whole_)) choices.back().push_back(state);
-        }
-        if (!whole_ && at == 0) choices.back().push_back(none);  // reads anything before the pattern begins
-        combinations *= choices.back().size();
-      }
-      for (std::size_t combination = 0; combination < combinations; ++combination) {
-        budget_.spend(10);
-        States read;
-        States next;
-        std::size_t rest = combination;
-        for (std::size_t index = 0; index < choices.size(); ++index) {
-          const std::size_t state = choices[index][rest % choices[index].size()];
-          rest /= choices[index].size();
-          read.push_back(std::min(state, patterns_[index]->states.size() - 1));
-          const PatternState& reader = patterns_[index]->states[read.back()];
-          next.push_back(state == none ? 0 : reader.kind == StateKind::match ? state : reader.next);
-        }
-        if (!character_of(read, false)) continue;
-        auto& [place, ways] = found.try_emplace(next, entries.size(), 0).first->second;
-        if (place == entries.size()) entries.push_back({std::move(next), entry, read});
-        if (random_.below(++ways) == 0) entries[place].before = entry, entries[place].read = std::move(read);
-      }
-    }
-  }
-
-  const std::vector<const Pattern*>& patterns_;
-  bool whole_;
-  Random& random_;
-  Budget& budget_;
-  std::vector<std::map<std::size_t, States>> reached_;
-  std::deque<Run> runs_;
-};
+  return contains(sets, place, U' ') ? std::optional(U' ') : std::nullopt;
+}
 
 }  // namespace patterns
+
+Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
+  budget.spend(source.size());
+  return patterns::Parser(source, path, budget, lookahead).parse();
+}
 
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget) {
   return patterns::Run(pattern, budget).run(0, text, 0, false);
 }
 
-std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
-                                   std::size_t most, std::size_t spare, Random& random, Budget& budget) {
-  return patterns::Walk(patterns, whole, random, budget).text_of(least, most, spare);
+std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
+                                   Random& random, Budget& budget) {
+  patterns::Run run(pattern, budget);
+  std::optional<std::string> found;
+  std::string made;
+  Numbers states{0};  // those that a walk along one way has come to
+  for (std::size_t length = 0; length <= most; ++length) {
+    Numbers ending = states;
+    if (run.close(ending, length == 0, true, nullptr, 0)) {
+      found = made;
+      if (length >= least && random.below(spare) == 0) break;
+    }
+    run.close(states, length == 0, false, nullptr, 0);
+    if (states.empty()) break;
+    const std::size_t place = states[random.below(states.size())];
+    const auto character = patterns::character_of(pattern.sets, pattern.states[place].other, random);
+    if (!character) break;
+    text::append_utf8(made, *character);
+    states = {place + pattern.states[place].next};
+  }
+  return found;
 }
 
 }  // namespace schema

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "../core/random.hpp"
@@ -63,8 +62,7 @@ class Budget {
   std::size_t frames_ = 0;
 };
 
-/// Code points as ranges, both ends included, sorted and disjoint.
-using CharacterRanges = std::vector<std::pair<char32_t, char32_t>>;
+using Numbers = std::vector<std::size_t>;
 
 /// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
 /// ends, passes where what it holds follows or does not follow, or is the match.
@@ -72,30 +70,28 @@ enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
 
 struct PatternState {
   StateKind kind;
-  std::size_t next;  ///< A place in Pattern::states.
-  std::size_t
-      other;  ///< Of `split`: the second way. Of lookaheads: what they hold. Of `set`: a place in Pattern::sets.
+  std::size_t next;   ///< How many states further it goes on; modulo 2^64, because loops go back.
+  std::size_t other;  ///< Of `split`: the second way, alike. Of `set`: a place in Pattern::sets.
 };
 
 /// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
 /// the pattern; with lookaheads to text² × states at worst.
 struct Pattern {
   std::vector<PatternState> states;  ///< The first is the start, the last the match.
-  std::vector<CharacterRanges> sets;
+  /// Sets of code points. Of each: how many numbers follow, then where the characters of the set begin, end, begin …
+  Numbers sets;
 };
 
-/// Reads a pattern that stands at `path` in a schema. Throws Unsupported.
+/// Reads a pattern that stands at `path`, with lookaheads or refusing them. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
-/// Reads a pattern of matches_regex, which has no lookahead.
-Pattern parse_pattern(const std::string& source);
 
 /// Whether the pattern occurs anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
-/// Proposes a text that matches all of several patterns, of `least` to `most` characters and at most `spare` more than
-/// necessary. `whole`: they match it from end to end instead of somewhere in it. It may fail a pattern's lookaheads.
-std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
-                                   std::size_t most, std::size_t spare, Random& random, Budget& budget);
+/// Proposes a text that the pattern matches from end to end, of at most `most` characters, and of `least` where that is
+/// met by chance; once it is, each character is the last one with a chance of 1 in `spare`. It may fail lookaheads.
+std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
+                                   Random& random, Budget& budget);
 
 }  // namespace schema
 }  // namespace detail

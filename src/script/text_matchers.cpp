@@ -108,7 +108,8 @@ TextMatcher matches_regex(std::string pattern) {
   using detail::schema::Pattern;
   std::shared_ptr<const Pattern> parsed;
   try {
-    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern));
+    detail::schema::Budget budget(detail::schema::none);
+    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern, "", budget, false));
   } catch (const detail::schema::Unsupported& unsupported) {
     throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
                        " TextMatcher(description, function) takes any other test of a text.");

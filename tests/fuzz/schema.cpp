@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "answer/schema_checker.hpp"
 #include "answer/schema_instance.hpp"
 #include "core/random.hpp"
 #include "finding.hpp"
@@ -41,7 +42,7 @@ class Target {
     try {
       detail::Random random(1);
       detail::schema::Budget budget(detail::schema::request_work_limit);
-      return Json::parse(detail::schema::Instances(schema, budget).text(random));
+      return Json::parse(detail::schema::instance_of(schema, random, budget));
     } catch (const detail::schema::Unsupported& unsupported) {
       require(detail::text::is_valid_utf8(unsupported.reason), "a reason is not UTF-8: " + unsupported.reason);
       return std::nullopt;
@@ -52,7 +53,7 @@ class Target {
     const TimeLimit limit(seconds, "checking an instance");
     try {
       detail::schema::Budget budget;
-      return detail::schema::Instances(schema, budget).accepts(value);
+      return detail::schema::Checker(schema, budget).validity(schema, value) == detail::schema::Validity::yes;
     } catch (const detail::schema::Unsupported& unsupported) {
       found("the checker gives up where an instance was made: " + unsupported.reason);
     }

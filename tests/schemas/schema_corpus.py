@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints random JSON Schemas, one a line, that the gateway supports and that can be satisfied.
+"""Prints random JSON Schemas, one a line, of keywords that the gateway supports, and that can be satisfied.
 
 Each schema is grown around a hidden value that it accepts, so that an instance exists however the keywords combine.
 The same count and seed print the same schemas. Only Python's standard library is used.
@@ -197,8 +197,6 @@ class Grower:
             rest = value
         if self.chance(0.8):
             schema["items"] = self.items(rest, depth)
-        if value and self.chance(0.2):
-            schema["contains"] = self.schema(self.rng.choice(value), depth)
         keys = [json.dumps(item, sort_keys=True) for item in value]
         numbers = any(isinstance(item, (bool, int, float)) for item in value)
         if not numbers and len(set(keys)) == len(keys) and self.chance(0.4):
@@ -251,8 +249,6 @@ class Grower:
             schema["minProperties"] = max(0, len(names) - self.rng.choice([0, 1]))
         if self.chance(0.2):
             schema["maxProperties"] = len(names) + self.rng.choice([0, 1, 3])
-        if names and self.chance(0.15):
-            schema["dependentRequired"] = {self.rng.choice(names): [self.rng.choice(names)]}
 
     # -- combinations
 
