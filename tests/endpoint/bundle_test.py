@@ -454,6 +454,24 @@ class Bundles(unittest.TestCase):
             gateway.chat()
             self.refused(gateway, 1, "compressed")
 
+    def test_each_scenario_of_the_catalogue(self):
+        # They strike a connection that has no exchange, or go on for ever.
+        without = {"reset-on-accept", "closed-on-accept", "garbage-on-accept", "connection-refused",
+                   "reset-on-first-accept", "pings-defeat-idle-timeout"}
+        names = [line.split()[0] for line in program.execute("scenarios").stdout.splitlines() if line.strip()]
+        self.assertGreater(len(names), 100)
+        for name in names:
+            if name in without:
+                continue
+            with self.subTest(scenario=name):
+                with Program(None, "--scenario", name) as gateway:
+                    first = converse(gateway, request_of(gateway, stream()), 0.25)
+                    eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange goes on")
+                    _, _, text = gateway.send("GET", f"{API}/journal/1/bundle")
+                with Program(text.decode()) as gateway:
+                    second = converse(gateway, request_of(gateway, stream()), 0.25)
+                self.assertEqual(second.comparable, first.comparable, text)
+
     def test_findings_stand_in_it(self):
         with Program({"stubs": [{"reply": "Hi"}]}) as gateway:
             gateway.chat(unheard_of=1)
