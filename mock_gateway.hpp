@@ -439,6 +439,9 @@ class Options {
   /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
   /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
   [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
+  /// Whether the journal keeps what was sent, for Exchange::answer. Of one answer it keeps at most max_body bytes. They
+  /// count against the bytes of journal_limits when the exchange has ended. False unless set.
+  [[nodiscard]] Options keep_answers(bool keep) const;
 
   /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
   /// Positive, as all timeouts, or GatewayError. 30 s unless set.
@@ -1142,6 +1145,8 @@ class RequestScope {
   bool whole() const { return kind_ == Kind::all; }
   /// The key's id or description; empty when it is not the scope of a key.
   std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
+  /// The header; empty when it is not the scope of one.
+  std::optional<wire::Header> header() const;
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;
 
@@ -1202,6 +1207,87 @@ struct NearMiss {
   /// The stub's conditions, in order; those within another follow it.
   std::vector<Condition> conditions{};
 };
+
+}}  // namespace mock_gateway
+
+// ---- evidence/sent_answer.hpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// An answer as it was sent: all that the connection took of it, after faults and chaos. Options::keep_answers makes
+/// the journal keep it, and Exchange::answer gives it. Keys are masked in it. Times count from the moment at which the
+/// request was complete, on the gateway's clock.
+struct SentAnswer {
+  /// How it ended.
+  enum class Ending {
+    /// It has not ended.
+    open,
+    /// It was sent to its last byte.
+    whole,
+    /// The gateway closed the connection (FIN) before.
+    closed,
+    /// The gateway closed its side (FIN) before, and waited for the client to close the other one.
+    half_closed,
+    /// The gateway reset the connection (RST) before.
+    reset,
+    /// The client left, or did not read, or the gateway was stopped, before the rest was sent.
+    abandoned,
+  };
+  /// Bytes of the body that left together: of a stream, an event.
+  struct Part {
+    std::string bytes;
+    /// When the first and the last of them were handed to the connection. These differ where the client reads slowly.
+    Duration at{0};
+    Duration until{0};
+  };
+  /// A response with a status below 200 before the answer.
+  struct Interim {
+    int status = 0;
+    wire::Headers headers;
+  };
+
+  std::vector<Interim> interim;
+  /// 0: not even the head was sent.
+  int status = 0;
+  /// The header fields in order, those included that the gateway adds itself, such as Date.
+  wire::Headers headers;
+  /// When the head was handed to the connection.
+  Duration head_at{0};
+  /// The body without its transfer coding, and without the gzip of SseDialect::gzip.
+  std::vector<Part> parts;
+  /// The bytes of garbage(…), which are no part of the body and stand behind it.
+  std::string garbage;
+  /// By how many bytes its last HTTP chunk was announced longer than it came; see truncate().
+  std::size_t missing = 0;
+  Ending ending = Ending::open;
+  /// When the last byte was handed over or, of an answer that is not whole, its end was decided.
+  Duration ended_at{0};
+  /// It was sent event by event.
+  bool is_streamed = false;
+  /// SseDialect::gzip has compressed it.
+  bool is_compressed = false;
+  /// It had more bytes than Options::max_body, and what follows them is missing here.
+  bool is_cut = false;
+  /// A key in it was masked, so that these are not the bytes that were sent. The body is one part then where a key lay
+  /// across several.
+  bool has_masked_key = false;
+
+  /// All parts, one after the other.
+  std::string body() const;
+};
+
+std::string to_string(SentAnswer::Ending ending);
+std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
+
+namespace detail {
+
+class KeptAnswer;
+class KeyStore;
+
+/// What has left so far. `keys`, whose secrets are masked, may be null.
+SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys);
+
+}  // namespace detail
 
 }}  // namespace mock_gateway
 
@@ -1396,6 +1482,9 @@ class Exchange {
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
+
+  /// What was sent so far. Empty unless Options::keep_answers was set when the request came. Copies the bytes.
+  std::optional<SentAnswer> answer() const;
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
   /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the
@@ -2322,6 +2411,11 @@ class StreamChunk {
   /// See event().
   static StreamChunk of_fields(std::string lines);
 
+  /// Sends it so long after the request was complete, on the gateway's clock, whatever the pace says of a token. What
+  /// comes before it leaves before it, and what comes after it leaves no earlier. At most 30 days and not negative, or
+  /// GatewayError.
+  [[nodiscard]] StreamChunk at(Duration time) const;
+
   /// The data of an event, the lines of one without data, or all bytes of a raw one.
   const std::string& bytes() const { return bytes_; }
   /// Whether raw_bytes() made it.
@@ -2331,6 +2425,8 @@ class StreamChunk {
   /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
   /// something, or the input of a custom tool does.
   bool is_token() const { return token_; }
+  /// What at() set; empty unless set.
+  const std::optional<Duration>& time() const { return time_; }
 
  private:
   StreamChunk() = default;
@@ -2339,6 +2435,7 @@ class StreamChunk {
   bool raw_ = false;
   bool meta_ = false;
   bool token_ = false;
+  std::optional<Duration> time_;
 };
 
 namespace detail {
@@ -3694,8 +3791,8 @@ class Scenario {
   void mount(Gateway& gateway) const;
 
   /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
-  /// of its faults; to be asked once the exchange has ended. False for scenarios of connections, which strike without
-  /// an exchange: Journal::connection_hits has them.
+  /// of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way then.
+  /// False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
   bool befell(const Exchange& exchange) const;
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
@@ -4190,8 +4287,7 @@ struct JsonReadOptions {
 /// skipped. Throws JsonError.
 Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadOptions());
 
-/// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json would take the compiler a
-/// fraction of a second.
+/// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
 
 }  // namespace detail
@@ -4446,8 +4542,10 @@ bool is_manual(const Clock& clock);
 bool is_instant(const Clock& clock);
 /// What a manual clock can do, for a handle that does not say that it is one; for no other clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
-/// As ManualClock::advance. Returns what fired, in order, the first thousand.
-std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step);
+/// As ManualClock::advance. Returns what fired, in order, the first thousand. `is_given_up` is asked before each
+/// moment, with the clock's mutex held: true leaves the clock where it is then; null: never.
+std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
+                                                     const std::function<bool()>& is_given_up = nullptr);
 
 /// Who came to a gate.
 struct GateCounts {
@@ -5193,6 +5291,8 @@ struct StreamEvent {
   bool raw = false;
   /// Whether `data` is the lines of an event without data, separated by "\n".
   bool meta = false;
+  /// When it leaves, counted as the pace is; nothing: as the pace says.
+  std::optional<Duration> at = {};
 };
 
 /// The events of a stream, one after the other, `[DONE]` not included.
@@ -5608,8 +5708,7 @@ class Budget {
   std::size_t frames_ = 0;
 };
 
-/// Code points as ranges, both ends included, sorted and disjoint.
-using CharacterRanges = std::vector<std::pair<char32_t, char32_t>>;
+using Numbers = std::vector<std::size_t>;
 
 /// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
 /// ends, passes where what it holds follows or does not follow, or is the match.
@@ -5617,30 +5716,28 @@ enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
 
 struct PatternState {
   StateKind kind;
-  std::size_t next;  ///< A place in Pattern::states.
-  std::size_t
-      other;  ///< Of `split`: the second way. Of lookaheads: what they hold. Of `set`: a place in Pattern::sets.
+  std::size_t next;   ///< How many states further it goes on; modulo 2^64, because loops go back.
+  std::size_t other;  ///< Of `split`: the second way, alike. Of `set`: a place in Pattern::sets.
 };
 
 /// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
 /// the pattern; with lookaheads to text² × states at worst.
 struct Pattern {
   std::vector<PatternState> states;  ///< The first is the start, the last the match.
-  std::vector<CharacterRanges> sets;
+  /// Sets of code points. Of each: how many numbers follow, then where the characters of the set begin, end, begin …
+  Numbers sets;
 };
 
-/// Reads a pattern that stands at `path` in a schema. Throws Unsupported.
+/// Reads a pattern that stands at `path`, with lookaheads or refusing them. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
-/// Reads a pattern of matches_regex, which has no lookahead.
-Pattern parse_pattern(const std::string& source);
 
 /// Whether the pattern occurs anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
-/// Proposes a text that matches all of several patterns, of `least` to `most` characters and at most `spare` more than
-/// necessary. `whole`: they match it from end to end instead of somewhere in it. It may fail a pattern's lookaheads.
-std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
-                                   std::size_t most, std::size_t spare, Random& random, Budget& budget);
+/// Proposes a text that the pattern matches from end to end, of at most `most` characters, and of `least` where that is
+/// met by chance; once it is, each character is the last one with a chance of 1 in `spare`. It may fail lookaheads.
+std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
+                                   Random& random, Budget& budget);
 
 }  // namespace schema
 }  // namespace detail
@@ -5659,30 +5756,9 @@ namespace schema {
 
 inline constexpr std::size_t request_work_limit = 100000;  ///< Steps for all schemas of a request together.
 
-class Maker;
-
-/// Makes instances of one schema. The budget must outlive it.
-class Instances {
- public:
-  /// Checks all subschemas that can be reached from the root. Throws Unsupported.
-  Instances(Json schema, Budget& budget);
-
-  /// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random` and the same
-  /// calls before. Where the budget might not last for a further one, one that was made before. Optional properties
-  /// are present unless they are recursive; recursion ends as soon as the schema allows it. Throws Unsupported.
-  std::string text(Random& random);
-
-  /// Whether a value certainly satisfies the schema. False also where validators disagree: on some spellings of a
-  /// format, on `multipleOf` with binary fractions that divide inexactly, on integers beyond 64 bits. Throws
-  /// Unsupported when that takes too much work.
-  bool accepts(const Json& value);
-
- private:
-  Budget& budget_;
-  std::shared_ptr<Maker> maker_;
-  std::vector<std::string> made_;
-  std::size_t dearest_ = 0;  // steps of an instance
-};
+/// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random`. Optional
+/// properties are present unless they are recursive; recursion ends as soon as it may. Throws Unsupported.
+std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 }  // namespace schema
 }  // namespace detail
@@ -5721,47 +5797,27 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
+using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
+
+inline constexpr int max_places = 15;        ///< So many digits does a double hold as they are written,
+inline constexpr double exact_limit = 1e15;  ///< and thus each integer up to here.
+
 /// What can be said about a value: `unsure` where validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// A JSON number as it is written, since binary floating point answers "is 0.3 a multiple of 0.1" wrongly: digits ×
-/// 10^exponent, without zeros at either end of the digits.
-struct Decimal {
-  explicit Decimal(const Json& number);
-  /// Its amount × 10^places, which must leave no fraction. Empty beyond 64 bits.
-  std::optional<std::uint64_t> scaled(int places) const;
-
-  bool negative = false;
-  std::string digits;
-  int exponent = 0;
-};
-
-/// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
-Validity at_least(const Json& value, const Json& bound, bool exclusive);
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
-/// is it certain.
-Validity is_multiple(const Json& value, const Json& divisor);
-/// Whether a value is a number without a fraction, however it is written.
-bool is_integer_value(const Json& value);
+/// A number × 10^places, when that is an integer below `exact_limit`.
+std::optional<std::int64_t> scaled(const Json& number, int places);
 /// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
-/// JSON Schema's equality.
-Validity equal(const Json& left, const Json& right);
 
 struct Format {
   std::string_view name;
-  std::string_view
-      usual;  ///< A text. %w is a word, %d a digit, %n one from 1 on, %s one up to 5, %x a hexadecimal one.
-  std::string_view strict;  ///< A pattern of what every reader takes; see strict_pattern().
-  std::string_view loose;   ///< A pattern: what it does not match, no reader takes.
+  std::string_view usual;    ///< A pattern of texts that are pleasant to read.
+  std::string_view certain;  ///< A pattern of texts that every reader takes.
 };
 
-/// The format of a name; null when it is not supported.
-const Format* format_named(std::string_view name);
-/// The pattern of texts that every reader takes.
-std::string strict_pattern(const Format& format);
-/// A text, of `least` characters where words can fill it up.
-std::string usual_text(const Format& format, std::size_t least, Random& random);
+/// The format that a schema asks for; null when none is, or one that constrains nothing.
+const Format* format_of(const Json& schema);
 
 /// The types of values, as a set. "number" is integers and fractions.
 enum TypeBit : unsigned {
@@ -5775,29 +5831,22 @@ enum TypeBit : unsigned {
   all_bits = 127
 };
 
-inline constexpr std::size_t max_instance_depth = 64;     ///< Levels of the values in a schema, and of instances.
-inline constexpr std::size_t unbounded_height = 1000000;  ///< Of what has no finite instance.
+/// The value of a schema's keyword; null when it is absent.
+const Json* keyword(const Json& schema, std::string_view name);
+/// The size that a keyword states, or what holds without it.
+std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
+/// The types that a schema allows by its own `type`.
+unsigned types_of(const Json& schema);
+/// The types that its other keywords are about.
+unsigned hinted_types(const Json& schema);
+/// What a schema says about an array's item; null when nothing.
+const Json* item_of(const Json& schema, std::size_t index);
 
-/// One subschema.
+/// What is known of a subschema.
 struct Node {
-  /// The value of a keyword; null when it is absent.
-  const Json* operator[](const char* keyword) const;
-  /// A size, or what holds without the keyword.
-  std::size_t size(const char* keyword, std::size_t otherwise) const;
-  /// What it says about an array's item; null when nothing.
-  const Json* item(std::size_t index) const;
-
-  const Json* json = nullptr;
   std::string path;
-  unsigned types = all_bits;
-  unsigned hinted = 0;  // the types that the keywords are about
-  const Format* format = nullptr;
-  std::vector<Node*> all_of;  // the reference too
-  std::vector<Node*> any_of;
-  std::vector<Node*> one_of;
-  Node* negated = nullptr;
-  std::size_t height = unbounded_height;  // at least so many levels has every instance
-  std::size_t active = 0;                 // how many values that it applies to are being made
+  const Json* reference = nullptr;  // what its $ref leads to
+  std::size_t active = 0;           // how many values that it applies to are being made
 };
 
 /// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
@@ -5806,35 +5855,31 @@ class Checker {
   /// Throws Unsupported, as all functions do when the work becomes too much.
   Checker(const Json& root, Budget& budget);
 
-  Node& root() { return nodes_.front(); }
-  /// The node of a subschema, which is part of the schema.
-  Node& at(const Json& schema) { return *index_.at(&schema); }
+  /// What is known of a subschema, which is part of the schema.
+  Node& node(const Json& schema) { return nodes_.at(&schema); }
   /// A pattern; `path` is where it stands.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   /// Whether a value satisfies a subschema.
-  Validity validity(const Node& node, const Json& value);
-  /// Whether it satisfies the keywords about numbers, or about texts.
-  Validity number_validity(const Node& node, const Json& value);
-  Validity text_validity(const Node& node, const std::string& value);
-  /// Whether a pattern occurs in a text.
-  bool matches(const std::string& source, const std::string& text);
-  /// What a subschema says about a property.
-  std::vector<const Json*> property(const Node& node, const std::string& name);
+  Validity validity(const Json& schema, const Json& value);
+  /// The subschemas that apply wherever this one does: those of allOf, and the one that it refers to.
+  Parts all_of(const Json& schema);
+  /// What subschemas say about a property.
+  Parts property(const Parts& schemas, const std::string& name);
 
  private:
-  Node& intern(const Json& schema, const std::string& path);
-  void read(Node& node, const std::string& name, const Json& value);
-  Node& resolve(const std::string& reference, const std::string& path);
-  std::size_t height_of(const Node& node);
-  Validity choice_validity(const Node& node, const Json& value);
-  Validity array_validity(const Node& node, const Json& value);
-  Validity object_validity(const Node& node, const Json& value);
+  void intern(const Json& schema, const std::string& path);
+  void read(const Json& schema, const std::string& name, const Json& value);
+  const Json& resolve(const std::string& reference, const std::string& path);
+  Validity choice_validity(const Json& alternatives, const Json& value, bool exactly_one);
+  Validity text_validity(const Json& schema, const std::string& value);
+  Validity array_validity(const Json& schema, const Json& value);
+  Validity object_validity(const Json& schema, const Json& value);
 
   const Json& root_;
   Budget& budget_;
-  std::deque<Node> nodes_;
-  std::unordered_map<const Json*, Node*> index_;
+  std::map<const Json*, Node> nodes_;
+  Parts found_;  // the subschemas, as they were found
   std::map<std::string, Pattern> patterns_;
 };
 
@@ -5980,6 +6025,8 @@ struct ReplyStep {
     return step;
   }
 
+  bool is_default() const { return !reply && !function && !asks; }
+
   /// At least one of the two is null.
   std::shared_ptr<const Reply> reply;
   std::shared_ptr<const ReplyFunction> function;
@@ -6080,6 +6127,9 @@ class StubState {
 /// Throws GatewayError for what cannot be meant.
 void require_consistent(const StubPlan& plan);
 
+/// The step of the sequence that answers a call, from 0; the last one stays. There is at least one.
+const ReplyStep& step_of(const StubPlan& plan, std::size_t call);
+
 /// What a request matches: "user text contains \"weather\" and has tool \"f\""; "any request" without a condition.
 std::string conditions(const StubPlan& plan);
 
@@ -6095,8 +6145,10 @@ class Script {
   struct Choice {
     /// Null when none answers.
     std::shared_ptr<StubState> stub;
-    /// Nothing when the stub refuses: it must never be asked, or its sequence has nothing more.
+    /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
+    /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
+    bool is_unanswerable = false;
     /// What the tester's functions said.
     FunctionResults function_results;
     /// The stubs that could have been asked: those of other tests are left out.
@@ -6125,8 +6177,10 @@ class Script {
     std::shared_ptr<const Stubs> considered;  // keeps both
   };
   /// The first stub that matches and may still answer. Nothing when no stub is mounted that could concern the request.
-  /// Lets a matcher's exception pass.
-  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress);
+  /// Lets a matcher's exception pass. `has_default_reply`: whether the default reply can be made for the request;
+  /// called at most once, and only when a stub is to give it.
+  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
+                               const std::function<bool()>& has_default_reply);
 
   /// Those mounted, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
@@ -6164,15 +6218,28 @@ class Script {
     void add(std::shared_ptr<StubState> stub);
   };
   /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
-  bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress, Choice& choice);
+  bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
+                   const std::function<bool()>& has_default_reply, Choice& choice);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
                       FunctionResults& function_results, MatcherInProgress& in_progress);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
-  /// The number of the call, from 0; nothing when another request was faster.
-  std::optional<std::size_t> take(StubState& stub);
+  struct Turn {
+    enum class Kind {
+      taken,
+      /// Another request was faster.
+      missed,
+      /// It is the default reply's, which cannot be made.
+      unanswerable,
+      /// It is the default reply's, and nobody has said whether it can be made.
+      undecided,
+    };
+    Kind kind = Kind::missed;
+    std::size_t number = 0;  // of the call, from 0
+  };
+  Turn take(StubState& stub, std::optional<bool> has_default_reply);
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
@@ -6318,8 +6385,10 @@ class ConnectionFaults {
     std::uint64_t owner = 0;  // the script document that it came from; 0: none
   };
 
-  /// Throws GatewayError when `times` is 0.
-  void add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
+  /// Returns the serial of what is queued. Throws GatewayError when `times` is 0.
+  std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
+  /// Says where the fault of that serial stands now. Nothing happens when it is queued no more.
+  void set_place(std::uint64_t serial, SourceLocation where);
   /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();
@@ -6662,6 +6731,104 @@ class PaceSchedule {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- delivery/kept_answer.hpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// An answer as it leaves, for whoever asks for it later: what the connection took of it, without HTTP's chunks and
+/// gzip, and when. Written by the connection's thread, read by any.
+class KeptAnswer {
+ public:
+  enum class Ending { open, whole, closed, half_closed, reset, abandoned };
+  enum class Kind { head, body, garbage };
+
+  /// Bytes that leave together.
+  struct Part {
+    std::string bytes;
+    /// When the connection took the first and the last of them, since the request was complete.
+    Duration at{0};
+    Duration until{0};
+    /// Their HTTP chunk was announced so many bytes longer than it came.
+    std::size_t missing = 0;
+  };
+
+  /// What has left so far.
+  struct Sent {
+    std::string interim = {};  // whole interim responses
+    std::optional<Part> head = {};
+    std::vector<Part> body = {};
+    std::optional<Part> garbage = {};
+    Ending ending = Ending::open;
+    /// When the end was decided, or the last byte left.
+    Duration ended{0};
+    bool is_streamed = false;
+    bool is_compressed = false;
+    /// There was more than is kept.
+    bool is_cut = false;
+  };
+
+  /// Bytes on their way: `wire` of them stand at `begin` among the bytes of the answer, and carry the payload, which
+  /// begins `before` bytes behind that.
+  struct Place {
+    std::size_t begin;
+    std::size_t wire;
+    std::size_t before = 0;
+    std::size_t missing = 0;
+    /// Bytes on the wire are not those of the payload, one by one.
+    bool compressed = false;
+  };
+
+  /// Keeps at most `most` bytes, what each part takes besides its bytes included.
+  KeptAnswer(TimePoint received, std::size_t most) : received_(received), most_(most) {}
+
+  /// An interim response has been sent.
+  void add_interim(std::string_view bytes);
+  /// These bytes are handed over next, in order.
+  void add(Kind kind, std::string_view payload, const Place& place);
+  /// It is sent event by event.
+  void stream();
+  /// The answer is whole when the connection has taken so many bytes of it.
+  void add_end(std::size_t end);
+  /// The connection has taken so many bytes of the answer.
+  void handed_over(std::size_t written, TimePoint now);
+  /// How it ends, unless that was said before, or it is whole.
+  void end(Ending ending, TimePoint now);
+
+  Sent sent() const;
+  /// The memory that it takes.
+  std::size_t weight() const;
+
+ private:
+  struct Piece {
+    Kind kind;
+    std::size_t offset;  // of the payload in bytes_
+    std::size_t size;
+    Place place;
+    std::size_t taken = 0;
+    std::optional<Duration> at = {};
+    Duration until{0};
+  };
+
+  bool may_hold(std::size_t size);
+
+  mutable std::mutex mutex_;
+  const TimePoint received_;
+  const std::size_t most_;
+  std::string interim_;
+  std::string bytes_;
+  std::vector<Piece> pieces_;
+  std::size_t next_ = 0;  // the first piece that has not left as a whole
+  std::optional<std::size_t> end_at_;
+  Ending ending_ = Ending::open;
+  Duration ended_{0};
+  bool is_streamed_ = false;
+  bool is_cut_ = false;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- delivery/progress.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -6747,6 +6914,8 @@ struct DeliveryProgress {
   std::unique_ptr<DeliveryTrace> trace;
   /// Null unless somebody wants to know them.
   std::unique_ptr<EventTimes> times;
+  /// Null unless answers are kept.
+  std::unique_ptr<KeptAnswer> kept;
 
   void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.
@@ -6864,6 +7033,16 @@ class Delivery {
   void write(std::string_view bytes);
   /// Tells the progress of the marks that have been handed over.
   void publish();
+  /// Tells who keeps the answer, if anybody does, what comes next: the payload of these bytes, which are about to be
+  /// sent.
+  void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
+  /// That all of it has been sent; that it ends otherwise.
+  void keep_end() const {
+    if (progress_.kept) progress_.kept->add_end(written_ + gathered_.size());
+  }
+  void keep_end(KeptAnswer::Ending ending) const {
+    if (progress_.kept) progress_.kept->end(ending, timeline_.now());
+  }
   void announce_last_bytes() const;
   /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
   void await_done();
@@ -6936,6 +7115,27 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace delivery {
 
+/// Tells the progress of a wait as long as it lasts.
+class Noted {
+ public:
+  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
+    progress_.set_scripted_wait(std::move(wait));
+  }
+  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+ private:
+  DeliveryProgress& progress_;
+};
+
+/// Where in the reply a trigger was met: "after token 2".
+inline std::string place_of(const Trigger& trigger) {
+  if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
+  if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
+  return trigger.to_string();
+}
+
 /// A wait that ends with the first of two.
 class EitherOf final : public Pending {
  public:
@@ -7000,6 +7200,80 @@ class BetweenWrites final : public Pending {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- evidence/kept_problems.hpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
+struct RecordedProblem {
+  Problem::Kind kind = Problem::Kind::unmatched;
+  std::uint64_t exchange = 0;
+  /// Whole lines, without a secret.
+  std::string text;
+  /// What scopes need of the request, and no more.
+  ReceivedRequest request;
+  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
+  /// The stubs that came closest; null when there are none. They do not say which exchange it was.
+  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+};
+
+/// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
+/// bounded by the number of keys. Not thread-safe.
+class KeptProblems {
+ public:
+  /// Problems of one kind that were not kept.
+  struct Dropped {
+    Problem::Kind kind;
+    /// Those of the scope.
+    std::size_t certain = 0;
+    /// Those of which nothing tells whether they are of the scope; always 0 for a key and for every request. There are
+    /// some only after some ten thousand different header fields.
+    std::size_t perhaps = 0;
+    /// The stubs that they are about, the first thousand.
+    std::set<std::uint64_t> stubs{};
+  };
+
+  /// Keeps or counts it. Its request needs no body.
+  void add(RecordedProblem problem);
+  /// Those that are kept, oldest first.
+  const std::vector<RecordedProblem>& all() const { return problems_; }
+  /// The kinds of which problems of the scope were not kept, or may not have been.
+  std::vector<Dropped> dropped(const RequestScope& scope) const;
+  /// Forgets those of a scope. Returns those that were kept. The others are forgotten too, but for those of a header,
+  /// which stay counted.
+  std::vector<RecordedProblem> forget(const RequestScope& scope);
+  /// Forgets all of them. Returns those that were kept.
+  std::vector<RecordedProblem> clear();
+
+ private:
+  static constexpr std::size_t most_of_a_group = 100;
+  static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
+  static constexpr std::size_t most_stubs = 1'000;    // of a group
+
+  /// Problems of one kind whose requests presented one key. A description may change.
+  struct Group {
+    std::size_t kept = 0;
+    std::size_t dropped = 0;
+    /// How many of the dropped ones have a header field, by the field's fingerprint.
+    std::map<std::uint64_t, std::size_t> fields{};
+    /// How many of the dropped ones have a field that is not among the fields.
+    std::size_t uncounted = 0;
+    /// The stubs that the dropped ones are about.
+    std::set<std::uint64_t> stubs{};
+  };
+  using GroupName = std::tuple<Problem::Kind, std::string, std::string>;  // kind, id and description of the key
+
+  void drop(Group& group, const RecordedProblem& problem);
+
+  std::vector<RecordedProblem> problems_;
+  std::map<GroupName, Group> groups_;
+  std::size_t fields_ = 0;  // of all groups
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/record.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7036,19 +7310,6 @@ struct Leaks {
   bool in_body = false;
   /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
   std::uint64_t credential = 0;
-};
-
-/// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
-struct RecordedProblem {
-  Problem::Kind kind = Problem::Kind::unmatched;
-  std::uint64_t exchange = 0;
-  /// Whole lines, without a secret.
-  std::string text;
-  /// What scopes need of the request, and no more.
-  ReceivedRequest request;
-  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
-  /// The stubs that came closest; null when there are none. They do not say which exchange it was.
-  std::shared_ptr<const std::vector<NearMiss>> near_misses;
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -7107,6 +7368,8 @@ struct ExchangeRecord {
 
   DeliveryProgress progress;
   std::atomic<std::size_t> bytes{0};
+  /// What of its answer counts against the journal's bound: all that is kept, once the exchange has ended.
+  std::atomic<std::size_t> answer_weight{0};
 
   std::shared_ptr<JournalSignal> signal;
   Outcome::Kind outcome = Outcome::Kind::pending;
@@ -7127,8 +7390,8 @@ struct ExchangeRecord {
   std::optional<RealTime> left;      // the client left, or closed its side
   RealTime over{};                   // it ended
 
-  /// What the record holds in memory, all that is its own; for the journal's bound. Does not change once it is
-  /// published.
+  /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
+  /// only when the exchange ends, which the journal then counts.
   std::size_t weight() const;
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
@@ -7163,12 +7426,12 @@ class JournalState {
   /// Publishes a record, giving it and its findings its id unless one was reserved for it, and evicts the oldest beyond
   /// the bounds; the newest always stays.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange; of too many with one key, the first.
+  /// Keeps a problem of a published exchange; of too many, the first. See KeptProblems.
   void report(const ExchangeRecord& record, RecordedProblem problem);
   /// Since the last forget_problems, oldest first; a clear keeps them.
   std::vector<RecordedProblem> problems() const;
-  /// How many more there were than problems() holds, of the keys with these ids; of none given, all.
-  std::size_t problems_dropped(const std::vector<std::string>& key_ids) const;
+  /// How many more of the scope there were than problems() holds.
+  std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Forgets all problems, those of exchanges under way too.
   void forget_problems();
   /// Counts forget_problems; a record carries what it was when its request was complete.
@@ -7231,22 +7494,19 @@ class JournalState {
   std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
   std::size_t max_entries_;
   std::size_t max_bytes_;
-  static constexpr std::size_t max_problems_of_a_key = 100;
 
   // These expect the mutex to be held.
+  std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
+  /// Takes the oldest out that are beyond the bounds, for the caller to free after the lock.
+  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
   /// Finds out whether the record of a reserved id was forgotten before it was published.
   void settle_reserved(ExchangeRecord& record);
 
   std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
   std::deque<ConnectionHit> hits_;
-  std::vector<RecordedProblem> problems_;
-  struct Count {
-    std::size_t kept = 0;
-    std::size_t dropped = 0;
-  };
-  std::map<std::string, Count> problem_counts_;  // by key id
-  std::atomic<std::uint64_t> epoch_{0};          // changed under the lock
+  KeptProblems problems_;
+  std::atomic<std::uint64_t> epoch_{0};  // changed under the lock
   std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;                                       // id
   std::set<std::uint64_t> reserved_;                               // ids that are not published yet
@@ -7437,7 +7697,8 @@ class Verifier {
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
   /// Those that ask something of the client, judged by the problems.
-  std::vector<VerifiedStub> verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const;
+  std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
+                                     const std::vector<Problem>& problems) const;
   /// The text without keys, which a stub's name or a matcher may hold.
   std::string masked(std::string text) const;
   void mask(StubReference& stub) const;
@@ -8173,6 +8434,8 @@ struct GatewayState {
   Tokens tokens;
   /// Whether exchanges keep the times of their events, for whoever looks at them one by one.
   std::atomic<bool> keeps_event_times{false};
+  /// Whether they keep what was sent.
+  std::atomic<bool> keeps_answers{false};
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
 
@@ -8359,6 +8622,9 @@ namespace detail {
 /// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
 /// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance.
 void judge_chat(Judgement& judgement);
+
+/// Tells apart what chat requests ask for, and gateways of different seeds.
+std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -8560,6 +8826,7 @@ struct OptionValues {
   std::size_t max_head = std::size_t{64} << 10;
   std::size_t journal_entries = 10'000;
   std::size_t journal_bytes = std::size_t{64} << 20;
+  bool keep_answers = false;
   Duration read_timeout = std::chrono::seconds{30};
   Duration write_timeout = std::chrono::seconds{30};
   Duration idle_timeout = std::chrono::seconds{75};
@@ -8782,6 +9049,9 @@ namespace detail {
 
 /// What a document has mounted.
 struct LoadedDocument {
+  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
+  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  std::mutex naming = {};
   std::mutex mutex = {};  // of what a replacement changes
   std::uint64_t owner = 0;
   std::shared_ptr<Script> script;
@@ -8792,6 +9062,7 @@ struct LoadedDocument {
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
+  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
 
   /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
   /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
@@ -9077,6 +9348,9 @@ namespace script_documents {
 
 /// The same, with every mistake noted; of another format only which one it seems to be.
 void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
+/// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
+/// most that are told.
+std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
 
 }  // namespace script_documents
 
@@ -9175,6 +9449,8 @@ RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
 /// One of these words; its index.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
+/// A time that a pace can have: at most 30 days.
+Duration pace_time(ScriptReader& reader, const ScriptNode& node);
 /// The text of a string. Throws ScriptMistake for anything else.
 const std::string& text_of(const ScriptNode& node);
 /// True. `false` is a mistake: leaving the key out says so.
@@ -9425,11 +9701,11 @@ class ManualClockState final : public ClockState {
     settle_locked(timeline);
   }
 
-  std::vector<ManualClock::PendingWait> advance(Duration step) {
+  std::vector<ManualClock::PendingWait> advance(Duration step, const std::function<bool()>& is_given_up) {
     if (step < Duration{0})
       throw GatewayError("ManualClock::advance: time does not go backwards; give a positive step");
     std::unique_lock<std::mutex> lock(mutex_);
-    return run_until(lock, later(now_, step));
+    return run_until(lock, later(now_, step), is_given_up);
   }
 
   Duration advance_to_next_event() {
@@ -9440,7 +9716,7 @@ class ManualClockState final : public ClockState {
           "until something does");
     const TimePoint from = now_;
     const TimePoint next = pending_.begin()->first.first;
-    run_until(lock, next);
+    run_until(lock, next, nullptr);
     return next - from;
   }
 
@@ -9523,7 +9799,8 @@ class ManualClockState final : public ClockState {
   }
 
   /// Returns what fired, the first of many.
-  std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target) {
+  std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
+                                                  const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
     // A function of the test may advance on the thread of an exchange, which comes to rest only after that. Of two that
@@ -9536,6 +9813,10 @@ class ManualClockState final : public ClockState {
     const auto awaited = [&] { return running_.size() - (on_running ? advancing_ : 0); };
     std::size_t stuck = 0;  // exchanges that did not come to rest within the guard
     while (!pending_.empty() && pending_.begin()->first.first <= target) {
+      if (is_given_up && is_given_up()) {
+        target = now_;
+        break;
+      }
       now_ = std::max(now_, pending_.begin()->first.first);
       std::vector<std::shared_ptr<Wake>> wakes;
       while (!pending_.empty() && pending_.begin()->first.first <= now_) {
@@ -9806,8 +10087,9 @@ MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
 
-MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step) {
-  return manual(clock).advance(step);
+MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
+                                                     const std::function<bool()>& is_given_up) {
+  return manual(clock).advance(step, is_given_up);
 }
 
 }  // namespace detail
@@ -9823,7 +10105,7 @@ MOCK_GATEWAY_INLINE InstantClock::InstantClock() : Clock(std::make_shared<detail
 MOCK_GATEWAY_INLINE ManualClock::ManualClock(TimePoint start, Duration guard)
     : Clock(std::make_shared<detail::ManualClockState>(start, guard)) {}
 
-MOCK_GATEWAY_INLINE void ManualClock::advance(Duration step) { detail::manual(*this).advance(step); }
+MOCK_GATEWAY_INLINE void ManualClock::advance(Duration step) { detail::manual(*this).advance(step, nullptr); }
 
 MOCK_GATEWAY_INLINE Duration ManualClock::advance_to_next_event() { return detail::manual(*this).advance_to_next_event(); }
 
@@ -12638,6 +12920,13 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_fields(std::string lines) {
   return chunk;
 }
 
+MOCK_GATEWAY_INLINE StreamChunk StreamChunk::at(Duration time) const {
+  static_cast<void>(detail::pace_nanoseconds(time, "the time of a chunk"));
+  StreamChunk copy = *this;
+  copy.time_ = time;
+  return copy;
+}
+
 MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::make_shared<detail::ReplyData>(std::move(data))) {}
 
 MOCK_GATEWAY_INLINE detail::ReplyData& Reply::edit() { return detail::own(data_); }
@@ -14729,10 +15018,14 @@ class SchemaTexts {
 
   /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
+    std::vector<std::string>& made = made_[place];
+    // Where the work left might not do for a further one, one that was made before.
+    if (!made.empty() && budget_.left() < 2 * dearest_) return made[random.below(made.size())];
+    const std::size_t before = budget_.left();
     try {
-      auto known = instances_.find(place);
-      if (known == instances_.end()) known = instances_.try_emplace(place, schema, budget_).first;
-      return known->second.text(random);
+      made.push_back(schema::instance_of(schema, random, budget_));
+      dearest_ = std::max(dearest_, before - budget_.left());
+      return made.back();
     } catch (const schema::Unsupported& unsupported) {
       const std::string path = place + unsupported.path;
       throw RequestError{failure(400, "unsupported_schema", path + ": " + unsupported.reason).param(path)};
@@ -14741,7 +15034,8 @@ class SchemaTexts {
 
  private:
   schema::Budget budget_;
-  std::map<std::string, schema::Instances> instances_;
+  std::map<std::string, std::vector<std::string>> made_;  // by place
+  std::size_t dearest_ = 0;                               // steps of an instance
 };
 
 /// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
@@ -14873,6 +15167,7 @@ MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
   event.token = chunk.is_token();
   event.raw = chunk.is_raw();
   event.meta = chunk.is_meta();
+  event.at = chunk.time();
   return true;
 }
 
@@ -14907,9 +15202,13 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-// ---- Values
+namespace checkers {
 
-namespace values {
+/// Whether a value is a number without a fraction, however it is written.
+MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
+  return value.is_number_integer() ||
+         (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>());
+}
 
 /// Whether a number may have been written with digits that its double has lost, and that other readers keep: integers
 /// beyond 64 bits are read as doubles.
@@ -14918,183 +15217,77 @@ MOCK_GATEWAY_INLINE bool is_lossy(const Json& value) {
   return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
 }
 
-/// Less than, equal to or greater than zero, as `left` is to `right`.
-MOCK_GATEWAY_INLINE int compare(const Decimal& left, const Decimal& right) {
-  if (left.negative != right.negative) return left.negative ? -1 : 1;
-  const auto magnitude = [](const Decimal& number) {
-    return number.digits.empty() ? -1000 : static_cast<int>(number.digits.size()) + number.exponent;
-  };
-  int order = magnitude(left) - magnitude(right);
-  if (order == 0) order = left.digits.compare(right.digits);
-  return left.negative ? -order : order;
-}
-
-// Parts of the strict patterns below. They leave out what readers disagree on: leap days and seconds, more digits of a
-// second than nine, names with "--", and names near the greatest length.
-MOCK_GATEWAY_INLINE std::string_view part(char letter) {
-  switch (letter) {
-    case 'D':  // a date
-      return "(?!0000)\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|"
-             "02-(?:0[1-9]|1\\d|2[0-8]))";
-    case 'T':  // a time
-      return "(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}(?:\\.\\d{1,9})?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)";
-    case 'H':  // a name of a host
-      return "(?![A-Za-z0-9.-]{250})(?:(?![^.]{64})[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*\\.)*"
-             "(?![A-Za-z0-9-]{64})[A-Za-z](?:-?[A-Za-z0-9])*";
-    case 'O': return "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";        // of an IPv4 address
-    case 'X': return "[0-9A-Fa-f]{1,4}";                               // of an IPv6 address
-    case 'U': return "[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2}";  // of a path
-    default: return "\\d{1,9}";
-  }
-}
-
+// The certain texts leave out what readers disagree on, such as leap days and seconds, and what hardly anybody writes.
 inline constexpr Format formats[] = {
-    {"date-time", "20%d%d-0%n-1%dT0%d:%s%d:%s%dZ", "^%DT%T$", "^\\d.{6}\\d"},
-    {"date", "20%d%d-0%n-1%d", "^%D$", "^\\d[\\d+W-]{6,}$"},
-    {"time", "0%d:%s%d:%s%dZ", "^%T$", "^\\d.*:"},
-    {"duration", "P%nDT%nH",
-     "^P(?!$)(?:%9W|(?:%9Y(?:%9M(?:%9D)?)?|%9M(?:%9D)?|%9D)?(?:T(?:%9H(?:%9M(?:%9S)?)?|%9M(?:%9S)?|%9S))?)$",
-     "^.?[Pp]"},
-    {"email", "%w.%w@example.com", "^(?![^@]{65})(?!.{250})[A-Za-z0-9_+-]+(?:\\.[A-Za-z0-9_+-]+)*@(?=.*\\.)%H$", "@"},
-    {"hostname", "%w.example.com", "^%H$", "^[^ @:/]+$"},
-    {"ipv4", "10.%n%d.%d.1%d", "^(?:%O\\.){3}%O$", "^[0-9.xXa-fA-F]+$"},
-    {"ipv6", "2001:db8::%n%x%x",
-     "^(?:%X(?::%X){7}|(?!:*[0-9A-Fa-f]+(?::+[0-9A-Fa-f]+){7})(?:%X(?::%X)*)?::(?:%X(?::%X)*)?)$", ":"},
-    {"uuid", "%x%x%x%x%x%x%x%x-%x%x%x%x-4%x%x%x-8%x%x%x-%x%x%x%x%x%x%x%x%x%x%x%x",
-     "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$", "^.{32}"},
-    {"uuid4", "%x%x%x%x%x%x%x%x-%x%x%x%x-4%x%x%x-8%x%x%x-%x%x%x%x%x%x%x%x%x%x%x%x",
-     "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", "^.{32}"},
-    {"uri", "https://example.com/%w",
-     "^[A-Za-z][A-Za-z0-9+.-]*:(?!$)(?://(?:%H|(?:%O\\.){3}%O)(?::\\d{1,4})?(?=[/?#]|$)|(?!//))(?:%U)*"
-     "(?:\\?(?:%U|\\?)*)?(?:#(?:%U|\\?)*)?$",
-     ":"},
+    {"date-time", "20\\d\\d-0[1-9]-1\\dT0\\d:[0-5]\\d:[0-5]\\dZ",
+     "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
+     "(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)$"},
+    {"date", "20\\d\\d-0[1-9]-1\\d", "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])$"},
+    {"time", "0\\d:[0-5]\\d:[0-5]\\dZ",
+     "^(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)$"},
+    {"duration", "P[1-9]DT[1-9]H", "^P(?:\\d{1,9}[DW]|(?:\\d{1,9}D)?T\\d{1,9}H(?:\\d{1,9}M(?:\\d{1,9}S)?)?)$"},
+    {"email", "(?:anna|ben|carol|david|emma)\\.(?:brown|garcia|lee|miller)\\d{0,2}@example\\.com",
+     "^[A-Za-z0-9]{1,20}(?:[._+-][A-Za-z0-9]{1,20}){0,2}@(?:[A-Za-z][A-Za-z0-9]{0,20}\\.){1,3}[a-z]{2,9}$"},
+    {"hostname", "(?:api|cdn|files|mail|shop)\\d{0,2}\\.example\\.com",
+     "^(?:[A-Za-z][A-Za-z0-9]{0,20}(?:-[A-Za-z0-9]{1,20})?\\.){0,4}[A-Za-z]{2,20}$"},
+    {"ipv4", "10\\.[1-9]\\d\\.\\d\\.1\\d{1,2}",
+     "^(?:(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)\\.){3}(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)$"},
+    {"ipv6", "2001:db8::[1-9a-f][0-9a-f]{2}",
+     "^(?:(?:[0-9A-Fa-f]{1,4}:){7}|(?:[0-9A-Fa-f]{1,4}:){1,5}:)[0-9A-Fa-f]{1,4}$"},
+    {"uuid", "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}",
+     "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
+    {"uuid4", "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}",
+     "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
+    {"uri", "https://example\\.com/(?:articles|files|pages|users)/\\d{1,4}",
+     "^(?:https?|ftp|wss?)://(?:[A-Za-z][A-Za-z0-9]{0,20}(?:-[A-Za-z0-9]{1,20})?\\.){0,4}[A-Za-z]{2,20}(?::\\d{1,4})?"
+     "(?:/[A-Za-z0-9._~-]*)*(?:\\?[A-Za-z0-9._~&=-]*)?(?:#[A-Za-z0-9._~-]*)?$"},
 };
 
-}  // namespace values
-
-MOCK_GATEWAY_INLINE Decimal::Decimal(const Json& number) {
-  const std::string written = number.dump();
-  const std::size_t power = std::min(written.find('e'), written.size());
-  bool fraction = false;
-  for (const char character : std::string_view(written).substr(0, power)) {
-    negative = negative || character == '-';
-    fraction = fraction || character == '.';
-    if (character < '0' || character > '9') continue;
-    if (character != '0' || !digits.empty()) digits += character;
-    exponent -= fraction ? 1 : 0;
-  }
-  if (power < written.size()) exponent += std::stoi(written.substr(power + 1));
-  for (; !digits.empty() && digits.back() == '0'; ++exponent) digits.pop_back();
-  if (digits.empty()) negative = false, exponent = 0;
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::uint64_t> Decimal::scaled(int places) const {
-  const std::string written = digits + std::string(static_cast<std::size_t>(std::min(exponent + places, 20)), '0');
-  std::uint64_t amount = 0;
-  for (const char character : written) {
-    const auto digit = static_cast<std::uint64_t>(character - '0');
-    if (amount > (static_cast<std::uint64_t>(-1) - digit) / 10) return std::nullopt;
-    amount = amount * 10 + digit;
-  }
-  return amount;
-}
-
-MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool exclusive) {
-  const bool lossy = values::is_lossy(value) || values::is_lossy(bound);
-  const double edge = bound.get<double>();
-  if (lossy && std::nextafter(value.get<double>(), edge) == edge) return Validity::unsure;
-  const int order = values::compare(Decimal(value), Decimal(bound));
-  return (exclusive ? order > 0 : order >= 0) ? Validity::yes : Validity::no;
-}
-
-MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor) {
-  const Decimal number(value);
-  const Decimal unit(divisor);
-  if (number.digits.empty()) return Validity::yes;
-  const int places = -std::min(number.exponent, unit.exponent);
-  const std::uint64_t step = unit.scaled(places).value_or(0);
-  constexpr std::uint64_t longest = 1000000000000000000;  // ten times as much fits into 64 bits
-  if (step == 0 || step > longest || values::is_lossy(value) || values::is_lossy(divisor)) return Validity::unsure;
-  std::uint64_t rest = 0;
-  for (const char digit : number.digits + std::string(static_cast<std::size_t>(number.exponent + places), '0')) {
-    rest = (rest * 10 + static_cast<std::uint64_t>(digit - '0')) % step;
-  }
-  const double quotient = value.get<double>() / divisor.get<double>();
-  const bool binary = std::isfinite(quotient) && std::floor(quotient) == quotient;
-  const bool only_integers = value.is_number_integer() && divisor.is_number_integer();
-  if (!only_integers && binary != (rest == 0)) return Validity::unsure;
-  return rest == 0 ? Validity::yes : Validity::no;
-}
-
-MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
-  return value.is_number_integer() ||
-         (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>());
-}
-
-MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
-  if (value.is_number()) {
-    const Decimal number(value);
-    return (number.negative ? "-" : "") + number.digits + "e" + std::to_string(number.exponent);
-  }
-  if (!value.is_structured()) return value.dump();
-  std::map<std::string, std::string> parts;
-  std::string out(1, value.is_array() ? '[' : '{');
-  for (auto item = value.begin(); item != value.end(); ++item) {
-    if (value.is_array())
-      out += canonical(*item) + ",";
-    else
-      parts[Json(item.key()).dump()] = canonical(*item);
-  }
-  for (const auto& [name, part] : parts) out += name + part + ",";
-  return out + "]";
-}
-
+/// JSON Schema's equality.
 MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
-  if (alike && (values::is_lossy(left) || values::is_lossy(right))) return Validity::unsure;
+  if (alike && (is_lossy(left) || is_lossy(right))) return Validity::unsure;
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
-MOCK_GATEWAY_INLINE const Format* format_named(std::string_view name) {
-  const auto format = std::find_if(std::begin(values::formats), std::end(values::formats),
-                                   [name](const Format& known) { return known.name == name; });
-  return format == std::end(values::formats) ? nullptr : format;
+/// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
+MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool exclusive) {
+  const double number = value.get<double>();  // doubles lose digits, but not the order
+  const double edge = bound.get<double>();
+  if (number != edge) return number > edge ? Validity::yes : Validity::no;
+  if (std::fabs(number) >= exact_limit && value.dump() != bound.dump()) return Validity::unsure;
+  return exclusive ? Validity::no : Validity::yes;
 }
 
-MOCK_GATEWAY_INLINE std::string strict_pattern(const Format& format) {
-  std::string pattern;
-  for (std::size_t index = 0; index < format.strict.size(); ++index) {
-    if (format.strict[index] == '%')
-      pattern += values::part(format.strict[++index]);
-    else
-      pattern += format.strict[index];
+/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
+/// is it certain.
+MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor) {
+  for (int places = 0; places <= max_places; ++places) {
+    const std::optional<std::int64_t> amount = scaled(value, places);
+    const std::optional<std::int64_t> unit = scaled(divisor, places);
+    if (!amount || !unit) continue;
+    const double quotient = value.get<double>() / divisor.get<double>();
+    const bool divides = *amount % *unit == 0;
+    if (divides != (std::floor(quotient) == quotient)) return Validity::unsure;
+    return divides ? Validity::yes : Validity::no;
   }
-  return pattern;
+  return Validity::unsure;
 }
 
-MOCK_GATEWAY_INLINE std::string usual_text(const Format& format, std::size_t least, Random& random) {
-  std::string made;
-  for (std::size_t index = 0; index < format.usual.size(); ++index) {
-    const char kind = format.usual[index] == '%' ? format.usual[++index] : '\0';
-    const std::size_t first = kind == 'n' ? 1 : 0;
-    if (kind == 'w') {
-      do made += words::word(random);
-      while (made.size() + format.usual.size() - index <= least);
-    } else if (kind != '\0') {
-      made += text::hex_digits[first + random.below(kind == 'x' ? 16 : kind == 's' ? 6 : 10 - first)];
-    } else {
-      made += format.usual[index];
-    }
-  }
-  return made;
+/// Whether a number satisfies the keywords about numbers.
+MOCK_GATEWAY_INLINE Validity number_validity(const Json& schema, const Json& value) {
+  Validity all = Validity::yes;
+  const auto add = [&all](Validity one) { all = std::min(all, one); };
+  if (const Json* const bound = keyword(schema, "minimum")) add(at_least(value, *bound, false));
+  if (const Json* const bound = keyword(schema, "exclusiveMinimum")) add(at_least(value, *bound, true));
+  if (const Json* const bound = keyword(schema, "maximum")) add(at_least(*bound, value, false));
+  if (const Json* const bound = keyword(schema, "exclusiveMaximum")) add(at_least(*bound, value, true));
+  if (const Json* const divisor = keyword(schema, "multipleOf")) add(is_multiple(value, *divisor));
+  return all;
 }
-
-// ---- Reading
-
-namespace checkers {
 
 /// What a keyword's value must be.
-enum class Shape { any, values, number, size, boolean, string, strings, strings_map, schema, schemas, map, refused };
+enum class Shape { any, values, number, size, boolean, string, strings, schema, schemas, map, refused };
 
 struct Keywords {
   Shape shape;
@@ -15109,14 +15302,13 @@ inline constexpr Keywords keywords[] = {
     {Shape::boolean, "a boolean", " uniqueItems "},
     {Shape::string, "a string", " pattern format $ref "},
     {Shape::strings, "an array of strings", " required "},
-    {Shape::strings_map, "an object of arrays of strings", " dependentRequired "},
-    {Shape::schema, "a schema", " items contains additionalProperties propertyNames not "},
+    {Shape::schema, "", " items additionalProperties propertyNames not "},
     {Shape::schemas, "an array of at least one schema", " allOf anyOf oneOf prefixItems "},
     {Shape::map, "an object", " properties patternProperties "},
     {Shape::refused, "",
-     " if then else dependentSchemas dependencies unevaluatedProperties unevaluatedItems minContains maxContains"
-     " $dynamicRef $recursiveRef additionalItems contentMediaType contentEncoding contentSchema divisibleBy disallow"
-     " extends "},
+     " if then else dependentRequired dependentSchemas dependencies unevaluatedProperties unevaluatedItems contains"
+     " minContains maxContains $dynamicRef $recursiveRef additionalItems contentMediaType contentEncoding contentSchema"
+     " divisibleBy disallow extends "},
 };
 
 struct Type {
@@ -15131,10 +15323,9 @@ inline constexpr Type types[] = {
     {integer_bit | fraction_bit, "number", keywords[1].names},
     {integer_bit, "integer", ""},
     {string_bit, "string", " minLength maxLength pattern format "},
-    {array_bit, "array", " minItems maxItems uniqueItems items prefixItems contains "},
+    {array_bit, "array", " minItems maxItems uniqueItems items prefixItems "},
     {object_bit, "object",
-     " minProperties maxProperties properties patternProperties additionalProperties propertyNames required"
-     " dependentRequired "},
+     " minProperties maxProperties properties patternProperties additionalProperties propertyNames required "},
 };
 
 /// Formats that zod gives beside a pattern that says all.
@@ -15146,10 +15337,6 @@ MOCK_GATEWAY_INLINE bool lists(std::string_view names, const std::string& name) 
   return name.find(' ') == std::string::npos && names.find(" " + name + " ") != std::string_view::npos;
 }
 
-MOCK_GATEWAY_INLINE bool are_strings(const Json& value) {
-  return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
-}
-
 MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
   switch (shape) {
     case Shape::values:
@@ -15158,9 +15345,8 @@ MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
     case Shape::size: return is_integer_value(value) && value.get<double>() >= 0;
     case Shape::boolean: return value.is_boolean();
     case Shape::string: return value.is_string();
-    case Shape::strings: return are_strings(value);
-    case Shape::strings_map: return value.is_object() && std::all_of(value.begin(), value.end(), are_strings);
-    case Shape::schema: return value.is_object() || value.is_boolean();
+    case Shape::strings:
+      return value.is_array() && std::all_of(value.begin(), value.end(), [](auto& item) { return item.is_string(); });
     case Shape::map: return value.is_object();
     default: return true;
   }
@@ -15168,15 +15354,10 @@ MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
 
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
-MOCK_GATEWAY_INLINE unsigned type_bits(const Json& names, const std::string& path) {
-  unsigned bits = 0;
-  for (const Json& name : names.is_array() ? names : Json::array({names})) {
-    const auto type =
-        std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
-    if (type == std::end(types)) throw Unsupported{path, quoted(name) + " is not a type."};
-    bits |= type->bits;
-  }
-  return bits;
+/// The bits of a type's name; 0 when there is no such type.
+MOCK_GATEWAY_INLINE unsigned bits_of(const Json& name) {
+  const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
+  return type == std::end(types) ? 0 : type->bits;
 }
 
 MOCK_GATEWAY_INLINE unsigned type_of(const Json& value) {
@@ -15185,41 +15366,80 @@ MOCK_GATEWAY_INLINE unsigned type_of(const Json& value) {
   return value.is_string() ? string_bit : value.is_boolean() ? boolean_bit : null_bit;
 }
 
-MOCK_GATEWAY_INLINE bool is_size_within(std::size_t size, const Node& node, const char* least, const char* most) {
-  return size >= node.size(least, 0) && size <= node.size(most, none);
+MOCK_GATEWAY_INLINE bool is_size_within(std::size_t size, const Json& schema, std::string_view least, std::string_view most) {
+  return size >= size_of(schema, least, 0) && size <= size_of(schema, most, none);
 }
 
 }  // namespace checkers
 
-MOCK_GATEWAY_INLINE const Json* Node::operator[](const char* keyword) const {
-  const auto member = json->find(keyword);
-  return member == json->end() ? nullptr : &*member;
+MOCK_GATEWAY_INLINE std::optional<std::int64_t> scaled(const Json& number, int places) {
+  const double scale = std::pow(10.0, places);
+  const double amount = std::round(number.get<double>() * scale);
+  if (!(std::fabs(amount) < exact_limit) || amount / scale != number.get<double>()) return std::nullopt;
+  return static_cast<std::int64_t>(amount);
 }
 
-MOCK_GATEWAY_INLINE std::size_t Node::size(const char* keyword, std::size_t otherwise) const {
+MOCK_GATEWAY_INLINE std::string canonical(const Json& value) {
+  if (value.is_number_float() && checkers::is_integer_value(value) && !checkers::is_lossy(value)) {
+    return std::to_string(static_cast<std::int64_t>(value.get<double>()));
+  }
+  if (!value.is_structured()) return value.dump();
+  std::map<std::string, std::string> parts;
+  std::string out(1, value.is_array() ? '[' : '{');
+  for (auto item = value.begin(); item != value.end(); ++item) {
+    if (value.is_array())
+      out += canonical(*item) + ",";
+    else
+      parts[Json(item.key()).dump()] = canonical(*item);
+  }
+  for (const auto& [name, part] : parts) out += name + part + ",";
+  return out + "]";
+}
+
+MOCK_GATEWAY_INLINE const Format* format_of(const Json& schema) {
+  const Json* const name = keyword(schema, "format");
+  const auto format = std::find_if(std::begin(checkers::formats), std::end(checkers::formats),
+                                   [name](const Format& known) { return name != nullptr && *name == known.name; });
+  return format == std::end(checkers::formats) ? nullptr : format;
+}
+
+MOCK_GATEWAY_INLINE const Json* keyword(const Json& schema, std::string_view name) { return json_pointer::child(schema, name); }
+
+MOCK_GATEWAY_INLINE std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise) {
   constexpr double huge = 1e9;  // beyond every limit here
-  const Json* const value = (*this)[keyword];
+  const Json* const value = keyword(schema, name);
   return value == nullptr ? otherwise : static_cast<std::size_t>(std::min(value->get<double>(), huge));
 }
 
-MOCK_GATEWAY_INLINE const Json* Node::item(std::size_t index) const {
-  const Json* const prefix = (*this)["prefixItems"];
-  return prefix != nullptr && index < prefix->size() ? &(*prefix)[index] : (*this)["items"];
+MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
+  const Json* const type = keyword(schema, "type");
+  if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
+  if (!type->is_array()) return checkers::bits_of(*type);
+  return std::accumulate(type->begin(), type->end(), 0u,
+                         [](unsigned bits, const Json& name) { return bits | checkers::bits_of(name); });
+}
+
+MOCK_GATEWAY_INLINE unsigned hinted_types(const Json& schema) {
+  unsigned hinted = 0;
+  for (auto item = schema.begin(); schema.is_object() && item != schema.end(); ++item) {
+    for (const checkers::Type& type : checkers::types) {
+      if (checkers::lists(type.hints, item.key())) hinted |= type.bits;
+    }
+  }
+  return hinted;
+}
+
+MOCK_GATEWAY_INLINE const Json* item_of(const Json& schema, std::size_t index) {
+  const Json* const prefix = keyword(schema, "prefixItems");
+  return prefix != nullptr && index < prefix->size() ? &(*prefix)[index] : keyword(schema, "items");
 }
 
 MOCK_GATEWAY_INLINE Checker::Checker(const Json& root, Budget& budget) : root_(root), budget_(budget) {
   intern(root, "");
-  for (std::size_t index = 0; index < nodes_.size(); ++index) {  // nodes_ grows meanwhile; its elements stay in place
-    const Json& schema = *nodes_[index].json;
-    if (!schema.is_object()) continue;
-    for (auto item = schema.begin(); item != schema.end(); ++item) read(nodes_[index], item.key(), *item);
-  }
-  for (bool changed = true; changed;) {  // heights only sink from "endless": what keeps it has no finite instance
-    changed = false;
-    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-      const std::size_t height = std::min(height_of(*node), unbounded_height);
-      changed = changed || (height != node->height && height <= max_instance_depth);
-      node->height = height;
+  for (std::size_t index = 0; index < found_.size(); ++index) {  // found_ grows meanwhile
+    const Json& schema = *found_[index];
+    for (auto item = schema.begin(); schema.is_object() && item != schema.end(); ++item) {
+      read(schema, item.key(), *item);
     }
   }
 }
@@ -15230,29 +15450,27 @@ MOCK_GATEWAY_INLINE const Pattern& Checker::pattern(const std::string& source, c
   return patterns_.emplace(source, parse_pattern(source, path, budget_, true)).first->second;
 }
 
-MOCK_GATEWAY_INLINE Node& Checker::intern(const Json& schema, const std::string& path) {
-  const auto [known, is_new] = index_.try_emplace(&schema, nullptr);
-  if (!is_new) return *known->second;
+MOCK_GATEWAY_INLINE void Checker::intern(const Json& schema, const std::string& path) {
+  const auto [known, is_new] = nodes_.try_emplace(&schema);
+  if (!is_new) return;
   budget_.spend(20 + path.size() / 8);
   if (!schema.is_object() && !schema.is_boolean()) {
     throw Unsupported{path, "A schema must be an object or a boolean, not " + checkers::quoted(schema) + "."};
   }
-  Node& node = nodes_.emplace_back();
-  known->second = &node;
-  node.json = &schema;
-  node.path = path;
-  if (schema == false) node.types = 0;
-  return node;
+  known->second.path = path;
+  found_.push_back(&schema);
 }
 
-MOCK_GATEWAY_INLINE void Checker::read(Node& node, const std::string& name, const Json& value) {
+MOCK_GATEWAY_INLINE void Checker::read(const Json& schema, const std::string& name, const Json& value) {
   using checkers::Shape;
   budget_.spend(5);
-  const std::string path = node.path + json_pointer::token(name);
+  const std::string path = node(schema).path + json_pointer::token(name);
   const auto refuse = [&path](const std::string& reason) { throw Unsupported{path, reason}; };
-  if (name == "$id" && value.is_string() && &node != &root()) refuse("An \"$id\" below the root is not supported.");
-  for (const checkers::Type& type : checkers::types) node.hinted |= checkers::lists(type.hints, name) ? type.bits : 0;
-  if (name == "type") node.types = checkers::type_bits(value, path);
+  if (name == "$id" && value.is_string() && &schema != &root_) refuse("An \"$id\" below the root is not supported.");
+  for (const Json& type : name != "type" ? Json::array() : value.is_array() ? value : Json::array({value})) {
+    if (checkers::bits_of(type) == 0) refuse(checkers::quoted(type) + " is not a type.");
+  }
+  if (name == "type" && value.size() > std::size(checkers::types)) refuse("A type is listed twice.");
   const auto row = std::find_if(std::begin(checkers::keywords), std::end(checkers::keywords),
                                 [&](const checkers::Keywords& some) { return checkers::lists(some.names, name); });
   if (row == std::end(checkers::keywords)) return;
@@ -15261,31 +15479,28 @@ MOCK_GATEWAY_INLINE void Checker::read(Node& node, const std::string& name, cons
     refuse("\"" + name + "\" must be " + row->expected + ", not " + checkers::quoted(value) + ".");
   }
   if (name == "multipleOf" && value.get<double>() <= 0) refuse("\"multipleOf\" must be greater than 0.");
-  if (name == "$ref") node.all_of.push_back(&resolve(value.get<std::string>(), path));
+  if (name == "$ref") node(schema).reference = &resolve(value.get<std::string>(), path);
   if (name == "pattern") pattern(value.get<std::string>(), path);
   if (name == "format") {
-    const std::string format = value.get<std::string>();
-    node.format = format_named(format);
-    const bool known = node.format != nullptr || format == "password" ||
-                       (node["pattern"] != nullptr && checkers::lists(checkers::annotations, format));
-    if (!known) refuse("The format " + checkers::quoted(value) + " is not supported.");
+    const bool is_annotation =
+        value == "password" ||
+        (keyword(schema, "pattern") != nullptr && checkers::lists(checkers::annotations, value.get<std::string>()));
+    if (!is_annotation && format_of(schema) == nullptr) {
+      refuse("The format " + checkers::quoted(value) + " is not supported.");
+    }
   }
   if (row->shape == Shape::schema) intern(value, path);
-  if (name == "not") node.negated = &at(value);
   for (auto item = value.begin(); row->shape == Shape::map && item != value.end(); ++item) {
     const std::string place = path + json_pointer::token(item.key());
     if (name == "patternProperties") pattern(item.key(), place);
     intern(*item, place);
   }
   for (std::size_t index = 0; row->shape == Shape::schemas && index < value.size(); ++index) {
-    Node* const part = &intern(value[index], path + "/" + std::to_string(index));
-    if (name == "allOf") node.all_of.push_back(part);
-    if (name == "anyOf") node.any_of.push_back(part);
-    if (name == "oneOf") node.one_of.push_back(part);
+    intern(value[index], path + "/" + std::to_string(index));
   }
 }
 
-MOCK_GATEWAY_INLINE Node& Checker::resolve(const std::string& reference, const std::string& path) {
+MOCK_GATEWAY_INLINE const Json& Checker::resolve(const std::string& reference, const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     throw Unsupported{path, "The reference " + checkers::quoted(reference) + " is not supported: " + why + "."};
   };
@@ -15294,7 +15509,6 @@ MOCK_GATEWAY_INLINE Node& Checker::resolve(const std::string& reference, const s
     refuse("only JSON pointers into the same document are");
   }
   const Json* target = &root_;
-  std::string target_path;
   for (std::size_t start = 2; start <= pointer.size();) {
     const std::size_t end = std::min(pointer.find('/', start), pointer.size());
     const std::optional<std::string> name = json_pointer::name_of(std::string_view(pointer).substr(start, end - start));
@@ -15302,154 +15516,126 @@ MOCK_GATEWAY_INLINE Node& Checker::resolve(const std::string& reference, const s
     budget_.spend(1 + target->size() / 8);
     target = name ? json_pointer::child(*target, *name) : nullptr;
     if (target == nullptr) refuse("it leads nowhere");
-    target_path += json_pointer::token(*name);
     const Json* const id = json_pointer::child(*target, "$id");
     if (id != nullptr && id->is_string()) refuse("there is an \"$id\" on the way");
   }
-  return intern(*target, target_path);
+  intern(*target, pointer.substr(1));
+  return *target;
 }
 
-/// How many levels an instance has at least, as far as the heights of the parts are known.
-MOCK_GATEWAY_INLINE std::size_t Checker::height_of(const Node& node) {
-  budget_.spend(5);
-  if (node.types == 0) return unbounded_height;
-  if (node["const"] != nullptr || node["enum"] != nullptr) return 0;
-  std::size_t height = 0;
-  for (const Node* part : node.all_of) height = std::max(height, part->height);
-  for (const auto* choice : {&node.any_of, &node.one_of}) {
-    std::size_t least = choice->empty() ? 0 : unbounded_height;
-    for (const Node* part : *choice) least = std::min(least, part->height);
-    height = std::max(height, least);
+MOCK_GATEWAY_INLINE Parts Checker::all_of(const Json& schema) {
+  Parts parts;
+  if (const Json* const reference = node(schema).reference) parts.push_back(reference);
+  if (const Json* const listed = keyword(schema, "allOf")) {
+    for (const Json& part : *listed) parts.push_back(&part);
   }
-  const Json* const properties = node["properties"];
-  if (node.types == object_bit && node["required"] != nullptr && properties != nullptr) {
-    for (const Json& name : *node["required"]) {
-      budget_.spend(1 + properties->size() / 8);
-      const Json* const property = json_pointer::child(*properties, name.get_ref<const std::string&>());
-      if (property != nullptr) height = std::max(height, at(*property).height + 1);
-    }
-  }
-  const bool filled = node.types == array_bit && node.size("minItems", 0) > 0 && node.item(0) != nullptr;
-  return filled ? std::max(height, at(*node.item(0)).height + 1) : height;
+  return parts;
 }
 
 // ---- Checking
 
-MOCK_GATEWAY_INLINE Validity Checker::validity(const Node& node, const Json& value) {
+MOCK_GATEWAY_INLINE Validity Checker::validity(const Json& schema, const Json& value) {
   const Budget::Frame frame(budget_);
-  budget_.spend(5);
-  if ((checkers::type_of(value) & node.types) == 0) return Validity::no;
-  Validity all = choice_validity(node, value);
+  budget_.spend(5 + schema.size() / 8);
+  if ((checkers::type_of(value) & types_of(schema)) == 0) return Validity::no;
+  if (!schema.is_object() || schema.empty()) return Validity::yes;
+  Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
-  for (const Node* part : node.all_of) {
+  if (const Json* const choice = keyword(schema, "anyOf")) add(choice_validity(*choice, value, false));
+  if (const Json* const choice = keyword(schema, "oneOf")) add(choice_validity(*choice, value, true));
+  for (const Json* part : all_of(schema)) {
     if (all != Validity::no) add(validity(*part, value));
   }
-  if (all != Validity::no && node.negated != nullptr) {
-    const Validity other = validity(*node.negated, value);
+  const Json* const negated = keyword(schema, "not");
+  if (all != Validity::no && negated != nullptr) {
+    const Validity other = validity(*negated, value);
     add(other == Validity::yes ? Validity::no : other == Validity::no ? Validity::yes : other);
   }
-  if (all == Validity::no || node.json->empty()) return all;
-  if (const Json* const constant = node["const"]) add(equal(*constant, value));
-  if (const Json* const candidates = node["enum"]) {
+  if (all == Validity::no) return all;
+  if (const Json* const constant = keyword(schema, "const")) add(checkers::equal(*constant, value));
+  if (const Json* const candidates = keyword(schema, "enum")) {
     Validity any = Validity::no;
     for (std::size_t index = 0; any != Validity::yes && index < candidates->size(); ++index) {
       budget_.spend(1 + (*candidates)[index].size());
-      any = std::max(any, equal((*candidates)[index], value));
+      any = std::max(any, checkers::equal((*candidates)[index], value));
     }
     add(any);
   }
-  if (value.is_number()) add(number_validity(node, value));
-  if (value.is_string()) add(text_validity(node, value.get_ref<const std::string&>()));
-  if (value.is_array()) add(array_validity(node, value));
-  if (value.is_object()) add(object_validity(node, value));
+  if (value.is_number()) add(checkers::number_validity(schema, value));
+  if (value.is_string()) add(text_validity(schema, value.get_ref<const std::string&>()));
+  if (value.is_array()) add(array_validity(schema, value));
+  if (value.is_object()) add(object_validity(schema, value));
   return all;
 }
 
-MOCK_GATEWAY_INLINE Validity Checker::choice_validity(const Node& node, const Json& value) {
-  Validity any = node.any_of.empty() ? Validity::yes : Validity::no;
-  for (const Node* part : node.any_of) {
-    if (any != Validity::yes) any = std::max(any, validity(*part, value));
-  }
-  if (any == Validity::no || node.one_of.empty()) return any;
+MOCK_GATEWAY_INLINE Validity Checker::choice_validity(const Json& alternatives, const Json& value, bool exactly_one) {
   std::size_t certain = 0;
   std::size_t possible = 0;
-  for (const Node* part : node.one_of) {
-    const Validity one = validity(*part, value);
+  for (const Json& alternative : alternatives) {
+    const Validity one = validity(alternative, value);
     certain += one == Validity::yes ? 1 : 0;
     possible += one == Validity::no ? 0 : 1;
+    if (certain > 0 && !exactly_one) return Validity::yes;
   }
-  if (certain > 1 || possible == 0) return Validity::no;
-  return certain == possible ? any : Validity::unsure;
+  if (possible == 0 || certain > 1) return Validity::no;
+  return certain == possible ? Validity::yes : Validity::unsure;
 }
 
-MOCK_GATEWAY_INLINE Validity Checker::number_validity(const Node& node, const Json& value) {
-  Validity all = Validity::yes;
-  if (const Json* const bound = node["minimum"]) all = std::min(all, at_least(value, *bound, false));
-  if (const Json* const bound = node["exclusiveMinimum"]) all = std::min(all, at_least(value, *bound, true));
-  if (const Json* const bound = node["maximum"]) all = std::min(all, at_least(*bound, value, false));
-  if (const Json* const bound = node["exclusiveMaximum"]) all = std::min(all, at_least(*bound, value, true));
-  if (const Json* const divisor = node["multipleOf"]) all = std::min(all, is_multiple(value, *divisor));
-  return all;
-}
-
-MOCK_GATEWAY_INLINE Validity Checker::text_validity(const Node& node, const std::string& value) {
+MOCK_GATEWAY_INLINE Validity Checker::text_validity(const Json& schema, const std::string& value) {
   budget_.spend(1 + value.size() / 8);
-  if (!checkers::is_size_within(text::code_points(value), node, "minLength", "maxLength")) return Validity::no;
-  if (node["pattern"] != nullptr && !matches(*node["pattern"], value)) return Validity::no;
-  if (node.format == nullptr || matches(strict_pattern(*node.format), value)) return Validity::yes;
-  return matches(std::string(node.format->loose), value) ? Validity::unsure : Validity::no;
+  if (!checkers::is_size_within(text::code_points(value), schema, "minLength", "maxLength")) return Validity::no;
+  const Json* const wanted = keyword(schema, "pattern");
+  if (wanted != nullptr && !occurs(pattern(wanted->get_ref<const std::string&>()), value, budget_)) return Validity::no;
+  const Format* const format = format_of(schema);
+  return format == nullptr || occurs(pattern(std::string(format->certain)), value, budget_) ? Validity::yes
+                                                                                            : Validity::unsure;
 }
 
-MOCK_GATEWAY_INLINE bool Checker::matches(const std::string& source, const std::string& text) {
-  return occurs(pattern(source), text, budget_);
-}
-
-MOCK_GATEWAY_INLINE Validity Checker::array_validity(const Node& node, const Json& value) {
-  if (!checkers::is_size_within(value.size(), node, "minItems", "maxItems")) return Validity::no;
+MOCK_GATEWAY_INLINE Validity Checker::array_validity(const Json& schema, const Json& value) {
+  if (!checkers::is_size_within(value.size(), schema, "minItems", "maxItems")) return Validity::no;
   Validity all = Validity::yes;
-  const Json* const wanted = node["contains"];
-  Validity contained = wanted == nullptr ? Validity::yes : Validity::no;
-  const bool unique = node["uniqueItems"] != nullptr && node["uniqueItems"]->get<bool>();
+  const Json* const unique = keyword(schema, "uniqueItems");
   std::set<std::string> seen;
   for (std::size_t index = 0; index < value.size() && all != Validity::no; ++index) {
-    if (const Json* const part = node.item(index)) all = std::min(all, validity(at(*part), value[index]));
-    if (contained != Validity::yes) contained = std::max(contained, validity(at(*wanted), value[index]));
-    if (unique && !seen.insert(canonical(value[index])).second) return Validity::no;
-    budget_.spend(unique ? 10 : 1);
-  }
-  return std::min(all, contained);
-}
-
-MOCK_GATEWAY_INLINE Validity Checker::object_validity(const Node& node, const Json& value) {
-  if (!checkers::is_size_within(value.size(), node, "minProperties", "maxProperties")) return Validity::no;
-  const auto lacks = [&](const Json& name) { return !value.contains(name.get_ref<const std::string&>()); };
-  const auto lacks_any = [&](const Json* names) {
-    budget_.spend(names == nullptr ? 0 : names->size() * (1 + value.size() / 8));
-    return names != nullptr && std::any_of(names->begin(), names->end(), lacks);
-  };
-  if (lacks_any(node["required"])) return Validity::no;
-  Validity all = Validity::yes;
-  for (auto item = value.begin(); item != value.end() && all != Validity::no; ++item) {
-    for (const Json* part : property(node, item.key())) all = std::min(all, validity(at(*part), *item));
-    if (const Json* const names = node["propertyNames"]) all = std::min(all, validity(at(*names), Json(item.key())));
-    const Json* const dependents = node["dependentRequired"];
-    if (dependents != nullptr && lacks_any(json_pointer::child(*dependents, item.key()))) return Validity::no;
+    if (const Json* const part = item_of(schema, index)) all = std::min(all, validity(*part, value[index]));
+    budget_.spend(unique == nullptr ? 1 : 10);
+    if (unique != nullptr && *unique == true && !seen.insert(canonical(value[index])).second) return Validity::no;
   }
   return all;
 }
 
-MOCK_GATEWAY_INLINE std::vector<const Json*> Checker::property(const Node& node, const std::string& name) {
-  std::vector<const Json*> found;
-  if (const Json* const properties = node["properties"]) {
-    budget_.spend(1 + properties->size() / 8);
-    if (const Json* const declared = json_pointer::child(*properties, name)) found.push_back(declared);
+MOCK_GATEWAY_INLINE Validity Checker::object_validity(const Json& schema, const Json& value) {
+  if (!checkers::is_size_within(value.size(), schema, "minProperties", "maxProperties")) return Validity::no;
+  if (const Json* const required = keyword(schema, "required")) {
+    budget_.spend(required->size() * (1 + value.size() / 8));
+    const auto is_there = [&](const Json& name) { return value.contains(name.get_ref<const std::string&>()); };
+    if (!std::all_of(required->begin(), required->end(), is_there)) return Validity::no;
   }
-  if (const Json* const patterns = node["patternProperties"]) {
-    for (auto item = patterns->begin(); item != patterns->end(); ++item) {
-      if (matches(item.key(), name)) found.push_back(&*item);
+  const Json* const names = keyword(schema, "propertyNames");
+  Validity all = Validity::yes;
+  for (auto item = value.begin(); item != value.end() && all != Validity::no; ++item) {
+    for (const Json* part : property({&schema}, item.key())) all = std::min(all, validity(*part, *item));
+    if (names != nullptr) all = std::min(all, validity(*names, Json(item.key())));
+  }
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Parts Checker::property(const Parts& schemas, const std::string& name) {
+  Parts found;
+  for (const Json* schema : schemas) {
+    const std::size_t before = found.size();
+    if (const Json* const properties = keyword(*schema, "properties")) {
+      budget_.spend(1 + properties->size() / 8);
+      if (const Json* const declared = keyword(*properties, name)) found.push_back(declared);
     }
+    if (const Json* const patterns = keyword(*schema, "patternProperties")) {
+      for (auto item = patterns->begin(); item != patterns->end(); ++item) {
+        if (occurs(pattern(item.key()), name, budget_)) found.push_back(&*item);
+      }
+    }
+    const Json* const others = keyword(*schema, "additionalProperties");
+    if (found.size() == before && others != nullptr) found.push_back(others);
   }
-  if (found.empty() && node["additionalProperties"] != nullptr) found.push_back(node["additionalProperties"]);
   return found;
 }
 
@@ -15463,41 +15649,38 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t max_items = 10000;
+inline constexpr unsigned nested_bits = array_bit | object_bit;
+inline constexpr std::size_t patience = 60;  // proposals of which one must fit
+inline constexpr std::size_t max_instance_depth = 64;
 inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
 inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
 
-using Parts = std::vector<const Json*>;  // subschemas
-using Taken = std::set<std::string>;     // values that must not be made again, in canonical form
-
-/// All subschemas that one value must satisfy.
+/// What one value must satisfy.
 struct Demand {
-  std::vector<Node*> nodes;
-  std::vector<Node*> denied;
-  std::vector<std::pair<Node*, bool>> choices;  // whose anyOf or, with true, oneOf is still to be settled
+  Parts roots;    // the subschemas that it is made for
+  Parts parts;    // all that apply for that: those, what they refer to, the alternatives that were chosen
+  Parts choices;  // those whose alternatives are still to be chosen from
   unsigned types = all_bits;
-  const std::string* pattern = nullptr;  // of a property's name, beside what the subschemas say
-  const Taken* taken = nullptr;
   std::size_t depth = 0;
 
   /// What the subschemas say by a keyword.
-  Parts all(const char* keyword) const {
+  Parts all(std::string_view name) const {
     Parts found;
-    for (const Node* node : nodes) {
-      if (const Json* const value = (*node)[keyword]) found.push_back(value);
+    for (const Json* part : parts) {
+      if (const Json* const value = keyword(*part, name)) found.push_back(value);
     }
     return found;
   }
   /// The greatest of sizes that are lower bounds.
-  std::size_t least(const char* keyword) const {
+  std::size_t least(std::string_view name) const {
     std::size_t size = 0;
-    for (const Node* node : nodes) size = std::max(size, node->size(keyword, 0));
+    for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
   /// The smallest of sizes that are upper bounds.
-  std::size_t most(const char* keyword, std::size_t otherwise) const {
+  std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
-    for (const Node* node : nodes) size = std::min(size, node->size(keyword, otherwise));
+    for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
     return size;
   }
 };
@@ -15505,472 +15688,320 @@ struct Demand {
 /// Proposes values for one schema, and checks them.
 class Maker {
  public:
-  Maker(Json schema, Budget& budget) : schema_(std::move(schema)), budget_(budget), checker_(schema_, budget) {
-    free_.json = &anything_;
-  }
+  Maker(const Json& schema, Random& random, Budget& budget)
+      : schema_(schema), random_(random), budget_(budget), checker_(schema, budget) {}
 
-  bool accepts(const Json& value) { return checker_.validity(checker_.root(), value) == Validity::yes; }
-
-  Json make(Random& random) {
-    if (checker_.root().height >= unbounded_height) throw Unsupported{"", "No instance exists, or none without end."};
-    random_ = &random;
-    constexpr std::size_t attempts = 5;
-    for (std::size_t attempt = 0; attempt < attempts; ++attempt) {
-      failure_ = {"", "No instance was found that the schema certainly accepts."};
-      output_ = 0;
-      std::optional<Json> value = make({checker_.root().json}, nullptr, 0);
-      if (!value) break;
-      if (accepts(*value)) return std::move(*value);
-    }
-    throw failure_;
+  Json make() {
+    std::optional<Json> value = make({&schema_}, 0);
+    if (!value) throw failure_;
+    return std::move(*value);
   }
 
  private:
-  std::nullopt_t fail(const Demand& demand, const char* reason) { return fail(*demand.nodes.front(), "", reason); }
-  std::nullopt_t fail(const Node& node, const char* keyword, const char* reason) {
-    failure_ = {node.path + keyword, reason};
+  std::nullopt_t fail(const Demand& demand, const char* reason) {
+    failure_ = {demand.parts.empty() ? "" : checker_.node(*demand.parts.front()).path, reason};
     return std::nullopt;
   }
 
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_->below(bound)); }
-  /// In random order, but by their ranks.
-  template <typename Element, typename Rank>
-  std::vector<Element> ordered(std::vector<Element> elements, const Rank& rank) {
-    for (std::size_t index = elements.size(); index > 1; --index) {
-      std::swap(elements[index - 1], elements[below(index)]);
-    }
-    std::stable_sort(elements.begin(), elements.end(),
-                     [&rank](const Element& left, const Element& right) { return rank(left) < rank(right); });
-    return elements;
-  }
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_.below(bound)); }
 
   // -- what applies
 
   /// Adds a subschema and all that it applies to the same value.
-  void expand(Demand& demand, Node& node) {
+  void expand(Demand& demand, const Json& schema) {
     const Budget::Frame frame(budget_);
-    budget_.spend(8 + demand.nodes.size() / 4);
-    if (std::find(demand.nodes.begin(), demand.nodes.end(), &node) != demand.nodes.end()) return;
-    demand.nodes.push_back(&node);
-    if (node.height > max_instance_depth) demand.types = 0;
-    demand.types &= node.types;
-    for (Node* part : node.all_of) expand(demand, *part);
-    if (!node.any_of.empty()) demand.choices.emplace_back(&node, false);
-    if (!node.one_of.empty()) demand.choices.emplace_back(&node, true);
-    if (node.negated != nullptr) deny(demand, *node.negated);
+    budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
+    if (std::find(demand.parts.begin(), demand.parts.end(), &schema) != demand.parts.end()) return;
+    demand.parts.push_back(&schema);
+    demand.types &= types_of(schema);
+    for (const Json* part : checker_.all_of(schema)) expand(demand, *part);
+    if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  void deny(Demand& demand, Node& node) {
-    demand.denied.push_back(&node);
-    if (node.json->size() != 1) return;
-    if (node.negated != nullptr) expand(demand, *node.negated);
-    unsigned types = node["type"] != nullptr ? node.types : 0;
-    if ((types & fraction_bit) == 0 && (demand.types & fraction_bit) != 0) types &= ~static_cast<unsigned>(integer_bit);
-    demand.types &= ~types;
+  /// The alternatives that a value is made for; whether it fits an anyOf beside a oneOf is only checked.
+  static const Json* alternatives_of(const Json& schema) {
+    const Json* const one_of = keyword(schema, "oneOf");
+    return one_of != nullptr ? one_of : keyword(schema, "anyOf");
   }
 
   /// Whether a value of a subschema would lie inside of another one of it.
-  bool is_recursive(const Node& node) {
+  bool is_recursive(const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(1);
-    if (node.active > 0) return true;
-    for (const auto* parts : {&node.all_of, &node.any_of, &node.one_of}) {
-      for (const Node* part : *parts) {
-        if (is_recursive(*part)) return true;
-      }
+    if (checker_.node(schema).active > 0) return true;
+    Parts parts = checker_.all_of(schema);
+    if (const Json* const alternatives = alternatives_of(schema)) {
+      for (const Json& alternative : *alternatives) parts.push_back(&alternative);
     }
-    return false;
+    return are_recursive(parts);
   }
   bool are_recursive(const Parts& parts) {
-    budget_.spend(2 * parts.size());
-    return std::any_of(parts.begin(), parts.end(), [&](const Json* part) { return is_recursive(checker_.at(*part)); });
+    return std::any_of(parts.begin(), parts.end(), [&](const Json* part) { return is_recursive(*part); });
   }
   bool is_brief(std::size_t depth) const { return depth >= relaxed_depth || output_ > generous_values; }
 
-  std::optional<Json> make(const Parts& parts, const Taken* taken, std::size_t depth) {
+  std::optional<Json> make(const Parts& parts, std::size_t depth) {
     Demand demand;
-    demand.taken = taken;
+    demand.roots = parts;
     demand.depth = depth;
-    for (const Json* part : parts) expand(demand, checker_.at(*part));
-    if (demand.nodes.empty()) demand.nodes.push_back(&free_);
+    for (const Json* part : parts) expand(demand, *part);
     if (depth > max_instance_depth) return fail(demand, "Every instance is nested too deeply.");
     return choose(demand);
   }
 
-  /// Settles one anyOf or oneOf after another, then makes a value.
+  /// Chooses an alternative of one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
     if (demand.types == 0) return fail(demand, "No value satisfies all subschemas that apply.");
-    for (const Node* node : demand.nodes) {
-      if ((*node)["const"] != nullptr || (*node)["enum"] != nullptr) return listed(demand, *node);
+    for (const Json* part : demand.parts) {
+      if (keyword(*part, "const") != nullptr || keyword(*part, "enum") != nullptr) return listed(demand, *part);
     }
     if (demand.choices.empty()) return typed(demand);
-    const auto [node, exactly_one] = demand.choices.front();
-    const std::vector<Node*>& alternatives = exactly_one ? node->one_of : node->any_of;
-    const bool brief = is_brief(demand.depth);
-    const bool avoids_null = below(4) != 0;
-    const auto rank = [&](const Node* one) {  // recursion ends early, null comes last more often than not
-      return std::make_tuple(brief && is_recursive(*one), brief ? one->height : 0,
-                             avoids_null && one->types == null_bit);
-    };
-    for (Node* chosen : ordered(alternatives, rank)) {
+    for (const Json* alternative : ordered(*alternatives_of(*demand.choices.front()), is_brief(demand.depth))) {
       Demand next = demand;
       next.choices.erase(next.choices.begin());
-      expand(next, *chosen);
-      for (Node* other : alternatives) {
-        if (exactly_one && other != chosen) deny(next, *other);
-      }
+      expand(next, *alternative);
       if (std::optional<Json> value = choose(next)) return value;
     }
-    return fail(*node, exactly_one ? "/oneOf" : "/anyOf", "No instance was found that satisfies one alternative.");
+    return std::nullopt;
   }
 
-  /// Whether a value that fits its type is none of those excluded.
-  bool is_free(const Demand& demand, const Json& value) {
-    if (demand.taken != nullptr && demand.taken->count(canonical(value)) != 0) return false;
-    return std::all_of(demand.denied.begin(), demand.denied.end(),
-                       [&](const Node* node) { return checker_.validity(*node, value) == Validity::no; });
+  /// Alternatives from a random one on; but recursion ends early, and null comes last more often than not.
+  Parts ordered(const Json& alternatives, bool brief) {
+    const std::size_t first = below(alternatives.size());
+    const bool avoids_null = below(4) != 0;
+    Parts sorted;
+    for (const bool late : {false, true}) {
+      for (std::size_t index = 0; index < alternatives.size(); ++index) {
+        const Json& one = alternatives[(first + index) % alternatives.size()];
+        const bool is_late = (brief && is_recursive(one)) || (avoids_null && types_of(one) == null_bit);
+        if (is_late == late) sorted.push_back(&one);
+      }
+    }
+    return sorted;
   }
 
-  std::optional<Json> listed(const Demand& demand, const Node& node) {
-    const Json* const constant = node["const"];
-    const std::size_t count = constant != nullptr ? 1 : node["enum"]->size();
+  /// Whether a value is certainly right.
+  bool fits(const Demand& demand, const Json& value) {
+    return std::all_of(demand.roots.begin(), demand.roots.end(),
+                       [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
+  }
+
+  std::optional<Json> listed(const Demand& demand, const Json& schema) {
+    const Json* const constant = keyword(schema, "const");
+    const std::size_t count = constant != nullptr ? 1 : keyword(schema, "enum")->size();
     const std::size_t first = below(count);
     for (std::size_t index = 0; index < count; ++index) {
-      const Json& value = constant != nullptr ? *constant : (*node["enum"])[(first + index) % count];
-      budget_.spend(5);
-      const bool fits = is_free(demand, value) &&
-                        std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                                    [&](const Node* each) { return checker_.validity(*each, value) == Validity::yes; });
+      const Json& value = constant != nullptr ? *constant : (*keyword(schema, "enum"))[(first + index) % count];
       ++output_;
-      if (fits) return value;
+      if (fits(demand, value)) return value;
     }
-    return fail(node, constant != nullptr ? "/const" : "/enum", "No value certainly satisfies all that applies to it.");
+    return fail(demand, "None of the listed values certainly satisfies all that applies.");
   }
 
   std::optional<Json> typed(const Demand& demand) {
-    const bool stated = !demand.all("type").empty();
-    unsigned hinted = stated ? 0u + all_bits : 0u;
-    for (const Node* node : demand.nodes) hinted |= node->hinted;
-    if (hinted == 0) hinted = string_bit;
-    std::vector<unsigned> kinds{string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
-    const bool avoids_null = below(4) != 0;
-    const bool brief = is_brief(demand.depth);
-    const auto rank = [&](unsigned kind) {
-      return std::make_tuple((kind & hinted) == 0, brief && (kind & (array_bit | object_bit)) != 0,
-                             avoids_null && kind == null_bit);
-    };
-    constexpr std::size_t patience = 60;
-    const std::size_t attempts = demand.denied.empty() && demand.taken == nullptr ? 1 : patience;
-    for (const unsigned kind : ordered(std::move(kinds), rank)) {
-      for (std::size_t attempt = 0; (demand.types & kind) != 0 && attempt < attempts; ++attempt) {
+    unsigned usual = demand.all("type").empty() ? 0 : demand.types;
+    for (const Json* part : demand.parts) usual |= hinted_types(*part) & demand.types;
+    if (usual == 0) usual = string_bit;
+    if (is_brief(demand.depth) && (usual & ~nested_bits) != 0) usual &= ~nested_bits;
+    if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
+    const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
+    const std::size_t first = below(std::size(kinds));
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // those that are usual, then the others
+      const unsigned kind = kinds[(first + index) % std::size(kinds)];
+      if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
+      const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
+      for (std::size_t attempt = 0; attempt < attempts; ++attempt) {
         std::optional<Json> value = of_kind(kind, demand, attempt);
         if (!value) break;
         ++output_;
-        if (attempts == 1 || is_free(demand, *value)) return value;
-        fail(demand, "No value was found that is different from the others, or from what it must not be.");
-        if (kind == null_bit) break;
+        if (fits(demand, *value)) return value;
+        fail(demand, "No value was found that certainly satisfies all that applies.");
       }
     }
     return std::nullopt;
   }
 
+  /// Proposes a value of a kind.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return Json(nullptr);
-    if (kind == boolean_bit) return Json((below(2) == 0) != (attempt % 2 == 0));
+    if (kind == boolean_bit) return Json(below(2) != 0);
     if (kind == string_bit) return string(demand, attempt);
-    if (kind != array_bit && kind != object_bit) return number(demand);
-    for (Node* node : demand.nodes) ++node->active;
-    std::optional<Json> value = kind == array_bit ? array(demand, attempt) : object(demand, attempt);
-    for (Node* node : demand.nodes) --node->active;
+    if (kind != array_bit && kind != object_bit) return number(demand, attempt);
+    for (const Json* part : demand.parts) ++checker_.node(*part).active;
+    std::optional<Json> value = kind == array_bit ? array(demand) : object(demand);
+    for (const Json* part : demand.parts) --checker_.node(*part).active;
     return value;
   }
 
-  // -- numbers
+  // -- numbers and strings
 
-  bool fits(const Demand& demand, bool integer, const Json& value) {
-    budget_.spend(20);
-    return value.is_number() && (!integer || is_integer_value(value)) && is_free(demand, value) &&
-           std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                       [&](const Node* node) { return checker_.number_validity(*node, value) == Validity::yes; });
-  }
-
-  std::optional<Json> number(const Demand& demand) {
+  /// A multiple of a step between the bounds, near zero; by turns with the bounds themselves.
+  Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
-    double low = -std::numeric_limits<double>::infinity();
-    double high = -low;
-    std::vector<Json> candidates{0};  // beside the multiples of a step
-    for (const char* const keyword : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
-      const bool lower = std::string_view(keyword).find("inimum") != std::string_view::npos;
-      for (const Json* bound : demand.all(keyword)) {
-        const double edge = bound->get<double>();
-        (lower ? low : high) = lower ? std::max(low, edge) : std::min(high, edge);
-        const double inwards = lower ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest();
-        const double next = std::nextafter(edge, inwards);
-        candidates.insert(candidates.end(), {*bound, next, std::nextafter(next, inwards)});
-        if (!bound->is_number_integer()) continue;
-        const std::uint64_t one = bound->get<std::uint64_t>() + (lower ? 1 : static_cast<std::uint64_t>(-1));
-        candidates.push_back(bound->is_number_unsigned() ? Json(one) : Json(static_cast<std::int64_t>(one)));
+    double low = -exact_limit;
+    double high = exact_limit;
+    Parts bounds;
+    for (const char* const name : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
+      for (const Json* bound : demand.all(name)) {
+        const bool lower = std::string_view(name).find("inimum") != std::string_view::npos;
+        (lower ? low : high) = lower ? std::max(low, bound->get<double>()) : std::min(high, bound->get<double>());
+        bounds.push_back(bound);
       }
     }
-    if (std::optional<Json> value = on_grid(demand, integer, low, high)) return value;
-    for (const Json& candidate : candidates) {
-      if (fits(demand, integer, candidate)) return candidate;
-    }
-    return fail(demand, "No number was found that satisfies all bounds.");
-  }
-
-  /// A multiple of the divisors, of one, or of a power of ten that has room between the bounds; near zero.
-  std::optional<Json> on_grid(const Demand& demand, bool integer, double low, double high) {
+    int places = integer ? 0 : 1;  // of the step, behind the point
+    double step = 1;               // × 10^-places
     const Parts divisors = demand.all("multipleOf");
-    int places = integer || !divisors.empty() ? 0 : 1;  // the step is a multiple of 10^-places
-    for (const Json* divisor : divisors) places = std::max(places, -Decimal(*divisor).exponent);
-    while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < 18) ++places;
-    const double scale = std::pow(10.0, places);
-    std::uint64_t step = integer ? static_cast<std::uint64_t>(std::min(scale, 1e18)) : 1;
+    while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < max_places) ++places;
     for (const Json* divisor : divisors) {
-      const std::uint64_t unit = Decimal(*divisor).scaled(places).value_or(0);
-      if (unit == 0 || step > 1000000000000000000 / unit) return std::nullopt;
-      step = std::lcm(step, unit);
+      for (places = 0; places < max_places && !scaled(*divisor, places);) ++places;
+      step = static_cast<double>(scaled(*divisor, places).value_or(1));
     }
-    double first = std::ceil(low * scale / static_cast<double>(step));
-    double last = std::floor(high * scale / static_cast<double>(step));
+    const double scale = std::pow(10.0, places);
+    double first = std::ceil(low * scale / step);
+    double last = std::floor(high * scale / step);
     if (last - first > 1e6) {
-      const double window = 100 + 4.0 * static_cast<double>(demand.taken == nullptr ? 0 : demand.taken->size());
       const double near = std::min(std::max(first, 0.0), last);
-      last = std::min(last, near + window);
-      first = std::max(first, std::min(near, last - window));
+      last = std::min(last, near + 100);
+      first = std::max(first, near - 100);
     }
-    if (!(first <= last)) return std::nullopt;
-    const std::size_t choices = static_cast<std::size_t>(last - first) + 1;
-    constexpr std::size_t draws = 20;  // at random first, then one after another: those taken lie close together
-    for (std::size_t index = 0; index < draws + std::min(choices, std::size_t{1000}); ++index) {
-      const double steps = first + static_cast<double>(index < draws ? below(choices) : index - draws);
-      if (std::fabs(steps) * static_cast<double>(step) > 1e18) break;
-      std::string digits = std::to_string(static_cast<std::int64_t>(steps) * static_cast<std::int64_t>(step));
-      int zeros = 0;
-      for (; zeros < places && digits.back() == '0' && digits.size() > 1; ++zeros) digits.pop_back();
-      if (digits != "0" && zeros < places) digits += "e-" + std::to_string(places - zeros);
-      const Json value = read_json_if_valid(digits);
-      if (fits(demand, integer, value)) return value;
-    }
-    return std::nullopt;
+    if (!bounds.empty() && (first > last || attempt % 4 == 3)) return *bounds[attempt % bounds.size()];
+    const double steps = first + static_cast<double>(below(static_cast<std::size_t>(last - first) + 1));
+    const double drawn = steps * step / scale;  // of exact numbers, thus the one that is written with so many places
+    return std::floor(drawn) == drawn ? Json(static_cast<std::int64_t>(drawn)) : Json(drawn);
   }
 
-  // -- strings
-
-  std::optional<Json> string(const Demand& demand, std::size_t attempt) {
+  Json string(const Demand& demand, std::size_t attempt) {
     const std::size_t least = demand.least("minLength");
     const std::size_t most = demand.most("maxLength", max_characters);
-    if (least > most) return fail(demand, "No length is allowed, or more characters are asked for than can be made.");
-    std::set<std::string> sources;
     const Format* format = nullptr;
-    if (demand.pattern != nullptr) sources.insert(*demand.pattern);
+    std::set<std::string> sources;
     for (const Json* pattern : demand.all("pattern")) sources.insert(pattern->get<std::string>());
-    for (const Node* node : demand.nodes) {
-      if (node->format == nullptr) continue;
-      format = node->format;
-      sources.insert(strict_pattern(*format));
-    }
-    const auto fits = [&](const std::string& text) {
-      return (demand.pattern == nullptr || checker_.matches(*demand.pattern, text)) &&
-             std::all_of(demand.nodes.begin(), demand.nodes.end(),
-                         [&](const Node* node) { return checker_.text_validity(*node, text) == Validity::yes; });
-    };
-    std::string text = format == nullptr ? words_of(least, most, attempt) : usual_text(*format, least, *random_);
-    if (fits(text)) return Json(text);
-    std::vector<const Pattern*> patterns;
-    for (const std::string& source : sources) patterns.push_back(&checker_.pattern(source));
-    constexpr std::size_t draws = 30;  // lookaheads may reject a text
-    for (std::size_t draw = 0; draw < draws && !patterns.empty(); ++draw) {
-      const bool whole = (attempt + draw) % 3 != 2;  // those match from end to end look best
-      std::optional<std::string> made = text_of(patterns, whole, least, most, 4 + draw, *random_, budget_);
-      if (made && fits(*made)) return Json(std::move(*made));
-    }
-    return fail(demand,
-                "No text was found that has the format, matches all patterns, and has a length that is allowed.");
+    for (const Json* part : demand.parts) format = format_of(*part) == nullptr ? format : format_of(*part);
+    if (format != nullptr) sources.insert(std::string(format->certain));
+    if (format != nullptr && attempt == 0) sources = {std::string(format->usual)};
+    return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  std::string words_of(std::size_t least, std::size_t most, std::size_t attempt) {
+  /// Proposes a text for patterns: what one of them matches or, by turns, what each does, and what fills it up.
+  std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
+    const std::size_t chosen = below(sources.size());
+    std::size_t place = 0;
+    std::string made;
+    for (const std::string& source : sources) {
+      if (place++ != chosen && draw % 2 == 0) continue;
+      made += text_of(checker_.pattern(source), least, most, 2 + draw, random_, budget_).value_or("");
+    }
+    budget_.spend(least / 4);
+    const std::size_t length = text::code_points(made);
+    const std::string filler = random_.alphanumeric(std::max(length, least) - length);
+    return draw % 3 == 0 ? filler + made : made + filler;
+  }
+
+  std::string words_of(std::size_t least, std::size_t most) {
     const std::size_t longest = std::min(most, std::max<std::size_t>(least, 40));
-    budget_.spend(longest / 4);
-    if (attempt % 2 == 1) return random_->alphanumeric(std::min(longest, least + below(9)));  // words alone run out
-    std::string made = words::word(*random_);
-    for (std::size_t more = below(3 + attempt / 8); more > 0 || made.size() < least; more -= more > 0 ? 1 : 0) {
-      made += " " + words::word(*random_);
+    budget_.spend(10 + least / 4);
+    std::string made = words::word(random_);
+    for (std::size_t more = below(3); more > 0 || made.size() < least; more -= more > 0 ? 1 : 0) {
+      made += " " + words::word(random_);
     }
     made.resize(std::min(made.size(), longest));
     if (!made.empty() && made.back() == ' ') made.back() = 's';
     return made;
   }
 
-  // -- arrays
+  // -- arrays and objects
 
-  std::optional<Json> array(const Demand& demand, std::size_t attempt) {
+  std::optional<Json> array(const Demand& demand) {
     const std::size_t least = demand.least("minItems");
-    const std::size_t most = demand.most("maxItems", max_items);
-    if (least > most) return fail(demand, "No number of items is allowed, or more are asked for than can be made.");
-    Parts wanted = demand.all("contains");
-    std::size_t size = std::max(least, wanted.size());
-    bool recursive = false;
-    for (const Json* items : demand.all("items")) recursive = recursive || is_recursive(checker_.at(*items));
+    const std::size_t most = demand.most("maxItems", none);
+    const bool recursive = are_recursive(demand.all("items"));
+    std::size_t size = least;
     for (const Json* prefix : demand.all("prefixItems")) size = std::max(size, prefix->size());
-    if (is_brief(demand.depth) && (recursive || output_ > generous_values))
-      size = least;
-    else if (attempt % 4 != 1)
-      size = std::max(size, recursive ? 1 : 1 + below(3 + attempt / 8));
-    const Parts uniques = demand.all("uniqueItems");
-    const bool unique = std::any_of(uniques.begin(), uniques.end(), [](const Json* one) { return one->get<bool>(); });
-    Taken taken;
-    Json made = Json::array();
-    while (made.size() < std::min(std::max(size, made.size() + wanted.size()), most)) {
-      Parts parts;
-      for (const Node* node : demand.nodes) {
-        if (const Json* const part = node->item(made.size())) parts.push_back(part);
-      }
-      std::optional<Json> item;
-      for (std::size_t place = 0; place < wanted.size() && !item; ++place) {  // what is wanted comes first
-        parts.push_back(wanted[place]);
-        item = make(parts, unique ? &taken : nullptr, demand.depth + 1);
-        parts.pop_back();
-        if (item) wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(place));
-      }
-      if (!item) item = make(parts, unique ? &taken : nullptr, demand.depth + 1);
-      if (!item) break;
-      if (unique) taken.insert(canonical(*item));
-      made.push_back(std::move(*item));
+    if (!is_brief(demand.depth) || (!recursive && output_ <= generous_values)) {
+      size = std::max(size, recursive ? 1 : 1 + below(3));
     }
-    if (made.size() < least) return std::nullopt;
+    const bool unique = !demand.all("uniqueItems").empty();
+    std::set<std::string> taken;  // in canonical form
+    Json made = Json::array();
+    for (std::size_t attempt = 0; made.size() < std::min(size, most) && attempt < patience + size; ++attempt) {
+      Parts parts;
+      for (const Json* part : demand.parts) {
+        if (const Json* const item = item_of(*part, made.size())) parts.push_back(item);
+      }
+      std::optional<Json> item = make(parts, demand.depth + 1);
+      if (!item && made.size() < least) return std::nullopt;
+      if (!item) break;
+      if (!unique || taken.insert(canonical(*item)).second) made.push_back(std::move(*item));
+    }
     return made;
   }
 
-  // -- objects
-
-  Parts property_parts(const Demand& demand, const std::string& name) {
-    Parts parts;
-    for (const Node* node : demand.nodes) {
-      const Parts more = checker_.property(*node, name);
-      parts.insert(parts.end(), more.begin(), more.end());
-    }
-    return parts;
+  /// Adds a property, if a value is found.
+  bool add(const Demand& demand, Json& object, const std::string& name) {
+    budget_.spend(1 + object.size() / 8);
+    std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
+    if (value) object[name] = std::move(*value);
+    return value.has_value();
   }
 
-  /// Adds a property with those that must be there when it is; all of them, or none.
-  bool add(const Demand& demand, Json& object, const std::string& first) {
-    Json made = Json::object();
-    std::vector<std::string> pending{first};
-    while (!pending.empty()) {
-      const std::string name = std::move(pending.back());
-      pending.pop_back();
-      budget_.spend(1 + object.size() / 8);
-      if (object.contains(name) || made.contains(name)) continue;
-      for (const Json* names : demand.all("propertyNames")) {
-        if (checker_.validity(checker_.at(*names), Json(name)) != Validity::yes) {
-          fail(demand, "A property is needed whose name is not allowed.");
-          return false;
-        }
-      }
-      std::optional<Json> value = make(property_parts(demand, name), nullptr, demand.depth + 1);
-      if (!value) return false;
-      made[name] = std::move(*value);
-      for (const Json* dependents : demand.all("dependentRequired")) {
-        const Json* const others = json_pointer::child(*dependents, name);
-        if (others != nullptr) pending.insert(pending.end(), others->begin(), others->end());
-      }
-    }
-    if (object.size() + made.size() > demand.most("maxProperties", none)) {
-      fail(demand, "More properties are needed than are allowed.");
-      return false;
-    }
-    for (auto item = made.begin(); item != made.end(); ++item) object[item.key()] = std::move(*item);
-    return true;
-  }
-
-  std::optional<Json> object(const Demand& demand, std::size_t attempt) {
-    Json made = Json::object();
-    const bool generous = output_ <= generous_values;
+  std::optional<Json> object(const Demand& demand) {
     const std::size_t least = demand.least("minProperties");
+    const std::size_t most = demand.most("maxProperties", none);
+    const bool generous = output_ <= generous_values;
     std::set<std::string> required;
     for (const Json* names : demand.all("required")) required.insert(names->begin(), names->end());
-    for (const std::string& name : required) {
+    Json made = Json::object();
+    for (const Json* properties : demand.all("properties")) {
+      for (auto item = properties->begin(); item != properties->end(); ++item) {
+        if (made.contains(item.key())) continue;
+        const bool needed = required.erase(item.key()) != 0;
+        const bool fits = made.size() + required.size() < (generous ? most : least);
+        const bool wanted = needed || (fits && !are_recursive(checker_.property(demand.parts, item.key())));
+        if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
+      }
+    }
+    for (const std::string& name : required) {  // those that are not declared
       if (!add(demand, made, name)) return std::nullopt;
     }
-    std::vector<std::string> declared;
-    for (const Json* properties : demand.all("properties")) {
-      for (auto item = properties->begin(); item != properties->end(); ++item) declared.push_back(item.key());
-    }
-    for (const std::string& name : declared) {
-      // Later attempts are for schemas that forbid combinations: fewer properties, then any selection.
-      const bool wanted = generous && (attempt == 0 || (attempt > 1 && below(2) == 0));
-      if (wanted && !made.contains(name) && !are_recursive(property_parts(demand, name))) add(demand, made, name);
-    }
-    for (const std::string& name : declared) {
-      if (made.size() < least) add(demand, made, name);
-    }
     std::size_t goal = least;
-    for (const Json* additional : demand.all("additionalProperties")) {
-      const bool is_map = declared.empty() && additional->is_object() && !is_recursive(checker_.at(*additional));
-      if (is_map && attempt == 0 && generous) goal = std::max(goal, 1 + below(2));
+    for (const Json* others : demand.all("additionalProperties")) {
+      const bool is_map = made.empty() && others->is_object() && !is_recursive(*others);
+      if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
-    if (attempt > 2) goal = std::max(goal, made.size() + below(3));  // objects that must differ
-    constexpr std::size_t patience = 20;
-    for (std::size_t round = 0; made.size() < goal && round < patience + 2 * goal; ++round) {
+    for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
-      if (name && std::find(declared.begin(), declared.end(), *name) == declared.end()) add(demand, made, *name);
+      if (name && !made.contains(*name)) add(demand, made, *name);
     }
-    if (made.size() < least) return fail(demand, "Not enough properties could be found.");
-    Json sorted = Json::object();  // as they are declared, then the others
-    for (const std::string& name : declared) {
-      if (made.contains(name) && !sorted.contains(name)) sorted[name] = std::move(made[name]);
-    }
-    for (auto item = made.begin(); item != made.end(); ++item) {
-      if (!sorted.contains(item.key())) sorted[item.key()] = std::move(*item);
-    }
-    return sorted;
+    return made;
   }
 
   /// A name for patternProperties and for additionalProperties by turns.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
-    std::vector<const std::string*> patterns;
-    for (const Json* matching : demand.all("patternProperties")) {
-      for (auto item = matching->begin(); item != matching->end(); ++item) patterns.push_back(&item.key());
-    }
     const Parts names = demand.all("propertyNames");
-    const bool matched = !patterns.empty() && round % 2 == 0;
-    if (!matched && names.empty()) return words::word(*random_) + (round < 4 ? "" : "_" + std::to_string(round));
-    Demand name;
-    name.nodes.push_back(&free_);
-    name.types = string_bit;
-    name.depth = max_instance_depth;
-    for (const Json* part : names) expand(name, checker_.at(*part));
-    if (matched) name.pattern = patterns[below(patterns.size())];
-    const std::optional<Json> made = choose(name);
-    return made ? std::optional(made->get<std::string>()) : std::nullopt;
+    for (const Json* patterns : demand.all("patternProperties")) {
+      if (patterns->empty() || round % 2 != 0) continue;
+      auto item = patterns->begin();
+      std::advance(item, below(patterns->size()));
+      return text_of(checker_.pattern(item.key()), 1, max_characters, 4, random_, budget_);
+    }
+    if (names.empty()) return words::word(random_) + (round < 4 ? "" : "_" + std::to_string(round));
+    const std::optional<Json> made = make(names, max_instance_depth);
+    return made && made->is_string() ? std::optional(made->get<std::string>()) : std::nullopt;
   }
 
-  const Json schema_;
-  const Json anything_ = Json::object();
-  Node free_;  // constrains nothing
+  const Json& schema_;
+  Random& random_;
   Budget& budget_;
   Checker checker_;
-  Random* random_ = nullptr;
   std::size_t output_ = 0;  // values made, those that were dropped included
   Unsupported failure_;
 };
 
-MOCK_GATEWAY_INLINE Instances::Instances(Json schema, Budget& budget)
-    : budget_(budget), maker_(std::make_shared<Maker>(std::move(schema), budget)) {}
-
-MOCK_GATEWAY_INLINE std::string Instances::text(Random& random) {
-  if (!made_.empty() && budget_.left() < 2 * dearest_) return made_[random.below(made_.size())];
-  const std::size_t before = budget_.left();
-  made_.push_back(maker_->make(random).dump());
-  dearest_ = std::max(dearest_, before - budget_.left());
-  return made_.back();
+MOCK_GATEWAY_INLINE std::string instance_of(const Json& schema, Random& random, Budget& budget) {
+  return Maker(schema, random, budget).make().dump();
 }
-
-MOCK_GATEWAY_INLINE bool Instances::accepts(const Json& value) { return maker_->accepts(value); }
 
 }  // namespace schema
 }  // namespace detail
@@ -15986,37 +16017,37 @@ namespace patterns {
 
 inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
+inline constexpr std::size_t end_of_characters = 0x110000;
 
-MOCK_GATEWAY_INLINE CharacterRanges normal(CharacterRanges ranges) {
-  std::sort(ranges.begin(), ranges.end());
-  CharacterRanges merged;
-  for (const auto& range : ranges) {
-    const bool touches = !merged.empty() && range.first <= merged.back().second + 1;
-    if (!touches) merged.push_back(range);
-    merged.back().second = std::max(merged.back().second, range.second);
-  }
-  return merged;
+// A set of code points: where its characters begin, end, begin … An end that is absent is that of all characters.
+
+MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
+  if (!set.empty() && set.front() == 0)
+    set.erase(set.begin());
+  else
+    set.insert(set.begin(), 0);
+  return set;
 }
 
-MOCK_GATEWAY_INLINE CharacterRanges inverse(const CharacterRanges& ranges) {
-  CharacterRanges inverted;
-  char32_t next = 0;
-  for (const auto& range : normal(ranges)) {
-    if (range.first > next) inverted.emplace_back(next, range.first - 1);
-    next = range.second + 1;
-  }
-  if (next <= 0x10ffff) inverted.emplace_back(next, 0x10ffff);
-  return inverted;
+/// Adds the characters from `first` to before `end`.
+MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
+  const auto low = std::lower_bound(set.begin(), set.end(), first);
+  const auto high = std::upper_bound(low, set.end(), end);
+  Numbers borders;  // in place of those that it covers
+  if ((low - set.begin()) % 2 == 0) borders.push_back(first);
+  if ((high - set.begin()) % 2 == 0) borders.push_back(end);
+  set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-MOCK_GATEWAY_INLINE bool contains(const CharacterRanges& ranges, char32_t character) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), character,
-                                      [](char32_t value, const auto& range) { return value < range.first; });
-  return after != ranges.begin() && character <= std::prev(after)->second;
+/// Whether the set at a place of Pattern::sets has a character.
+MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32_t character) {
+  const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
+  const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
+  return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
 }
 
 /// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
-/// behind its last, so that it can be moved and repeated.
+/// behind its last. States know each other by distances, so that a block can be moved and repeated.
 class Parser {
  public:
   Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
@@ -16043,7 +16074,7 @@ class Parser {
 
   bool at_end() const { return position_ >= source_.size(); }
   char32_t peek(std::size_t ahead = 0) const {
-    return position_ + ahead < source_.size() ? source_[position_ + ahead] : U'\0';
+    return position_ + ahead < source_.size() ? static_cast<char32_t>(source_[position_ + ahead]) : U'\0';
   }
   bool take(char32_t character) {
     if (at_end() || peek() != character) return false;
@@ -16056,33 +16087,25 @@ class Parser {
   /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
-    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, place + 1, other});
-    move(place + 1, 1);
+    budget_.spend(1 + (size() - place) / 4);
+    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Corrects the states from `begin` on after they moved by `distance`.
-  void move(std::size_t begin, std::size_t distance) {
-    budget_.spend(1 + (size() - begin) / 4);
-    for (std::size_t place = begin; place < size(); ++place) {
-      made_.states[place].next += distance;
-      if (made_.states[place].kind != StateKind::set) made_.states[place].other += distance;
-    }
-  }
-  /// Adds a copy of a block that began at `begin`.
-  void repeat(const std::vector<PatternState>& block, std::size_t begin) {
+  /// Adds a copy of a block.
+  void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
-    const std::size_t copy = size();
+    budget_.spend(1 + block.size() / 4);
     made_.states.insert(made_.states.end(), block.begin(), block.end());
-    move(copy, copy - begin);
   }
 
-  void add_set(const CharacterRanges& ranges) {
-    made_.sets.push_back(normal(ranges));
-    insert(size(), StateKind::set, made_.sets.size() - 1);
+  void add_set(const Numbers& set) {
+    insert(size(), StateKind::set, made_.sets.size());
+    made_.sets.push_back(set.size());
+    made_.sets.insert(made_.sets.end(), set.begin(), set.end());
   }
 
   void alternatives(std::size_t nesting) {
     if (nesting > max_nesting) refuse("nests its groups too deeply");
-    std::vector<std::size_t> jumps;
+    Numbers jumps;
     for (;;) {
       const std::size_t begin = size();
       while (!at_end() && peek() != U'|' && peek() != U')') quantified(nesting);
@@ -16090,14 +16113,13 @@ class Parser {
       insert(begin, StateKind::split);
       jumps.push_back(size());
       insert(size(), StateKind::jump);
-      made_.states[begin].other = size();
+      made_.states[begin].other = size() - begin;
     }
-    for (const std::size_t jump : jumps) made_.states[jump].next = size();
+    for (const std::size_t jump : jumps) made_.states[jump].next = size() - jump;
   }
 
   void quantified(std::size_t nesting) {
     const std::size_t begin = size();
-    const bool anchor = peek() == U'^' || peek() == U'$';
     atom(nesting);
     std::size_t least = 0;
     std::size_t most = none;
@@ -16108,59 +16130,54 @@ class Parser {
     } else if (take(U'{')) {
       least = most = count();
       if (take(U',')) most = peek() == U'}' ? none : count();
-      if (!take(U'}')) refuse("has a '{' that is no quantifier; a literal one is written \\{");
-      if (most < least) refuse("has a quantifier whose bounds are out of order");
+      if (!take(U'}') || most < least) refuse("has a '{' that is no quantifier; a literal one is written \\{");
     } else if (!take(U'*')) {
       return;
     }
-    if (anchor) refuse("repeats an anchor");
     take(U'?');  // lazy: the same texts match
-    const char32_t next = peek();
-    if (!at_end() && (next == U'*' || next == U'+' || next == U'?' || next == U'{')) refuse("has nothing to repeat");
     const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
                                           made_.states.end());
     made_.states.resize(begin);
-    if (block.empty()) return;
-    for (std::size_t copy = 0; copy < least; ++copy) repeat(block, begin);
-    std::vector<std::size_t> splits;
+    for (std::size_t copy = 0; copy < least; ++copy) repeat(block);
+    Numbers splits;
     for (std::size_t copy = least; copy < (most == none ? least + 1 : most); ++copy) {
       splits.push_back(size());
       insert(size(), StateKind::split);
-      repeat(block, begin);
+      repeat(block);
     }
     if (most == none) {
       insert(size(), StateKind::jump);
-      made_.states.back().next = splits[0];
+      made_.states.back().next = splits[0] - (size() - 1);
     }
-    for (const std::size_t split : splits) made_.states[split].other = size();
+    for (const std::size_t split : splits) made_.states[split].other = size() - split;
   }
 
   std::size_t count() {
     if (peek() < U'0' || peek() > U'9') refuse("has a '{' that is no quantifier; a literal one is written \\{");
     std::size_t value = 0;
     while (peek() >= U'0' && peek() <= U'9') {
-      value = value * 10 + (source_[position_++] - U'0');
+      value = value * 10 + source_[position_++] - '0';
       if (value > max_characters) refuse("has a quantifier above " + std::to_string(max_characters));
     }
     return value;
   }
 
   void atom(std::size_t nesting) {
-    const char32_t character = source_[position_++];
+    const auto character = static_cast<char32_t>(source_[position_++]);
     switch (character) {
       case U'^': return insert(size(), StateKind::begin);
       case U'$': return insert(size(), StateKind::end);
       case U'(': return group(nesting);
       case U'[': return add_set(bracket());
       case U'\\': return add_set(escape(false));
-      case U'.': return add_set(inverse({{U'\n', U'\n'}, {U'\r', U'\r'}, {U'\u2028', U'\u2029'}}));
+      case U'.': return add_set(inverse({'\n', '\n' + 1, '\r', '\r' + 1, 0x2028, 0x202a}));
       case U'*':
       case U'+':
-      case U'?': --position_; refuse("has nothing to repeat");
+      case U'?':
       case U'{':
       case U'}':
-      case U']': --position_; refuse("has a bare '{', '}' or ']'; a literal one is written with a backslash");
-      default: return add_set({{character, character}});
+      case U']': --position_; refuse("has a bare '*', '+', '?', '{', '}' or ']'; a literal one takes a backslash");
+      default: return add_set({character, character + 1});
     }
   }
 
@@ -16170,11 +16187,10 @@ class Parser {
     if (take(U'?')) {
       if (take(U'<')) {
         if (peek() == U'=' || peek() == U'!') refuse("uses lookbehind, which is not supported");
-        while (!at_end() && peek() != U'>') ++position_;
-        if (!take(U'>')) refuse("has a group whose name does not end");
+        while (!at_end() && !take(U'>')) ++position_;
       } else if (peek() == U'=' || peek() == U'!') {
         if (!lookahead_) refuse("uses lookahead, which is not supported");
-        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead, begin + 1);
+        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead);
         ahead = true;
       } else if (!take(U':')) {
         refuse("uses a kind of group that is not supported");
@@ -16184,51 +16200,47 @@ class Parser {
     if (!take(U')')) refuse("has a '(' without a ')'");
     if (!ahead) return;
     insert(size(), StateKind::match);
-    made_.states[begin].next = size();
+    made_.states[begin].next = size() - begin;
   }
 
-  std::optional<char32_t> hexadecimal(std::size_t digits) {
+  char32_t hexadecimal(std::size_t digits) {
     char32_t value = 0;
-    for (std::size_t index = 0; index < digits; ++index) {
-      const int hex = peek(index) < 0x80 ? text::hex_value(static_cast<char>(peek(index))) : -1;
-      if (hex < 0) return std::nullopt;
+    for (; digits > 0; --digits, ++position_) {
+      const int hex = peek() < 0x80 ? text::hex_value(static_cast<char>(peek())) : -1;
+      if (hex < 0) refuse("has a malformed \\x or \\u escape");
       value = value * 16 + static_cast<char32_t>(hex);
     }
-    position_ += digits;
     return value;
   }
 
   char32_t unicode_escape() {
     if (take(U'{')) {
-      std::size_t digits = 0;
-      while (peek(digits) != U'}' && digits < 7) ++digits;
-      const std::optional<char32_t> value = digits == 0 ? std::nullopt : hexadecimal(digits);
-      if (!value || !take(U'}') || *value > 0x10ffff) refuse("has a malformed \\u{…} escape");
-      return *value;
+      std::size_t digits = 1;
+      while (digits < 6 && peek(digits) != U'}') ++digits;
+      const char32_t value = hexadecimal(digits);
+      if (!take(U'}') || value > 0x10ffff) refuse("has a malformed \\u{…} escape");
+      return value;
     }
-    const std::optional<char32_t> value = hexadecimal(4);
-    if (!value) refuse("has a malformed \\u escape");
-    if (*value < 0xd800 || *value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return *value;
-    const std::size_t back = position_;
+    const char32_t value = hexadecimal(4);
+    if (value < 0xd800 || value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return value;
     position_ += 2;
-    const std::optional<char32_t> low = hexadecimal(4);
-    if (low && *low >= 0xdc00 && *low <= 0xdfff) return 0x10000 + ((*value - 0xd800) << 10) + (*low - 0xdc00);
-    position_ = back;
-    return *value;
+    const char32_t low = hexadecimal(4);
+    if (low < 0xdc00 || low > 0xdfff) refuse("has half of a character beyond \\uffff");
+    return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
   /// What follows a backslash.
-  CharacterRanges escape(bool in_class) {
+  Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
-    const char32_t character = source_[position_++];
-    const auto single = [](char32_t value) { return CharacterRanges{{value, value}}; };
-    const CharacterRanges word{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
-    const CharacterRanges space{{0x09, 0x0d},     {0x20, 0x20},     {0xa0, 0xa0},     {0x1680, 0x1680},
-                                {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
-                                {0x3000, 0x3000}, {0xfeff, 0xfeff}};
+    const auto character = static_cast<char32_t>(source_[position_++]);
+    const auto single = [](char32_t value) { return Numbers{value, value + 1}; };
+    const Numbers digit{'0', '9' + 1};
+    const Numbers word{'0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1};
+    const Numbers space{0x09,   0x0e,   0x20,   0x21,   0xa0,   0xa1,   0x1680, 0x1681, 0x2000, 0x200b,
+                        0x2028, 0x202a, 0x202f, 0x2030, 0x205f, 0x2060, 0x3000, 0x3001, 0xfeff, 0xff00};
     switch (character) {
-      case U'd': return {{U'0', U'9'}};
-      case U'D': return inverse({{U'0', U'9'}});
+      case U'd': return digit;
+      case U'D': return inverse(digit);
       case U'w': return word;
       case U'W': return inverse(word);
       case U's': return space;
@@ -16243,53 +16255,49 @@ class Parser {
         return single(0);
       case U'c':
         if ((peek() | 0x20u) < U'a' || (peek() | 0x20u) > U'z') refuse("has a malformed \\c escape");
-        return single(source_[position_++] & 0x1fu);
-      case U'x':
-        if (const std::optional<char32_t> value = hexadecimal(2)) return single(*value);
-        refuse("has a malformed \\x escape");
+        return single(static_cast<char32_t>(source_[position_++] & 0x1fu));
+      case U'x': return single(hexadecimal(2));
       case U'u': return single(unicode_escape());
       case U'b':
         if (in_class) return single(U'\b');
-        refuse("uses \\b, which is not supported");
-      case U'B': refuse("uses \\B, which is not supported");
-      case U'p':
-      case U'P': refuse("uses a Unicode property, which is not supported");
-      default: break;
+        break;
     }
-    if (character == U'k' || (character >= U'1' && character <= U'9'))
+    if (character == U'k' || (character >= U'1' && character <= U'9')) {
       refuse("uses a backreference, which is not supported");
+    }
     const bool letter = (character | 0x20u) >= U'a' && (character | 0x20u) <= U'z';
-    if (letter || character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
+    if (letter) refuse("uses \\" + std::string(1, static_cast<char>(character)) + ", which is not supported");
+    if (character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
     return single(character);
   }
 
-  CharacterRanges class_member() {
-    const char32_t character = source_[position_++];
+  Numbers class_member() {
+    const auto character = static_cast<char32_t>(source_[position_++]);
     if (character == U'\\') return escape(true);
-    return {{character, character}};
+    return {character, character + 1};
   }
 
-  CharacterRanges bracket() {
+  Numbers bracket() {
     const bool inverted = take(U'^');
     if (peek() == U']') refuse("has an empty character class");
-    CharacterRanges set;
-    const auto is_single = [](const CharacterRanges& members) {
-      return members.size() == 1 && members[0].first == members[0].second;
-    };
+    Numbers set;
     while (!take(U']')) {
       if (at_end()) refuse("has a '[' without a ']'");
-      const CharacterRanges first = class_member();
+      const Numbers first = class_member();
+      const auto is_single = [](const Numbers& member) { return member.size() == 2 && member[1] == member[0] + 1; };
       if (peek() == U'-' && peek(1) != U']' && position_ + 1 < source_.size()) {
         const std::size_t hyphen = position_++;
-        const CharacterRanges last = class_member();
+        const Numbers last = class_member();
         if (is_single(first) && is_single(last)) {
-          if (first[0].first > last[0].first) refuse("has a range that is out of order");
-          set.emplace_back(first[0].first, last[0].first);
+          if (first[0] > last[0]) refuse("has a range that is out of order");
+          add(set, first[0], last[1]);
           continue;
         }
         position_ = hyphen;  // beside a class such as \w the hyphen is literal
       }
-      set.insert(set.end(), first.begin(), first.end());
+      for (std::size_t place = 0; place < first.size(); place += 2) {
+        add(set, first[place], place + 1 < first.size() ? first[place + 1] : end_of_characters);
+      }
     }
     return inverted ? inverse(set) : set;
   }
@@ -16297,54 +16305,40 @@ class Parser {
   std::string path_;
   Budget& budget_;
   bool lookahead_;
-  std::u32string source_;
+  Numbers source_;  // code points
   std::size_t position_ = 0;
   Pattern made_;
 };
 
-}  // namespace patterns
-
-MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
-  budget.spend(source.size());
-  return patterns::Parser(source, path, budget, lookahead).parse();
-}
-
-MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source) {
-  Budget budget(none);
-  return parse_pattern(source, "", budget, false);
-}
-
-namespace patterns {
-
-using States = std::vector<std::size_t>;
-
 /// Follows a pattern's automaton, all states at once.
 class Run {
  public:
-  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {}
+  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
+    budget.spend(pattern.states.size() / 64);
+  }
 
   /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
   bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
     const Budget::Frame frame(budget_);
-    States states{start};
+    Numbers states{start};
     for (;;) {
       if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
       if (offset >= text.size() || (anchored && states.empty())) return false;
       char32_t character = 0xfffd;
       offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
-      States next;
+      Numbers next;
       for (const std::size_t index : states) {
         const PatternState& state = pattern_.states[index];
-        if (contains(pattern_.sets[state.other], character)) next.push_back(state.next);
+        if (contains(pattern_.sets, state.other, character)) next.push_back(index + state.next);
       }
       if (!anchored) next.push_back(start);
       states = std::move(next);
     }
   }
 
-  /// Replaces states by those that can be reached from them without a character: those that read one, and the match.
-  /// Says whether the match is among them. `text`: what lookaheads see at `offset`; null: they pass.
-  bool close(States& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+  /// Replaces states by those that can be reached from them without a character and read one. Says whether the match
+  /// can be reached too. `text`: what lookaheads see at `offset`; null: they pass.
+  bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
     states.clear();
@@ -16357,18 +16351,14 @@ class Run {
       seen_[index] = generation_;
       const PatternState& state = pattern_.states[index];
       const bool positive = state.kind == StateKind::ahead;
-      if (state.kind == StateKind::split) pending_.push_back(state.other);
-      if (state.kind == StateKind::set || state.kind == StateKind::match) {
-        matched = matched || state.kind == StateKind::match;
-        states.push_back(index);
-        continue;
-      }
+      matched = matched || state.kind == StateKind::match;
+      if (state.kind == StateKind::set) states.push_back(index);
+      if (state.kind == StateKind::set || state.kind == StateKind::match) continue;
+      if (state.kind == StateKind::split) pending_.push_back(index + state.other);
       if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
-      if (text != nullptr && (positive || state.kind == StateKind::not_ahead)) {
-        budget_.spend(pattern_.states.size() / 64);
-        if (Run(pattern_, budget_).run(state.other, *text, offset, true) != positive) continue;
-      }
-      pending_.push_back(state.next);
+      const bool is_ahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
+      if (is_ahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
+      pending_.push_back(index + state.next);
     }
     budget_.spend(1 + std::max(states.size(), visited / 4));
     return matched;
@@ -16377,150 +16367,58 @@ class Run {
  private:
   const Pattern& pattern_;
   Budget& budget_;
-  States seen_;  // by state: the generation that saw it last
-  States pending_;
+  Numbers seen_;  // by state: the generation that saw it last
+  Numbers pending_;
   std::size_t generation_ = 0;
 };
 
-/// Walks the automata of several patterns together, a character at a time.
-class Walk {
- public:
-  Walk(const std::vector<const Pattern*>& patterns, bool whole, Random& random, Budget& budget)
-      : patterns_(patterns), whole_(whole), random_(random), budget_(budget), reached_(patterns.size()) {
-    for (const Pattern* pattern : patterns) runs_.emplace_back(*pattern, budget);
+/// A character of the set at a place of Pattern::sets: a letter or a digit where possible.
+MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
+  constexpr std::string_view alphabet =
+      "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
+  for (int draw = 0; draw < 12; ++draw) {
+    const char32_t character = static_cast<unsigned char>(alphabet[random.below(alphabet.size())]);
+    if (contains(sets, place, character)) return character;
   }
-
-  std::optional<std::string> text_of(std::size_t least, std::size_t most, std::size_t spare) {
-    std::vector<Entry> entries{Entry{States(patterns_.size(), 0), none, {}}};
-    std::vector<std::size_t> endings;
-    std::size_t layer = 0;
-    std::size_t longest = least;
-    for (const Pattern* pattern : patterns_) longest += pattern->states.size();
-    longest = std::min(longest, most);
-    for (std::size_t length = 0; layer < entries.size() && length <= longest; ++length) {
-      const bool found = !endings.empty();
-      for (std::size_t entry = layer; length >= least && entry < entries.size(); ++entry) {
-        if (is_match(entries[entry].at, length == 0)) endings.push_back(entry);
-      }
-      if (!found && !endings.empty()) longest = std::min(most, length + spare);
-      const std::size_t before = entries.size();
-      if (length < longest) add_layer(entries, layer);
-      layer = before;
-    }
-    if (endings.empty()) return std::nullopt;
-    std::u32string reversed;
-    for (std::size_t entry = endings[random_.below(endings.size())]; entry != 0; entry = entries[entry].before) {
-      reversed.push_back(character_of(entries[entry].read, true).value());
-    }
-    std::string made;
-    for (std::size_t index = reversed.size(); index-- > 0;) text::append_utf8(made, reversed[index]);
-    return made;
+  for (std::size_t border = 1; border <= sets[place] && !contains(sets, place, U' '); border += 2) {
+    const auto first = static_cast<char32_t>(sets[place + border]);
+    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // surrogates are none
   }
-
- private:
-  struct Entry {  // where a text of some length can lead, and one way there
-    States at;    // of each pattern one
-    std::size_t before;
-    States read;  // the states that read the last character
-  };
-
-  /// What a state of a pattern reaches without a character.
-  const States& reached(std::size_t pattern, std::size_t state, bool at_start, bool at_end) {
-    const std::size_t key = state * 4 + (at_start ? 2 : 0) + (at_end ? 1 : 0);
-    const auto [known, is_new] = reached_[pattern].try_emplace(key, States{state});
-    if (is_new) runs_[pattern].close(known->second, at_start, at_end, nullptr, 0);
-    return known->second;
-  }
-
-  bool is_match(const States& at, bool at_start) {
-    for (std::size_t index = 0; index < at.size(); ++index) {
-      const States& states = reached(index, at[index], at_start, true);
-      budget_.spend(1 + states.size() / 8);
-      const std::size_t match = patterns_[index]->states.size() - 1;
-      if (std::find(states.begin(), states.end(), match) == states.end()) return false;
-    }
-    return true;
-  }
-
-  /// A character that all of these states read; the match reads any. `usual`: a letter or a digit where possible.
-  std::optional<char32_t> character_of(const States& read, bool usual) {
-    std::vector<const CharacterRanges*> sets;
-    std::vector<char32_t> firsts{U'a', U' ', 0xe000};  // where a range that all have in common can begin
-    for (std::size_t index = 0; index < read.size(); ++index) {
-      const PatternState& state = patterns_[index]->states[read[index]];
-      if (state.kind != StateKind::set) continue;
-      sets.push_back(&patterns_[index]->sets[state.other]);
-      for (const auto& range : *sets.back()) firsts.push_back(range.first);
-    }
-    const auto fits = [&](char32_t character) {
-      budget_.spend(sets.size());
-      return (character < 0xd800 || character > 0xdfff) &&
-             std::all_of(sets.begin(), sets.end(), [&](const auto* set) { return contains(*set, character); });
-    };
-    constexpr std::string_view alphabet =
-        "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
-    for (int draw = usual ? 12 : 0; draw > 0; --draw) {
-      const char32_t character = static_cast<unsigned char>(alphabet[random_.below(alphabet.size())]);
-      if (fits(character)) return character;
-    }
-    const auto found = std::find_if(firsts.begin(), firsts.end(), fits);
-    return found == firsts.end() ? std::nullopt : std::optional(*found);
-  }
-
-  /// Adds what can be reached with one character more than the entries from `layer` on.
-  void add_layer(std::vector<Entry>& entries, std::size_t layer) {
-    const std::size_t end = entries.size();
-    std::map<States, std::pair<std::size_t, std::size_t>> found;  // the place of an entry, and how many ways lead there
-    for (std::size_t entry = layer; entry < end; ++entry) {
-      std::vector<States> choices;  // of each pattern: the states that can read the next character
-      std::size_t combinations = 1;
-      for (std::size_t index = 0; index < patterns_.size(); ++index) {
-        const std::size_t at = entries[entry].at[index];
-        choices.emplace_back();
-        for (const std::size_t state : reached(index, at, entry == 0, false)) {
-          const StateKind kind = patterns_[index]->states[state].kind;
-          if (kind == StateKind::set || (kind == StateKind::match && !whole_)) choices.back().push_back(state);
-        }
-        if (!whole_ && at == 0) choices.back().push_back(none);  // reads anything before the pattern begins
-        combinations *= choices.back().size();
-      }
-      for (std::size_t combination = 0; combination < combinations; ++combination) {
-        budget_.spend(10);
-        States read;
-        States next;
-        std::size_t rest = combination;
-        for (std::size_t index = 0; index < choices.size(); ++index) {
-          const std::size_t state = choices[index][rest % choices[index].size()];
-          rest /= choices[index].size();
-          read.push_back(std::min(state, patterns_[index]->states.size() - 1));
-          const PatternState& reader = patterns_[index]->states[read.back()];
-          next.push_back(state == none ? 0 : reader.kind == StateKind::match ? state : reader.next);
-        }
-        if (!character_of(read, false)) continue;
-        auto& [place, ways] = found.try_emplace(next, entries.size(), 0).first->second;
-        if (place == entries.size()) entries.push_back({std::move(next), entry, read});
-        if (random_.below(++ways) == 0) entries[place].before = entry, entries[place].read = std::move(read);
-      }
-    }
-  }
-
-  const std::vector<const Pattern*>& patterns_;
-  bool whole_;
-  Random& random_;
-  Budget& budget_;
-  std::vector<std::map<std::size_t, States>> reached_;
-  std::deque<Run> runs_;
-};
+  return contains(sets, place, U' ') ? std::optional(U' ') : std::nullopt;
+}
 
 }  // namespace patterns
+
+MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
+  budget.spend(source.size());
+  return patterns::Parser(source, path, budget, lookahead).parse();
+}
 
 MOCK_GATEWAY_INLINE bool occurs(const Pattern& pattern, std::string_view text, Budget& budget) {
   return patterns::Run(pattern, budget).run(0, text, 0, false);
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const std::vector<const Pattern*>& patterns, bool whole, std::size_t least,
-                                   std::size_t most, std::size_t spare, Random& random, Budget& budget) {
-  return patterns::Walk(patterns, whole, random, budget).text_of(least, most, spare);
+MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
+                                   Random& random, Budget& budget) {
+  patterns::Run run(pattern, budget);
+  std::optional<std::string> found;
+  std::string made;
+  Numbers states{0};  // those that a walk along one way has come to
+  for (std::size_t length = 0; length <= most; ++length) {
+    Numbers ending = states;
+    if (run.close(ending, length == 0, true, nullptr, 0)) {
+      found = made;
+      if (length >= least && random.below(spare) == 0) break;
+    }
+    run.close(states, length == 0, false, nullptr, 0);
+    if (states.empty()) break;
+    const std::size_t place = states[random.below(states.size())];
+    const auto character = patterns::character_of(pattern.sets, pattern.states[place].other, random);
+    if (!character) break;
+    text::append_utf8(made, *character);
+    states = {place + pattern.states[place].next};
+  }
+  return found;
 }
 
 }  // namespace schema
@@ -17069,12 +16967,20 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner) {
+MOCK_GATEWAY_INLINE std::uint64_t ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where,
+                                    std::uint64_t owner) {
   if (times == 0) throw GatewayError("next_connection(fault, 0) would strike nobody");
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.push_back(Queued{fault, times, times, where, ++serial_, owner});
   any_ = true;
   ++changes_;
+  return serial_;
+}
+
+MOCK_GATEWAY_INLINE void ConnectionFaults::set_place(std::uint64_t serial, SourceLocation where) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Queued& queued : queue_)
+    if (queued.serial == serial) queued.where = where;
 }
 
 MOCK_GATEWAY_INLINE void ConnectionFaults::add_to_every(const ConnectionFault& fault, std::uint64_t owner) {
@@ -18359,6 +18265,11 @@ MOCK_GATEWAY_INLINE bool RequestScope::covers(const ReceivedRequest& request) co
   return false;
 }
 
+MOCK_GATEWAY_INLINE std::optional<wire::Header> RequestScope::header() const {
+  if (kind_ != Kind::header) return std::nullopt;
+  return wire::Header{name_, value_};
+}
+
 MOCK_GATEWAY_INLINE std::string RequestScope::to_string() const {
   switch (kind_) {
     case Kind::all: return {};
@@ -18416,6 +18327,10 @@ MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
 }
 
 }  // namespace scripts
+
+MOCK_GATEWAY_INLINE const ReplyStep& step_of(const StubPlan& plan, std::size_t call) {
+  return plan.replies[std::min(call, plan.replies.size() - 1)];
+}
 
 MOCK_GATEWAY_INLINE void require_consistent(const StubPlan& plan) {
   if (plan.at_most && *plan.at_most == 0) throw GatewayError("times(0) would never answer; never() says so");
@@ -18578,7 +18493,13 @@ MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) 
   if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress) {
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
+                                             const std::function<bool()>& has_default_reply) {
+  std::optional<bool> known;
+  const auto ask_once = [&] {
+    if (!known) known = has_default_reply();
+    return *known;
+  };
   for (;;) {
     std::shared_ptr<const Snapshot> mounted;
     {
@@ -18590,12 +18511,12 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
     choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
     in_progress.considered = choice.considered;
     if (mounted->stubs.empty()) return std::nullopt;
-    if (choose_from(*mounted, call, in_progress, choice)) return choice;
+    if (choose_from(*mounted, call, in_progress, ask_once, choice)) return choice;
   }
 }
 
 MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
-                         Choice& choice) {
+                         const std::function<bool()>& has_default_reply, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
@@ -18610,11 +18531,14 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
     if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
-    const std::optional<std::size_t> turn = take(stub);
-    if (!turn && stub.removed()) return false;
-    if (!turn && !(plan.nothing_more && stub.exhausted())) continue;
+    Turn turn = take(stub, std::nullopt);
+    if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply());
+    const bool missed = turn.kind == Turn::Kind::missed;
+    if (missed && stub.removed()) return false;
+    if (missed && !(plan.nothing_more && stub.exhausted())) continue;
     choice.stub = mounted.stubs[i];
-    if (turn && !plan.replies.empty()) choice.reply = plan.replies[std::min(*turn, plan.replies.size() - 1)];
+    choice.is_unanswerable = turn.kind == Turn::Kind::unanswerable;
+    if (turn.kind == Turn::Kind::taken && !plan.replies.empty()) choice.reply = step_of(plan, turn.number);
     return true;
   }
   return true;
@@ -18637,11 +18561,14 @@ MOCK_GATEWAY_INLINE bool Script::may_answer(const StubState& stub) const {
   return in_states(stub.plan());
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::size_t> Script::take(StubState& stub) {
+MOCK_GATEWAY_INLINE Script::Turn Script::take(StubState& stub, std::optional<bool> has_default_reply) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stub.removed_ || stub.exhausted() || !in_states(stub.plan())) return std::nullopt;
-  for (const MachineState& next : stub.plan().then_states) states_[next.machine] = next.state;
-  return stub.calls_++;
+  const StubPlan& plan = stub.plan();
+  if (stub.removed_ || stub.exhausted() || !in_states(plan)) return {};
+  if (!plan.replies.empty() && !has_default_reply.value_or(false) && step_of(plan, stub.calls_).is_default())
+    return {has_default_reply ? Turn::Kind::unanswerable : Turn::Kind::undecided};
+  for (const MachineState& next : plan.then_states) states_[next.machine] = next.state;
+  return {Turn::Kind::taken, stub.calls_++};
 }
 
 MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
@@ -18847,7 +18774,8 @@ MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
   using detail::schema::Pattern;
   std::shared_ptr<const Pattern> parsed;
   try {
-    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern));
+    detail::schema::Budget budget(detail::schema::none);
+    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern, "", budget, false));
   } catch (const detail::schema::Unsupported& unsupported) {
     throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
                        " TextMatcher(description, function) takes any other test of a text.");
@@ -18870,27 +18798,6 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace delivery {
-
-/// Tells the progress of a wait as long as it lasts.
-class Noted {
- public:
-  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
-    progress_.set_scripted_wait(std::move(wait));
-  }
-  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
-  Noted(const Noted&) = delete;
-  Noted& operator=(const Noted&) = delete;
-
- private:
-  DeliveryProgress& progress_;
-};
-
-/// Where in the reply a trigger was met: "after token 2".
-MOCK_GATEWAY_INLINE std::string place_of(const Trigger& trigger) {
-  if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
-  if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
-  return trigger.to_string();
-}
 
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
@@ -18955,7 +18862,9 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std:
     mark();
     nothing_follows_ = true;
     at_end();
+    keep_end();
     flush();
+    if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
   });
 }
 
@@ -18966,6 +18875,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
     end_part();
     framing_.emplace(plan_.sse, chunked);
     if (progress_.trace) progress_.trace->streamed = true;
+    if (progress_.kept) progress_.kept->stream();
     plan_pings();
     strike(Trigger::Kind::after_headers, 0);
     begin_stream();
@@ -18981,6 +18891,7 @@ MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, Eve
 MOCK_GATEWAY_INLINE void Delivery::send_head(std::string_view head) {
   if (progress_.trace) progress_.trace->head = head.size();
   if (progress_.times) progress_.times->begin(head.size());
+  keep(KeptAnswer::Kind::head, head, head);
   send(head);
 }
 
@@ -18995,7 +18906,7 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
-  const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced;
+  const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced && !progress_.kept;
   // Only such a stream must know its last event beforehand.
   const bool looks_ahead = !plan_.sse.done() && !plan_.sse.final_blank_line();
   StreamEvent event;
@@ -19005,12 +18916,15 @@ MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
     if (looks_ahead) more = source.next(following);
     ++events_;
     hold(HoldPoint::Kind::event, events_);
+    TimePoint due = start_;
     if (event.token) {
       ++tokens_;
       hold(HoldPoint::Kind::token, tokens_);
-      const TimePoint due = later(start_, pace_.next(event.share));
-      if (due != start_) wait_until(due, "token " + std::to_string(tokens_));
+      due = later(start_, pace_.next(event.share));
     }
+    if (event.at) due = later(start_, *event.at);
+    if (due != start_)
+      wait_until(due, event.token ? "token " + std::to_string(tokens_) : "event " + std::to_string(events_));
     if (event.raw) leave();  // it has a write of its own, here and below
     if (simply) {
       send(event.raw    ? framing_->wrap(event.data)
@@ -19087,7 +19001,9 @@ MOCK_GATEWAY_INLINE void Delivery::end_body() {
     outlet_.end(Outlet::Ending::close);
   } else {
     send(framing_->terminator());
+    keep_end();
     flush();
+    if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
   }
 }
 
@@ -19097,7 +19013,9 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   const auto send_up_to = [&](std::size_t end, std::size_t missing) {
     if (end > sent || missing > 0) {
       const std::string_view part = bytes.substr(sent, end - sent);
-      send(framing_ ? framing_->wrap(part, missing) : part);
+      const std::string_view wire = framing_ ? framing_->wrap(part, missing) : part;
+      keep(KeptAnswer::Kind::body, part, wire, missing);
+      send(wire);
     }
     body_bytes_ += end - sent;
     sent = end;
@@ -19200,6 +19118,7 @@ MOCK_GATEWAY_INLINE void Delivery::write(std::string_view bytes) {
       count = outlet_.write_some(bytes.substr(0, most));
       if (count) {
         written_ += *count;
+        if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
         publish();
       }
     }
@@ -19230,6 +19149,14 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
   if (published_ < marks_.size()) return;
   marks_.clear();
   published_ = 0;
+}
+
+MOCK_GATEWAY_INLINE void Delivery::keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing) const {
+  if (!progress_.kept) return;
+  const bool is_compressed = kind == KeptAnswer::Kind::body && framing_ && plan_.sse.gzip();
+  const bool is_bare = is_compressed || wire.size() == payload.size();
+  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
+  progress_.kept->add(kind, payload, {written_ + gathered_.size(), wire.size(), at, missing, is_compressed});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
@@ -19281,6 +19208,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
     case Effect::Kind::half_close: return half_close(fault.trigger);
     case Effect::Kind::garbage:
       announce_last_bytes();
+      keep(KeptAnswer::Kind::garbage, effect.bytes(), effect.bytes());
       send(effect.bytes());
       flush();
       end_connection(Outlet::Ending::close);
@@ -19301,6 +19229,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
+  keep_end(ending == Outlet::Ending::reset ? KeptAnswer::Ending::reset : KeptAnswer::Ending::closed);
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end(ending);
   throw Ended{Result::broken_by_fault};
@@ -19327,6 +19256,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
 
 MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
   announce_last_bytes();
+  keep_end(KeptAnswer::Ending::half_closed);
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end_sending();
   framing_.reset();  // nothing can be sent any more
@@ -19402,6 +19332,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpos
       wait ? wait->in_vain(*stall_guard_)
            : "waited for " + purpose + " for " + text::seconds(*stall_guard_) + "; the client still waited";
   outlet_.guard_expired();
+  keep_end(KeptAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
   throw Ended{Result::guard_expired};
 }
@@ -19614,6 +19545,97 @@ MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
   gzip::append_block(out, {}, true);
   gzip::append_number(out, ~checksum_, 4);
   gzip::append_number(out, size_, 4);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- delivery/kept_answer.cpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE bool KeptAnswer::may_hold(std::size_t size) {
+  const std::size_t held = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
+  is_cut_ = is_cut_ || size + sizeof(Piece) > most_ || held > most_ - size - sizeof(Piece);
+  return !is_cut_;
+}
+
+MOCK_GATEWAY_INLINE void KeptAnswer::add_interim(std::string_view bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (may_hold(bytes.size())) interim_.append(bytes);
+}
+
+MOCK_GATEWAY_INLINE void KeptAnswer::add(Kind kind, std::string_view payload, const Place& place) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (payload.empty() || !may_hold(payload.size())) return;
+  pieces_.push_back({kind, bytes_.size(), payload.size(), place});
+  bytes_.append(payload);
+}
+
+MOCK_GATEWAY_INLINE void KeptAnswer::stream() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_streamed_ = true;
+}
+
+MOCK_GATEWAY_INLINE void KeptAnswer::add_end(std::size_t end) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  end_at_ = end;
+}
+
+MOCK_GATEWAY_INLINE void KeptAnswer::handed_over(std::size_t written, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Duration at = now - received_;
+  for (; next_ < pieces_.size(); ++next_) {
+    Piece& piece = pieces_[next_];
+    const Place& place = piece.place;
+    if (written <= place.begin) break;
+    if (!piece.at) piece.at = at;
+    piece.until = at;
+    const bool is_whole = written >= place.begin + place.wire;
+    const std::size_t payload_begin = place.begin + place.before;
+    if (is_whole)
+      piece.taken = piece.size;
+    else if (!place.compressed && written > payload_begin)
+      piece.taken = std::min(piece.size, written - payload_begin);
+    if (!is_whole) break;
+  }
+  if (ending_ != Ending::open || !end_at_ || written < *end_at_) return;
+  ending_ = Ending::whole;
+  ended_ = at;
+}
+
+MOCK_GATEWAY_INLINE void KeptAnswer::end(Ending ending, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (ending_ != Ending::open) return;
+  ending_ = ending;
+  ended_ = now - received_;
+}
+
+MOCK_GATEWAY_INLINE KeptAnswer::Sent KeptAnswer::sent() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Sent sent;
+  sent.interim = interim_;
+  sent.ending = ending_;
+  sent.ended = ended_;
+  sent.is_streamed = is_streamed_;
+  sent.is_cut = is_cut_;
+  for (const Piece& piece : pieces_) {
+    if (piece.taken == 0) break;
+    Part part{bytes_.substr(piece.offset, piece.taken), *piece.at, piece.until, piece.place.missing};
+    sent.is_compressed = sent.is_compressed || piece.place.compressed;
+    switch (piece.kind) {
+      case Kind::head: sent.head = std::move(part); break;
+      case Kind::body: sent.body.push_back(std::move(part)); break;
+      case Kind::garbage: sent.garbage = std::move(part); break;
+    }
+  }
+  return sent;
+}
+
+MOCK_GATEWAY_INLINE std::size_t KeptAnswer::weight() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return sizeof(KeptAnswer) + interim_.capacity() + bytes_.capacity() + pieces_.capacity() * sizeof(Piece);
 }
 
 }  // namespace detail
@@ -20593,6 +20615,11 @@ MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
   return line;
 }
 
+MOCK_GATEWAY_INLINE std::optional<SentAnswer> Exchange::answer() const {
+  if (!record_->progress.kept) return std::nullopt;
+  return detail::sent_answer(*record_->progress.kept, record_->keys.get());
+}
+
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
 
 }}  // namespace mock_gateway
@@ -20734,6 +20761,108 @@ MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
 
 }}  // namespace mock_gateway
 
+// ---- evidence/kept_problems.cpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace kept_problems {
+
+/// Tells header fields apart as scopes do: the name in any case, the value exactly.
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
+  return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
+}
+
+/// A request with nothing but its key, for scopes.
+MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::string& description) {
+  ReceivedRequest request;
+  request.key_id = id;
+  request.key_description = description;
+  return request;
+}
+
+}  // namespace kept_problems
+
+MOCK_GATEWAY_INLINE void KeptProblems::add(RecordedProblem problem) {
+  Group& group = groups_[{problem.kind, problem.request.key_id, problem.request.key_description}];
+  if (group.kept == most_of_a_group) return drop(group, problem);
+  ++group.kept;
+  problems_.push_back(std::move(problem));
+}
+
+MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem& problem) {
+  ++group.dropped;
+  if (problem.stub && group.stubs.size() < most_stubs) group.stubs.insert(problem.stub->id());
+  std::set<std::uint64_t> fields;  // a request may have the same one twice
+  for (const wire::Header& field : problem.request.headers) fields.insert(kept_problems::fingerprint_of(field));
+  bool has_uncounted = false;
+  for (const std::uint64_t field : fields) {
+    const auto known = group.fields.find(field);
+    if (known != group.fields.end()) {
+      ++known->second;
+    } else if (group.uncounted == 0 && !has_uncounted && fields_ < most_fields) {
+      // Never behind one that was not counted: what is counted at all is counted from the beginning.
+      group.fields.emplace(field, 1);
+      ++fields_;
+    } else {
+      has_uncounted = true;
+    }
+  }
+  if (has_uncounted) ++group.uncounted;
+}
+
+MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& scope) const {
+  std::vector<Dropped> all;
+  for (const auto& [name, group] : groups_) {
+    const auto& [kind, key_id, key_description] = name;
+    Dropped its{kind};
+    if (const std::optional<wire::Header> field = scope.header()) {
+      const auto counted = group.fields.find(kept_problems::fingerprint_of(*field));
+      if (counted != group.fields.end())
+        its.certain = counted->second;
+      else
+        its.perhaps = group.uncounted;
+    } else if (scope.covers(kept_problems::with_key(key_id, key_description))) {
+      its.certain = group.dropped;
+    }
+    if (its.certain == 0 && its.perhaps == 0) continue;
+    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
+    all.back().certain += its.certain;
+    all.back().perhaps += its.perhaps;
+    all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
+  }
+  return all;
+}
+
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::forget(const RequestScope& scope) {
+  std::vector<RecordedProblem> forgotten;
+  std::vector<RecordedProblem> kept;
+  for (RecordedProblem& problem : problems_) {
+    const bool is_its = scope.covers(problem.request);
+    if (is_its) --groups_[{problem.kind, problem.request.key_id, problem.request.key_description}].kept;
+    (is_its ? forgotten : kept).push_back(std::move(problem));
+  }
+  problems_ = std::move(kept);
+  for (auto group = groups_.begin(); group != groups_.end();) {
+    const auto& [kind, key_id, key_description] = group->first;
+    if (!scope.covers(kept_problems::with_key(key_id, key_description))) {
+      ++group;
+      continue;
+    }
+    fields_ -= group->second.fields.size();
+    group = groups_.erase(group);
+  }
+  return forgotten;
+}
+
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
+  groups_.clear();
+  fields_ = 0;
+  return std::exchange(problems_, {});
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -20798,7 +20927,7 @@ MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request)
 
 MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
   using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers) + answer_weight;
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
@@ -20928,14 +21057,24 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     auto after = records_.end();  // of one whose id was reserved, those that came since
     while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
     records_.insert(after, std::move(record));
-    while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
-      bytes_ -= records_.front()->weight();
-      out.push_back(std::move(records_.front()));
-      records_.pop_front();
-      ++evicted_;
-    }
+    evict(out);
   }
   signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& out) {
+  while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
+    bytes_ -= records_.front()->weight();
+    out.push_back(std::move(records_.front()));
+    records_.pop_front();
+    ++evicted_;
+  }
+}
+
+MOCK_GATEWAY_INLINE std::deque<std::shared_ptr<ExchangeRecord>>::iterator JournalState::find(const ExchangeRecord& record) {
+  const auto found = std::lower_bound(records_.begin(), records_.end(), record.id,
+                                      [](const auto& kept, std::uint64_t wanted) { return kept->id < wanted; });
+  return found != records_.end() && found->get() == &record ? found : records_.end();
 }
 
 MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, RecordedProblem problem) {
@@ -20945,38 +21084,27 @@ MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Reco
 
 MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
   if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
-  Count& count = problem_counts_[record.request.key_id];
-  if (count.kept == max_problems_of_a_key) {
-    ++count.dropped;
-    return;
-  }
-  ++count.kept;
   problem.exchange = record.id;
   problem.text = text::printable_lines(problem.text);
   problem.request = journal::without_body(record.request);
   if (!problem.stub) problem.stub = record.stub;
-  problems_.push_back(std::move(problem));
+  problems_.add(std::move(problem));
 }
 
 MOCK_GATEWAY_INLINE std::vector<RecordedProblem> JournalState::problems() const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_;
+  return problems_.all();
 }
 
-MOCK_GATEWAY_INLINE std::size_t JournalState::problems_dropped(const std::vector<std::string>& key_ids) const {
+MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> JournalState::problems_dropped(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  std::size_t dropped = 0;
-  for (const auto& [key_id, count] : problem_counts_) {
-    if (key_ids.empty() || std::find(key_ids.begin(), key_ids.end(), key_id) != key_ids.end()) dropped += count.dropped;
-  }
-  return dropped;
+  return problems_.dropped(scope);
 }
 
 MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
   std::vector<RecordedProblem> out;  // freed after the lock
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  out.swap(problems_);
-  problem_counts_.clear();
+  out = problems_.clear();
   ++epoch_;
 }
 
@@ -21010,7 +21138,8 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
 }
 
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
-  std::shared_ptr<ExchangeRecord> out;  // freed after the lock
+  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  const std::size_t answer = record.progress.kept ? record.progress.kept->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;
@@ -21018,14 +21147,15 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
     if (!std::exchange(record.forsaken, false)) --signal_->under_way;
-    if (record.forgotten) {
-      const auto found =
-          std::find_if(records_.begin(), records_.end(), [&record](const auto& kept) { return kept.get() == &record; });
-      if (found != records_.end()) {
-        bytes_ -= record.weight();
-        out = std::move(*found);
-        records_.erase(found);
-      }
+    const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
+    if (found != records_.end() && record.forgotten) {
+      bytes_ -= record.weight();
+      out.push_back(std::move(*found));
+      records_.erase(found);
+    } else if (found != records_.end()) {
+      record.answer_weight = answer;
+      bytes_ += answer;
+      evict(out);
     }
   }
   signal_->changed.notify_all();
@@ -21062,7 +21192,7 @@ MOCK_GATEWAY_INLINE void JournalState::clear() {
 
 MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
   std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
-  std::vector<RecordedProblem> problems;
+  std::vector<RecordedProblem> problems;             // likewise
   const std::lock_guard<std::mutex> lock(signal_->mutex);
   for (const auto& record : records_) {
     const bool is_covered = scope.covers(record->request);
@@ -21073,11 +21203,7 @@ MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
       kept.push_back(record);
   }
   records_.swap(kept);
-  for (const RecordedProblem& problem : problems_) {
-    if (!scope.covers(problem.request)) problems.push_back(problem);
-  }
-  problems_.swap(problems);
-  problem_counts_.erase(scope.key());
+  problems = problems_.forget(scope);
   if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
 }
 
@@ -21812,6 +21938,122 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
 
 }}  // namespace mock_gateway
 
+// ---- evidence/sent_answer.cpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string SentAnswer::body() const {
+  std::string all;
+  for (const Part& part : parts) all += part.bytes;
+  return all;
+}
+
+MOCK_GATEWAY_INLINE std::string to_string(SentAnswer::Ending ending) {
+  switch (ending) {
+    case SentAnswer::Ending::open: return "open";
+    case SentAnswer::Ending::whole: return "whole";
+    case SentAnswer::Ending::closed: return "closed";
+    case SentAnswer::Ending::half_closed: return "half-closed";
+    case SentAnswer::Ending::reset: return "reset";
+    case SentAnswer::Ending::abandoned: return "abandoned";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending) { return out << to_string(ending); }
+
+namespace detail {
+namespace sent_answers {
+
+/// A response's status and fields; takes them off the text. Status 0: there is no whole head.
+MOCK_GATEWAY_INLINE SentAnswer::Interim take_head(std::string_view& text) {
+  SentAnswer::Interim head;
+  const std::size_t end = text.find("\r\n\r\n");
+  const std::size_t space = text.find(' ');
+  if (end == std::string_view::npos || space > end) return head;
+  head.status = static_cast<int>(text::whole_number(text.substr(space + 1, 3)).value_or(0));
+  for (std::size_t at = text.find("\r\n") + 2; at < end + 2;) {
+    const std::string_view line = text.substr(at, text.find("\r\n", at) - at);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos)
+      head.headers.add(std::string(line.substr(0, colon)), std::string(text::trim(line.substr(colon + 1))));
+    at += line.size() + 2;
+  }
+  text.remove_prefix(end + 4);
+  return head;
+}
+
+MOCK_GATEWAY_INLINE SentAnswer::Ending ending_of(KeptAnswer::Ending ending) {
+  switch (ending) {
+    case KeptAnswer::Ending::open: break;
+    case KeptAnswer::Ending::whole: return SentAnswer::Ending::whole;
+    case KeptAnswer::Ending::closed: return SentAnswer::Ending::closed;
+    case KeptAnswer::Ending::half_closed: return SentAnswer::Ending::half_closed;
+    case KeptAnswer::Ending::reset: return SentAnswer::Ending::reset;
+    case KeptAnswer::Ending::abandoned: return SentAnswer::Ending::abandoned;
+  }
+  return SentAnswer::Ending::open;
+}
+
+/// Masks what no reader is to see.
+MOCK_GATEWAY_INLINE void mask(SentAnswer& answer, const KeyStore& keys) {
+  const auto mask_text = [&](std::string& text) {
+    answer.has_masked_key = keys.mask(text).bytes > 0 || answer.has_masked_key;
+  };
+  const auto mask_headers = [&](wire::Headers& headers) {
+    wire::Headers masked;
+    for (const wire::Header& header : headers) {
+      std::string value = header.value;
+      mask_text(value);
+      masked.add(header.name, std::move(value));
+    }
+    headers = std::move(masked);
+  };
+  mask_headers(answer.headers);
+  for (SentAnswer::Interim& interim : answer.interim) mask_headers(interim.headers);
+  mask_text(answer.garbage);
+  std::string whole = answer.body();
+  if (keys.mask(whole).bytes == 0) return;
+  answer.has_masked_key = true;
+  for (SentAnswer::Part& part : answer.parts) keys.mask(part.bytes);
+  if (answer.body() != whole) answer.parts = {{std::move(whole), answer.parts.front().at, answer.parts.back().until}};
+}
+
+}  // namespace sent_answers
+
+MOCK_GATEWAY_INLINE SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys) {
+  KeptAnswer::Sent sent = kept.sent();
+  SentAnswer answer;
+  for (std::string_view rest = sent.interim; !rest.empty();) {
+    answer.interim.push_back(sent_answers::take_head(rest));
+    if (answer.interim.back().status != 0) continue;
+    answer.interim.pop_back();
+    break;
+  }
+  if (sent.head) {
+    std::string_view text = sent.head->bytes;
+    SentAnswer::Interim head = sent_answers::take_head(text);
+    answer.status = head.status;
+    answer.headers = std::move(head.headers);
+    answer.head_at = sent.head->at;
+  }
+  for (KeptAnswer::Part& part : sent.body) {
+    answer.missing = part.missing;
+    answer.parts.push_back({std::move(part.bytes), part.at, part.until});
+  }
+  if (sent.garbage) answer.garbage = std::move(sent.garbage->bytes);
+  answer.ending = sent_answers::ending_of(sent.ending);
+  answer.ended_at = sent.ended;
+  answer.is_streamed = sent.is_streamed;
+  answer.is_compressed = sent.is_compressed;
+  answer.is_cut = sent.is_cut;
+  if (keys) sent_answers::mask(answer, *keys);
+  return answer;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/verification.cpp --------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -21932,8 +22174,10 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
-    lines += "  exchange " + std::to_string(record.id) +
-             " was refused before the script: " + std::to_string(record.status) + " " + reason + '\n';
+    const bool by_default_reply = record.advice.code == "unsupported_schema";
+    lines += "  exchange " + std::to_string(record.id) + " was refused " +
+             (by_default_reply ? "by the default reply" : "before the script") + ": " + std::to_string(record.status) +
+             " " + reason + '\n';
   }
   if (count > most) {
     lines += "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") +
@@ -22024,6 +22268,20 @@ MOCK_GATEWAY_INLINE std::vector<std::string> deeds(const JournalState& journal, 
   if (more > 0)
     lines.push_back("and " + text::counted(more, "exchange") + " more with faults or finish reasons as scripted");
   return lines;
+}
+
+/// "and 3 more problems of exchanges, not kept (unmatched)".
+MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& dropped) {
+  const auto more = [&dropped](std::size_t count) {
+    return text::counted(count, "more problem") + " of exchanges, not kept (" + to_string(dropped.kind) + ")";
+  };
+  std::string line;
+  if (dropped.certain > 0) line += "and " + more(dropped.certain);
+  if (dropped.perhaps > 0) {
+    line += (line.empty() ? "and" : ", and") + std::string(" perhaps some of ") + more(dropped.perhaps) +
+            ", whose header fields were too many to be counted";
+  }
+  return line;
 }
 
 MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
@@ -22195,13 +22453,16 @@ MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Dur
     identities.push_back(std::move(identity));
   }
   std::vector<std::string> all_notes = notes(scope, considered, recorded);
-  std::vector<VerifiedStub> all_stubs = verified(considered, all);
+  std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
   return {std::move(all),       std::move(all_notes), std::move(identities), reported_,
           std::move(all_stubs), journal_->evicted(),  journal_->open(scope)};
 }
 
-MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verifier::verified(const Script::Stubs& stubs, const std::vector<Problem>& problems) const {
+MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verifier::verified(const RequestScope& scope, const Script::Stubs& stubs,
+                                             const std::vector<Problem>& problems) const {
   std::set<std::uint64_t> unmet;
+  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope))
+    if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
   for (const Problem& found : problems)
     if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
       unmet.insert(found.stub.id);
@@ -22257,11 +22518,10 @@ MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Probl
     for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
     problems.emplace_back(std::move(found), first + problem.text);
   }
-  const std::vector<std::string> ids = scope.key().empty() ? std::vector<std::string>() : keys_->named(scope.key());
-  if (const std::size_t dropped = journal_->problems_dropped(ids); dropped > 0) {
-    problems.emplace_back(
-        Problem{Problem::Kind::unmatched, "and " + text::counted(dropped, "more problem") + " of exchanges, not kept"},
-        "dropped " + std::to_string(dropped));
+  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope)) {
+    problems.emplace_back(Problem{dropped.kind, verifications::dropped_line(dropped)},
+                          "dropped " + to_string(dropped.kind) + " " + std::to_string(dropped.certain) + " " +
+                              std::to_string(dropped.perhaps));
   }
 }
 
@@ -24330,12 +24590,37 @@ MOCK_GATEWAY_INLINE void validate(Judgement& judgement, Script::Choice& choice, 
   judgement.problems.push_back(std::move(problem));
 }
 
+MOCK_GATEWAY_INLINE Reply default_reply_to(const Judgement& judgement) {
+  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
+  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
+}
+
+/// The default reply that a stub is to give.
+struct DefaultReply {
+  std::shared_ptr<const Reply> reply;  // null when it was not needed so far, or could not be made
+  std::exception_ptr problem;          // why it could not be made; null: nothing
+
+  /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
+  bool make(const Judgement& judgement) {
+    try {
+      reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    } catch (const RequestError&) {
+      problem = std::current_exception();
+      return false;
+    } catch (const std::exception&) {
+      problem = std::current_exception();
+    }
+    return true;
+  }
+};
+
 /// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
 /// matchers, of which one may throw.
-MOCK_GATEWAY_INLINE bool choose(Judgement& judgement, const ChatCall& call, std::optional<Script::Choice>& choice) {
+MOCK_GATEWAY_INLINE bool choose(Judgement& judgement, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  const auto thrown = guarded(judgement.connection, "a matcher of a stub",
-                              [&] { choice = judgement.gateway.script->choose(call, in_progress); });
+  const auto thrown = guarded(judgement.connection, "a matcher of a stub", [&] {
+    choice = judgement.gateway.script->choose(call, in_progress, [&] { return made.make(judgement); });
+  });
   if (thrown) {
     if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
     return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
@@ -24384,11 +24669,6 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(Judgement& judgement, const Script::Ch
   judgement.problems.push_back(std::move(problem));
 }
 
-MOCK_GATEWAY_INLINE Reply default_reply_to(const Judgement& judgement) {
-  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
-  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
-}
-
 /// Waits until the test gives the reply of the stub that was chosen.
 MOCK_GATEWAY_INLINE bool ask(Judgement& judgement, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
   Answer& answer = judgement.answer;
@@ -24416,8 +24696,21 @@ MOCK_GATEWAY_INLINE bool ask(Judgement& judgement, const std::shared_ptr<StubSta
                                  " of the program's control API (--control) gives it");
 }
 
+/// Gives the default reply that the test has given for the stub. When it cannot be made, the refusal is the stub's
+/// answer all the same: the test was asked.
+MOCK_GATEWAY_INLINE bool take_asked_default(Judgement& judgement, const StubState& stub) {
+  try {
+    judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    return false;
+  } catch (const RequestError& error) {
+    judgement.fail(error.failure, Decision::Kind::stub);
+    judgement.answer.decision.detail = stub.to_string();
+    return true;
+  }
+}
+
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
-MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& choice) {
+MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& choice, const DefaultReply& made) {
   Answer& answer = judgement.answer;
   const StubState& stub = *choice.stub;
   answer.decision = {Decision::Kind::stub, stub.to_string()};
@@ -24428,10 +24721,12 @@ MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& 
     answer.delivery.reply = std::move(step.reply);
     return false;
   }
-  if (!step.function) {
-    answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+  if (choice.reply->is_default()) {
+    if (made.problem) std::rethrow_exception(made.problem);
+    answer.delivery.reply = made.reply;
     return false;
   }
+  if (step.is_default()) return take_asked_default(judgement, stub);
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
     answer.delivery.reply = std::make_shared<const Reply>((*step.function)(*judgement.chat));
@@ -24454,14 +24749,16 @@ MOCK_GATEWAY_INLINE void answer_from_script(Judgement& judgement, const ChatCall
     return answer_with_reply(judgement, hits);
   }
   std::optional<Script::Choice> choice;
-  if (choose(judgement, call, choice)) return;
+  DefaultReply made;
+  if (choose(judgement, call, made, choice)) return;
+  if (choice && choice->is_unanswerable) std::rethrow_exception(made.problem);
   const bool unmatched_get_default_reply = judgement.gateway.settings.unmatched_get_default_reply;
   if (!choice || (!choice->stub && unmatched_get_default_reply)) {
     take_default_reply(judgement);
     return answer_with_reply(judgement, hits);
   }
   if (choice->reply) {
-    if (!take_reply(judgement, *choice)) answer_with_reply(judgement, hits);
+    if (!take_reply(judgement, *choice, made)) answer_with_reply(judgement, hits);
     return;
   }
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
@@ -24471,12 +24768,15 @@ MOCK_GATEWAY_INLINE void answer_from_script(Judgement& judgement, const ChatCall
 
 }  // namespace chat_judge
 
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat) {
+  return fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
+}
+
 MOCK_GATEWAY_INLINE void judge_chat(Judgement& judgement) {
   if (chat_judge::refuse(judgement)) return;
   const GatewayState& gateway = judgement.gateway;
   const ChatRequest& chat = *judgement.chat;
-  judgement.fingerprint =
-      fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
+  judgement.fingerprint = fingerprint_of(gateway, chat);
   const ChatCall call(chat, judgement.request);
   chat_judge::Hits hits;
   if (gateway.chaos->any() && chat_judge::strike(judgement, call, hits)) return;
@@ -24484,7 +24784,9 @@ MOCK_GATEWAY_INLINE void judge_chat(Judgement& judgement) {
   try {
     chat_judge::answer_from_script(judgement, call, hits);
   } catch (const std::exception& exception) {
+    std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
+    answer.stub = std::move(stub);  // which has counted the call
     judgement.answer_failed(exception.what());
   }
   // What is refused is not struck. What failed is: the client would have met chaos before the reply.
@@ -24712,12 +25014,18 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> chosen(const Script::Stubs& stubs
   return nullptr;
 }
 
+/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
 MOCK_GATEWAY_INLINE void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
   const Script::States states = gateway.script->states();
   Script::Choice choice;
   choice.considered = gateway.script->stubs(call.http());
   choice.stub = chosen(*choice.considered, call, states);
+  const auto require_default_reply = [&] {
+    static_cast<void>(default_reply(call.chat(), fingerprint_of(gateway, call.chat())));
+  };
   if (choice.stub && !choice.stub->exhausted()) {
+    const StubPlan& plan = choice.stub->plan();
+    if (!plan.replies.empty() && step_of(plan, choice.stub->calls()).is_default()) require_default_reply();
     explanation.decision = Decision::Kind::stub;
     explanation.stub = choice.stub;
     const bool never = choice.stub->plan().replies.empty();
@@ -24725,6 +25033,7 @@ MOCK_GATEWAY_INLINE void answer(const GatewayState& gateway, const ChatCall& cal
     return;
   }
   if (choice.considered->empty() || (!choice.stub && gateway.settings.unmatched_get_default_reply)) {
+    require_default_reply();
     explanation.decision = Decision::Kind::default_reply;
     explanation.message = "no stub answers, and the default reply does";
     if (choice.considered->empty()) return;
@@ -24862,7 +25171,8 @@ MOCK_GATEWAY_INLINE bool failure_of_key(Judgement& judgement) {
 }
 
 MOCK_GATEWAY_INLINE bool rate_limit(Judgement& judgement) {
-  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.timeline.now());
+  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
+  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.gateway.clock.now());
   if (!left) return false;
   // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
   // longest window is no whole second that a Duration can say.
@@ -25216,7 +25526,7 @@ MOCK_GATEWAY_INLINE void add_profile_headers(Judgement& judgement) {
   add("openai-processing-ms", "1");
   const std::string& key = judgement.presented.key.id;
   if (key.empty()) return;
-  if (const auto quota = gateway.keys->quota(key, judgement.timeline.now())) {
+  if (const auto quota = gateway.keys->quota(key, gateway.clock.now())) {
     add("x-ratelimit-limit-requests", std::to_string(quota->limit));
     add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
     add("x-ratelimit-reset-requests", profile_headers::reset_time(quota->reset));
@@ -25384,6 +25694,11 @@ MOCK_GATEWAY_INLINE void add_transport_headers(Judgement& judgement, BodyFraming
   }
 }
 
+MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
+  if (bytes.empty() || !connection.write(bytes)) return;
+  if (record.progress.kept) record.progress.kept->add_interim(bytes);
+}
+
 /// Sends head and body.
 MOCK_GATEWAY_INLINE DeliveryEnd send(Delivery& delivery, const Judgement& judgement, BodyFraming framing, const std::string& head) {
   const Answer& answer = judgement.answer;
@@ -25416,6 +25731,8 @@ MOCK_GATEWAY_INLINE void Runner::run(Connection& connection, IncomingRequest inc
     warn({"an exchange was given up: ", exception.what()});
     connection.end_exchange();
     connection.end(Outlet::Ending::close);
+    if (published && published->progress.kept)
+      published->progress.kept->end(KeptAnswer::Ending::abandoned, gateway_.clock.now());
     if (published)
       gateway_.journal->end(*published, Outcome::Kind::stopped, gateway_.clock.now());
     else
@@ -25445,8 +25762,8 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
   gateway_.journal->add(record);
   published = record;
   // An interim response is no part of the answer. When it cannot be written, neither can the answer.
-  if (incoming.fault && !incoming.fault->bytes().empty()) connection.write(incoming.fault->bytes());
-  if (!answer.delivery.interim.empty()) connection.write(answer.delivery.interim);
+  if (incoming.fault) runner::send_interim(connection, *record, incoming.fault->bytes());
+  runner::send_interim(connection, *record, answer.delivery.interim);
   if (incoming.is_answered_before_body()) connection.linger();
   connection.begin_exchange(*record, timeline, answer.delivery.stream);
   const Outcome::Kind outcome = deliver(judgement, *record);
@@ -25474,6 +25791,8 @@ MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Co
   record.connection_fault = incoming.fault;
   record.behind_stream = connection.overtaken_stream();
   if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
+  if (gateway_.keeps_answers)
+    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection.limits().max_body);
 }
 
 MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
@@ -25528,6 +25847,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(Judgement& judgement, Exchange
   const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
   const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
   const DeliveryEnd end = runner::send(delivery, judgement, framing, head);
+  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, judgement.timeline.now());
   report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
   switch (end.result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
@@ -25748,7 +26068,8 @@ MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == data_->name + which; };
   const bool its_own = data_->row.first ? is(", first") : is(", streamed") || (!data_->row.needs_stream && is(""));
-  if (!its_own) return false;
+  // Before its end nobody knows whether it comes to its faults.
+  if (!its_own || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
   return true;
@@ -27287,6 +27608,7 @@ class Gateway::Impl {
         without_findings(options.without_findings),
         state((detail::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
               connection_faults, chaos) {
+    state.keeps_answers = options.keep_answers;
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);
@@ -27580,6 +27902,11 @@ MOCK_GATEWAY_INLINE Options Options::journal_limits(std::size_t entries, std::si
   Options copy = *this;
   copy.edit().journal_entries = entries;
   copy.edit().journal_bytes = bytes;
+  return copy;
+}
+MOCK_GATEWAY_INLINE Options Options::keep_answers(bool keep) const {
+  Options copy = *this;
+  copy.edit().keep_answers = keep;
   return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::read_timeout(Duration timeout) const {
@@ -28123,10 +28450,9 @@ namespace script_documents {
                      script_reading::suggestion(name, known));
 }
 
-/// Takes what is beyond the most that are told away.
-MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems) {
+MOCK_GATEWAY_INLINE std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading) {
   constexpr std::size_t most = script_reading::most_problems;
-  std::string text = "a script cannot be served";
+  std::string text = heading;
   if (problems.size() > most)
     text += "; the first " + text::counted(most, "problem") + " of more";
   else if (problems.size() > 1)
@@ -28224,14 +28550,19 @@ MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& st
   }
 }
 
-MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, std::uint64_t owner) {
-  faults.clear_of(owner);
+MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, LoadedDocument& loaded) {
+  faults.clear_of(loaded.owner);
+  loaded.connection_faults.clear();
   for (const ScriptedConnectionFault& one : plan.connections) {
-    if (one.times)
-      faults.add(one.fault, *one.times, one.where, owner);
-    else
-      faults.add_to_every(one.fault, owner);
+    loaded.connection_faults.push_back(one.times ? faults.add(one.fault, *one.times, one.where, loaded.owner) : 0);
+    if (!one.times) faults.add_to_every(one.fault, loaded.owner);
   }
+}
+
+/// Says where the faults stand now, which are as they were.
+MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
+  for (std::size_t index = 0; index < plan.connections.size(); ++index)
+    faults.set_place(loaded.connection_faults[index], plan.connections[index].where);
 }
 
 /// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
@@ -28268,7 +28599,10 @@ MOCK_GATEWAY_INLINE void mount(const ScriptPlan& plan, GatewayState& state, Load
     state.chaos->clear_of(loaded.owner);
     for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
   }
-  if (changed("/connections")) mount_connection_faults(plan, *state.connection_faults, loaded.owner);
+  if (changed("/connections"))
+    mount_connection_faults(plan, *state.connection_faults, loaded);
+  else
+    place_connection_faults(plan, *state.connection_faults, loaded);
   if (changed("/states")) {
     for (const MachineState& one : plan.states) state.script->set_state(one.machine, one.state);
   }
@@ -28320,7 +28654,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
 }
 
 MOCK_GATEWAY_INLINE ScriptError::ScriptError(std::vector<ScriptProblem> problems)
-    : GatewayError(detail::script_documents::text_of(problems)),
+    : GatewayError(detail::script_documents::text_of(problems, "a script cannot be served")),
       problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
 MOCK_GATEWAY_INLINE ScriptError::ScriptError(const ScriptError&) = default;
 MOCK_GATEWAY_INLINE ScriptError& ScriptError::operator=(const ScriptError&) = default;
@@ -29030,6 +29364,8 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"max_head", &positive, "the largest request head in bytes; 64 KiB unless set", &SetBy<&Options::max_head>::apply,
      false, R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
+    {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
+     &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "real time without a byte of an unfinished request; 30s unless set",
      &set_timeout<&Options::read_timeout>},
     {"head_timeout", &duration, "real time that a head may take; 30s unless set", &set_timeout<&Options::head_timeout>},
@@ -29681,8 +30017,19 @@ MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
 
 MOCK_GATEWAY_INLINE void fail(const ScriptNode& node, const std::string& message) { throw ScriptMistake{node.pointer, message}; }
 
+/// Whether a member of that name holds a secret; the name may be misspelt.
+MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
+  constexpr std::size_t longest = 9;  // two characters more than the longer one has
+  if (name.size() > longest) return false;
+  const std::string lower = text::lower_ascii(name);
+  return text::edit_distance(lower, "secret") <= 2 || text::edit_distance(lower, "api_key") <= 2;
+}
+
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
-  fail(node, "expected " + what + ", got " + kind_of(node.value));
+  // A key may be all digits.
+  const std::string name = node.pointer.substr(node.pointer.rfind('/') + 1);
+  const bool is_secret = node.value.is_number() && names_secret(name);
+  fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
 MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
@@ -29799,14 +30146,6 @@ MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   static std::set<std::string> texts;
   const std::lock_guard<std::mutex> lock(mutex);
   return texts.insert(text).first->c_str();
-}
-
-/// Whether a member of that name holds a secret; the name may be misspelt.
-MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
-  constexpr std::size_t longest = 9;  // two characters more than the longer one has
-  if (name.size() > longest) return false;
-  const std::string lower = text::lower_ascii(name);
-  return text::edit_distance(lower, "secret") <= 2 || text::edit_distance(lower, "api_key") <= 2;
 }
 
 /// The first byte from `at` on that is no white space and in no comment; the end when there is none.
@@ -30192,6 +30531,7 @@ inline constexpr ScriptRow chunk_rows[] = {
     {"raw_bytes", &text, "this text as it is, without `data:` around it", nullptr, false, R"("minLength":1)"},
     {"raw_base64", &base64, "these bytes as they are", nullptr},
     {"event", &text, "an event without data: its lines", nullptr},
+    {"at", &duration, "when it leaves: so long after the request was complete", nullptr},
 };
 inline constexpr ScriptTable chunk_table{
     "chunk", chunk_rows, std::size(chunk_rows),
@@ -30315,10 +30655,13 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
       script_reading::only_key(node, {"json", "raw_bytes", "raw_base64", "event"}, "an element of chunks");
   const ScriptNode value = node.at(kind.data());
   auto& elements = *static_cast<std::vector<StreamChunk>*>(target);
-  if (kind == "json") return elements.push_back(json_chunk(value.value));
+  const auto push = [&](const StreamChunk& element) {
+    elements.push_back(node.find("at") ? element.at(script_values::pace_time(reader, node.at("at"))) : element);
+  };
+  if (kind == "json") return push(json_chunk(value.value));
   if (kind == "event") {
     try {
-      return elements.push_back(event(script_values::text_of(value)));
+      return push(event(script_values::text_of(value)));
     } catch (const GatewayError&) {
       script_reading::fail(value,
                            "expected the lines of an event without data, separated by \"\\n\", such as \"id: 7\"; "
@@ -30327,8 +30670,7 @@ MOCK_GATEWAY_INLINE void add_chunk(ScriptReader& reader, const ScriptNode& node,
   }
   if (kind == "raw_base64" && script_values::decode_base64(value).empty())
     script_reading::fail(value, "expected at least one byte");
-  elements.push_back(
-      raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
+  push(raw_bytes(kind == "raw_bytes" ? script_values::text_of(value) : script_values::decode_base64(value)));
 }
 
 /// Whether a key of a reply is content of one choice.
@@ -30997,6 +31339,31 @@ MOCK_GATEWAY_INLINE void add_states(ScriptReader&, const ScriptNode& node, void*
   for (MachineState& state : read_states(node)) plan_of(target).states.push_back(std::move(state));
 }
 
+// "bundle".
+
+MOCK_GATEWAY_INLINE ScriptType findings() { return {"list of objects", R"({"type":"array","items":{"type":"object"}})"}; }
+
+inline constexpr ScriptRow bundle_rows[] = {
+    {"about", &text, "what this file holds, for whoever is about to pass it on", nullptr, true},
+    {"version", &text, "the version of mock_gateway that made it", nullptr},
+    {"seed", &count, "the seed of that gateway", nullptr},
+    {"exchange", &json_object, "the exchange, as the control API shows it", nullptr},
+    {"findings", &findings, "what the review said of it", nullptr},
+};
+inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundle_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
+
+/// It says where the rest comes from, and changes nothing of it.
+MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void*) {
+  reader.read_object(node, bundle_table, nullptr);
+  if (const Json* const list = node.find("findings")) {
+    if (!list->is_array()) script_reading::fail_expected(node.at("findings"), "a list");
+    for (std::size_t index = 0; index < list->size(); ++index)
+      if (!(*list)[index].is_object()) script_reading::fail_expected(node.at("findings").element(index), "an object");
+  }
+}
+
 MOCK_GATEWAY_INLINE ScriptType version() { return {"1", R"({"const":1})"}; }
 
 MOCK_GATEWAY_INLINE void check_version(ScriptReader&, const ScriptNode& node, void*) {
@@ -31005,6 +31372,7 @@ MOCK_GATEWAY_INLINE void check_version(ScriptReader&, const ScriptNode& node, vo
 }
 
 inline constexpr ScriptRow document_rows[] = {
+    {"bundle", &bundle, "of a bundle: the exchange that it answers again", &check_bundle},
     {"mock_gateway", &version, "the version of the format", &check_version, true},
     {"gateway", &gateway, "how the gateway starts", &read_gateway_section},
     {"keys", &keys, "API keys beside the default one", &read_section<&add_key>},
@@ -31816,246 +32184,252 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    325    model/profile.hpp
 //    357    model/tokenizer.hpp
 //    367    gateway/options.hpp
-//    490    core/wait.hpp
-//    518    model/acceptance.hpp
-//    641    model/finding.hpp
-//    680    model/chat_request.hpp
-//    839    model/received_request.hpp
-//    914    model/failure.hpp
-//   1025    model/connection_fault.hpp
-//   1125    script/scope.hpp
-//   1165    evidence/near_miss.hpp
-//   1208    evidence/journal.hpp
-//   1465    model/range.hpp
-//   1499    evidence/verification.hpp
-//   1613    core/clock.hpp
-//   1723    model/fault.hpp
-//   1895    model/hold.hpp
-//   1937    model/pace.hpp
-//   2104    model/sse_dialect.hpp
-//   2209    model/writes.hpp
-//   2238    model/reply.hpp
-//   2562    script/matcher.hpp
-//   2641    gateway/chat_script.hpp
-//   2802    model/http_reply.hpp
-//   2875    model/operation.hpp
-//   2902    script/matchers.hpp
-//   3030    script/failure_scope.hpp
-//   3063    script/chaos.hpp
-//   3162    evidence/review.hpp
-//   3262    evidence/evidence_json.hpp
-//   3284    keys/api_key.hpp
-//   3367    keys/keys.hpp
-//   3419    core/error.hpp
-//   3432    gateway/sweep.hpp
-//   3579    gateway/catalogue.hpp
-//   3726    document/script_document.hpp
-//   3860    core/printed.hpp
-//   3892    core/reporter.hpp
-//   3936  Implementation
-//   3993    core/text.hpp
-//   4106    core/random.hpp
-//   4140    core/json_reader.hpp
-//   4200    core/json_pointer.hpp
-//   4219    core/calendar.hpp
-//   4256    core/access.hpp
-//   4310    core/timeline.hpp
-//   4466    core/process.hpp
-//   4493    core/warning.hpp
-//   4505    model/profile_traits.hpp
-//   4606    model/reply_data.hpp
-//   4672    model/request_error.hpp
-//   4686    model/chat_parser.hpp
-//   4705    model/checks.hpp
-//   4722    model/finding_kinds.hpp
-//   4781    model/reply_checks.hpp
-//   4818    model/chat_fields.hpp
-//   4869    model/chat_reader.hpp
-//   4959    keys/secrets.hpp
-//   5008    keys/key_store.hpp
-//   5147    answer/bodies.hpp
-//   5176    answer/events.hpp
-//   5224    answer/tokens.hpp
-//   5303    answer/completion.hpp
-//   5414    answer/completion_json.hpp
-//   5451    answer/completion_events.hpp
-//   5521    answer/words.hpp
-//   5538    answer/default_reply.hpp
-//   5556    answer/schema_pattern.hpp
-//   5649    answer/schema_instance.hpp
-//   5691    answer/occurrences.hpp
-//   5716    answer/schema_checker.hpp
-//   5845    script/matcher_node.hpp
-//   5963    script/script.hpp
-//   6191    script/chaos_plan.hpp
-//   6221    script/chaos_rules.hpp
-//   6303    script/connection_faults.hpp
-//   6357    script/forced_failures.hpp
-//   6406    script/excerpts.hpp
-//   6434    script/json_comparison.hpp
-//   6463    script/matcher_leaf.hpp
-//   6494    delivery/gzip.hpp
-//   6522    delivery/framing.hpp
-//   6573    delivery/outlet.hpp
-//   6621    delivery/pace_schedule.hpp
-//   6665    delivery/progress.hpp
-//   6763    delivery/delivery.hpp
-//   6931    delivery/waits.hpp
-//   7003    evidence/record.hpp
-//   7276    evidence/judging.hpp
-//   7297    evidence/diagnosis.hpp
-//   7376    evidence/redaction.hpp
-//   7397    evidence/verifier.hpp
-//   7463    http/sockets.hpp
-//   7570    http/connection.hpp
-//   7769    http/request_reader.hpp
-//   7807    http/connection_handler.hpp
-//   7831    http/server.hpp
-//   7872    http/acceptor.hpp
-//   7915    http/compatibility.hpp
-//   7927    http/workers.hpp
-//   7973    http/response.hpp
-//   7991    serve/asked_requests.hpp
-//   8073    serve/operations.hpp
-//   8124    serve/gateway_state.hpp
-//   8182    serve/answer.hpp
-//   8235    serve/judgement.hpp
-//   8291    serve/runner.hpp
-//   8325    serve/connection_loop.hpp
-//   8353    serve/chat_judge.hpp
-//   8366    serve/content_type.hpp
-//   8377    serve/model_check.hpp
-//   8395    serve/reply_answer.hpp
-//   8411    serve/tester_code.hpp
-//   8461    serve/delivery_report.hpp
-//   8483    serve/explanation.hpp
-//   8508    serve/judge.hpp
-//   8521    serve/profile_headers.hpp
-//   8534    gateway/option_values.hpp
-//   8583    gateway/catalogue_entries.hpp
-//   8756    gateway/sweep_run.hpp
-//   8778    document/loaded_document.hpp
-//   8804    document/script_reader.hpp
-//   8961    document/script_files.hpp
-//   8982    document/script_sections.hpp
-//   9086    document/script_values.hpp
-//   9210    core/calendar.cpp
-//   9320    core/clock.cpp
-//   9871    core/json_pointer.cpp
-//   9928    core/json_reader.cpp
-//  10250    core/process.cpp
-//  10274    core/random.cpp
-//  10329    core/reporter.cpp
-//  10348    core/source_location.cpp
-//  10362    core/text.cpp
-//  10710    core/wait.cpp
-//  10720    core/warning.cpp
-//  10734    model/acceptance.cpp
-//  10780    model/chat_fields.cpp
-//  10922    model/chat_messages.cpp
-//  11110    model/chat_reader.cpp
-//  11448    model/chat_request.cpp
-//  11558    model/checks.cpp
-//  11591    model/connection_fault.cpp
-//  11683    model/failure.cpp
-//  11863    model/fault.cpp
-//  11997    model/finding.cpp
-//  12022    model/hold.cpp
-//  12042    model/http_reply.cpp
-//  12093    model/pace.cpp
-//  12301    model/profile.cpp
-//  12422    model/range.cpp
-//  12450    model/received_request.cpp
-//  12522    model/reply.cpp
-//  12925    model/reply_checks.cpp
-//  13130    model/sse_dialect.cpp
-//  13267    keys/api_key.cpp
-//  13317    keys/key_store.cpp
-//  13698    keys/keys.cpp
-//  13744    keys/secrets.cpp
-//  13948    answer/bodies.cpp
-//  14055    answer/completion.cpp
-//  14291    answer/completion_events.cpp
-//  14502    answer/completion_json.cpp
-//  14719    answer/default_reply.cpp
-//  14864    answer/events.cpp
-//  14882    answer/occurrences.cpp
-//  14904    answer/schema_checker.cpp
-//  15460    answer/schema_instance.cpp
-//  15979    answer/schema_pattern.cpp
-//  16530    answer/tokens.cpp
-//  16759    answer/words.cpp
-//  16820    script/chaos.cpp
-//  16961    script/chaos_rules.cpp
-//  17067    script/connection_faults.cpp
-//  17162    script/excerpts.cpp
-//  17225    script/field_matchers.cpp
-//  17568    script/forced_failures.cpp
-//  17666    script/json_comparison.cpp
-//  17752    script/matcher.cpp
-//  17990    script/matchers.cpp
-//  18337    script/scope.cpp
-//  18392    script/script.cpp
-//  18750    script/text_matchers.cpp
-//  18868    delivery/delivery.cpp
-//  19450    delivery/framing.cpp
-//  19555    delivery/gzip.cpp
-//  19622    delivery/outlet.cpp
-//  19639    delivery/pace_schedule.cpp
-//  19708    delivery/progress.cpp
-//  19771    evidence/diagnosis.cpp
-//  19987    evidence/evidence_json.cpp
-//  20305    evidence/exchange.cpp
-//  20600    evidence/journal.cpp
-//  20737    evidence/record.cpp
-//  21184    evidence/redaction.cpp
-//  21290    evidence/review.cpp
-//  21815    evidence/verification.cpp
-//  22341    http/acceptor.cpp
-//  22425    http/compatibility.cpp
-//  22535    http/connection.cpp
-//  23000    http/request_reader.cpp
-//  23309    http/response.cpp
-//  23390    http/server.cpp
-//  23700    http/sockets.cpp
-//  24066    http/workers.cpp
-//  24175    serve/answer.cpp
-//  24199    serve/asked_requests.cpp
-//  24272    serve/chat_judge.cpp
-//  24501    serve/connection_loop.cpp
-//  24588    serve/content_type.cpp
-//  24607    serve/delivery_report.cpp
-//  24692    serve/explanation.cpp
-//  24767    serve/gateway_state.cpp
-//  24811    serve/judge.cpp
-//  24981    serve/judgement.cpp
-//  25037    serve/model_check.cpp
-//  25059    serve/operations.cpp
-//  25187    serve/profile_headers.cpp
-//  25229    serve/reply_answer.cpp
-//  25358    serve/runner.cpp
-//  25553    serve/tester_code.cpp
-//  25570    gateway/catalogue.cpp
-//  25830    gateway/catalogue_delivery.cpp
-//  26329    gateway/catalogue_entries.cpp
-//  26480    gateway/catalogue_failures.cpp
-//  26738    gateway/catalogue_replies.cpp
-//  27101    gateway/chat_script.cpp
-//  27241    gateway/gateway.cpp
-//  27496    gateway/options.cpp
-//  27671    gateway/sweep.cpp
-//  28113    document/script_document.cpp
-//  28450    document/script_faults.cpp
-//  28750    document/script_files.cpp
-//  28877    document/script_gateway.cpp
-//  29130    document/script_matchers.cpp
-//  29453    document/script_objects.cpp
-//  29665    document/script_reader.cpp
-//  30019    document/script_replies.cpp
-//  30472    document/script_schema.cpp
-//  30581    document/script_sections.cpp
-//  31098    document/script_values.cpp
-//  31479  Adapters
-//  31496    adapters/catch2.hpp
-//  31601    adapters/doctest.hpp
-//  31714    adapters/gtest.hpp
+//    493    core/wait.hpp
+//    521    model/acceptance.hpp
+//    644    model/finding.hpp
+//    683    model/chat_request.hpp
+//    842    model/received_request.hpp
+//    917    model/failure.hpp
+//   1028    model/connection_fault.hpp
+//   1128    script/scope.hpp
+//   1170    evidence/near_miss.hpp
+//   1213    evidence/sent_answer.hpp
+//   1294    evidence/journal.hpp
+//   1554    model/range.hpp
+//   1588    evidence/verification.hpp
+//   1702    core/clock.hpp
+//   1812    model/fault.hpp
+//   1984    model/hold.hpp
+//   2026    model/pace.hpp
+//   2193    model/sse_dialect.hpp
+//   2298    model/writes.hpp
+//   2327    model/reply.hpp
+//   2659    script/matcher.hpp
+//   2738    gateway/chat_script.hpp
+//   2899    model/http_reply.hpp
+//   2972    model/operation.hpp
+//   2999    script/matchers.hpp
+//   3127    script/failure_scope.hpp
+//   3160    script/chaos.hpp
+//   3259    evidence/review.hpp
+//   3359    evidence/evidence_json.hpp
+//   3381    keys/api_key.hpp
+//   3464    keys/keys.hpp
+//   3516    core/error.hpp
+//   3529    gateway/sweep.hpp
+//   3676    gateway/catalogue.hpp
+//   3823    document/script_document.hpp
+//   3957    core/printed.hpp
+//   3989    core/reporter.hpp
+//   4033  Implementation
+//   4090    core/text.hpp
+//   4203    core/random.hpp
+//   4237    core/json_reader.hpp
+//   4296    core/json_pointer.hpp
+//   4315    core/calendar.hpp
+//   4352    core/access.hpp
+//   4406    core/timeline.hpp
+//   4564    core/process.hpp
+//   4591    core/warning.hpp
+//   4603    model/profile_traits.hpp
+//   4704    model/reply_data.hpp
+//   4770    model/request_error.hpp
+//   4784    model/chat_parser.hpp
+//   4803    model/checks.hpp
+//   4820    model/finding_kinds.hpp
+//   4879    model/reply_checks.hpp
+//   4916    model/chat_fields.hpp
+//   4967    model/chat_reader.hpp
+//   5057    keys/secrets.hpp
+//   5106    keys/key_store.hpp
+//   5245    answer/bodies.hpp
+//   5274    answer/events.hpp
+//   5324    answer/tokens.hpp
+//   5403    answer/completion.hpp
+//   5514    answer/completion_json.hpp
+//   5551    answer/completion_events.hpp
+//   5621    answer/words.hpp
+//   5638    answer/default_reply.hpp
+//   5656    answer/schema_pattern.hpp
+//   5746    answer/schema_instance.hpp
+//   5767    answer/occurrences.hpp
+//   5792    answer/schema_checker.hpp
+//   5890    script/matcher_node.hpp
+//   6008    script/script.hpp
+//   6258    script/chaos_plan.hpp
+//   6288    script/chaos_rules.hpp
+//   6370    script/connection_faults.hpp
+//   6426    script/forced_failures.hpp
+//   6475    script/excerpts.hpp
+//   6503    script/json_comparison.hpp
+//   6532    script/matcher_leaf.hpp
+//   6563    delivery/gzip.hpp
+//   6591    delivery/framing.hpp
+//   6642    delivery/outlet.hpp
+//   6690    delivery/pace_schedule.hpp
+//   6734    delivery/kept_answer.hpp
+//   6832    delivery/progress.hpp
+//   6932    delivery/delivery.hpp
+//   7110    delivery/waits.hpp
+//   7203    evidence/kept_problems.hpp
+//   7277    evidence/record.hpp
+//   7536    evidence/judging.hpp
+//   7557    evidence/diagnosis.hpp
+//   7636    evidence/redaction.hpp
+//   7657    evidence/verifier.hpp
+//   7724    http/sockets.hpp
+//   7831    http/connection.hpp
+//   8030    http/request_reader.hpp
+//   8068    http/connection_handler.hpp
+//   8092    http/server.hpp
+//   8133    http/acceptor.hpp
+//   8176    http/compatibility.hpp
+//   8188    http/workers.hpp
+//   8234    http/response.hpp
+//   8252    serve/asked_requests.hpp
+//   8334    serve/operations.hpp
+//   8385    serve/gateway_state.hpp
+//   8445    serve/answer.hpp
+//   8498    serve/judgement.hpp
+//   8554    serve/runner.hpp
+//   8588    serve/connection_loop.hpp
+//   8616    serve/chat_judge.hpp
+//   8632    serve/content_type.hpp
+//   8643    serve/model_check.hpp
+//   8661    serve/reply_answer.hpp
+//   8677    serve/tester_code.hpp
+//   8727    serve/delivery_report.hpp
+//   8749    serve/explanation.hpp
+//   8774    serve/judge.hpp
+//   8787    serve/profile_headers.hpp
+//   8800    gateway/option_values.hpp
+//   8850    gateway/catalogue_entries.hpp
+//   9023    gateway/sweep_run.hpp
+//   9045    document/loaded_document.hpp
+//   9075    document/script_reader.hpp
+//   9232    document/script_files.hpp
+//   9253    document/script_sections.hpp
+//   9360    document/script_values.hpp
+//   9486    core/calendar.cpp
+//   9596    core/clock.cpp
+//  10153    core/json_pointer.cpp
+//  10210    core/json_reader.cpp
+//  10532    core/process.cpp
+//  10556    core/random.cpp
+//  10611    core/reporter.cpp
+//  10630    core/source_location.cpp
+//  10644    core/text.cpp
+//  10992    core/wait.cpp
+//  11002    core/warning.cpp
+//  11016    model/acceptance.cpp
+//  11062    model/chat_fields.cpp
+//  11204    model/chat_messages.cpp
+//  11392    model/chat_reader.cpp
+//  11730    model/chat_request.cpp
+//  11840    model/checks.cpp
+//  11873    model/connection_fault.cpp
+//  11965    model/failure.cpp
+//  12145    model/fault.cpp
+//  12279    model/finding.cpp
+//  12304    model/hold.cpp
+//  12324    model/http_reply.cpp
+//  12375    model/pace.cpp
+//  12583    model/profile.cpp
+//  12704    model/range.cpp
+//  12732    model/received_request.cpp
+//  12804    model/reply.cpp
+//  13214    model/reply_checks.cpp
+//  13419    model/sse_dialect.cpp
+//  13556    keys/api_key.cpp
+//  13606    keys/key_store.cpp
+//  13987    keys/keys.cpp
+//  14033    keys/secrets.cpp
+//  14237    answer/bodies.cpp
+//  14344    answer/completion.cpp
+//  14580    answer/completion_events.cpp
+//  14791    answer/completion_json.cpp
+//  15008    answer/default_reply.cpp
+//  15158    answer/events.cpp
+//  15177    answer/occurrences.cpp
+//  15199    answer/schema_checker.cpp
+//  15646    answer/schema_instance.cpp
+//  16010    answer/schema_pattern.cpp
+//  16428    answer/tokens.cpp
+//  16657    answer/words.cpp
+//  16718    script/chaos.cpp
+//  16859    script/chaos_rules.cpp
+//  16965    script/connection_faults.cpp
+//  17068    script/excerpts.cpp
+//  17131    script/field_matchers.cpp
+//  17474    script/forced_failures.cpp
+//  17572    script/json_comparison.cpp
+//  17658    script/matcher.cpp
+//  17896    script/matchers.cpp
+//  18243    script/scope.cpp
+//  18303    script/script.cpp
+//  18677    script/text_matchers.cpp
+//  18796    delivery/delivery.cpp
+//  19381    delivery/framing.cpp
+//  19486    delivery/gzip.cpp
+//  19553    delivery/kept_answer.cpp
+//  19644    delivery/outlet.cpp
+//  19661    delivery/pace_schedule.cpp
+//  19730    delivery/progress.cpp
+//  19793    evidence/diagnosis.cpp
+//  20009    evidence/evidence_json.cpp
+//  20327    evidence/exchange.cpp
+//  20627    evidence/journal.cpp
+//  20764    evidence/kept_problems.cpp
+//  20866    evidence/record.cpp
+//  21310    evidence/redaction.cpp
+//  21416    evidence/review.cpp
+//  21941    evidence/sent_answer.cpp
+//  22057    evidence/verification.cpp
+//  22601    http/acceptor.cpp
+//  22685    http/compatibility.cpp
+//  22795    http/connection.cpp
+//  23260    http/request_reader.cpp
+//  23569    http/response.cpp
+//  23650    http/server.cpp
+//  23960    http/sockets.cpp
+//  24326    http/workers.cpp
+//  24435    serve/answer.cpp
+//  24459    serve/asked_requests.cpp
+//  24532    serve/chat_judge.cpp
+//  24803    serve/connection_loop.cpp
+//  24890    serve/content_type.cpp
+//  24909    serve/delivery_report.cpp
+//  24994    serve/explanation.cpp
+//  25076    serve/gateway_state.cpp
+//  25120    serve/judge.cpp
+//  25291    serve/judgement.cpp
+//  25347    serve/model_check.cpp
+//  25369    serve/operations.cpp
+//  25497    serve/profile_headers.cpp
+//  25539    serve/reply_answer.cpp
+//  25668    serve/runner.cpp
+//  25873    serve/tester_code.cpp
+//  25890    gateway/catalogue.cpp
+//  26151    gateway/catalogue_delivery.cpp
+//  26650    gateway/catalogue_entries.cpp
+//  26801    gateway/catalogue_failures.cpp
+//  27059    gateway/catalogue_replies.cpp
+//  27422    gateway/chat_script.cpp
+//  27562    gateway/gateway.cpp
+//  27818    gateway/options.cpp
+//  27998    gateway/sweep.cpp
+//  28440    document/script_document.cpp
+//  28784    document/script_faults.cpp
+//  29084    document/script_files.cpp
+//  29211    document/script_gateway.cpp
+//  29466    document/script_matchers.cpp
+//  29789    document/script_objects.cpp
+//  30001    document/script_reader.cpp
+//  30358    document/script_replies.cpp
+//  30814    document/script_schema.cpp
+//  30923    document/script_sections.cpp
+//  31466    document/script_values.cpp
+//  31847  Adapters
+//  31864    adapters/catch2.hpp
+//  31969    adapters/doctest.hpp
+//  32082    adapters/gtest.hpp
