@@ -7610,6 +7610,8 @@ std::string brief(const ExchangeRecord& record);
 /// What was wrong with a request that the gateway itself answered with 400, 413 or 415, on one line: `temperature:
 /// expected a number, got a string ("hot")`; empty for every other answer.
 std::string refusal(const ExchangeRecord& record);
+/// Whether it was the default reply that refused a valid request.
+bool has_no_default_reply(const ExchangeRecord& record);
 
 /// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
 /// of 100 requests struck; Options{}.seed(1) strikes the same again`. Empty where there was none.
@@ -19966,6 +19968,8 @@ MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
   return reason;
 }
 
+MOCK_GATEWAY_INLINE bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
+
 MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
   if (!chaos.used()) return {};
   std::size_t requests = 0;
@@ -21720,9 +21724,11 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
-    add(finding_kinds::request_refused, "refused with " + std::to_string(record.status) + " " + record.advice.code +
-                                            ": " + reason +
-                                            ". No stub was asked. Send what the documentation asks for.");
+    const char* const advice = has_no_default_reply(record)
+                                   ? ". The default reply cannot be made for it. Script a reply."
+                                   : ". No stub was asked. Send what the documentation asks for.";
+    add(finding_kinds::request_refused,
+        "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
   }
   if (record.leaks.in_target) {
     add(finding_kinds::key_in_query,
@@ -22162,7 +22168,7 @@ MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, cons
   found.near_misses.push_back(std::move(near));
 }
 
-/// Lines for the requests that came while the stub was there and were refused before any stub could see them.
+/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
 MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
   constexpr std::size_t most = 3;
   std::string lines;
@@ -22174,14 +22180,13 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
-    const bool by_default_reply = record.advice.code == "unsupported_schema";
     lines += "  exchange " + std::to_string(record.id) + " was refused " +
-             (by_default_reply ? "by the default reply" : "before the script") + ": " + std::to_string(record.status) +
-             " " + reason + '\n';
+             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
+             std::to_string(record.status) + " " + reason + '\n';
   }
   if (count > most) {
-    lines += "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") +
-             " refused before the script\n";
+    lines +=
+        "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") + " refused\n";
   }
   return lines;
 }
@@ -32275,161 +32280,161 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7277    evidence/record.hpp
 //   7536    evidence/judging.hpp
 //   7557    evidence/diagnosis.hpp
-//   7636    evidence/redaction.hpp
-//   7657    evidence/verifier.hpp
-//   7724    http/sockets.hpp
-//   7831    http/connection.hpp
-//   8030    http/request_reader.hpp
-//   8068    http/connection_handler.hpp
-//   8092    http/server.hpp
-//   8133    http/acceptor.hpp
-//   8176    http/compatibility.hpp
-//   8188    http/workers.hpp
-//   8234    http/response.hpp
-//   8252    serve/asked_requests.hpp
-//   8334    serve/operations.hpp
-//   8385    serve/gateway_state.hpp
-//   8445    serve/answer.hpp
-//   8498    serve/judgement.hpp
-//   8554    serve/runner.hpp
-//   8588    serve/connection_loop.hpp
-//   8616    serve/chat_judge.hpp
-//   8632    serve/content_type.hpp
-//   8643    serve/model_check.hpp
-//   8661    serve/reply_answer.hpp
-//   8677    serve/tester_code.hpp
-//   8727    serve/delivery_report.hpp
-//   8749    serve/explanation.hpp
-//   8774    serve/judge.hpp
-//   8787    serve/profile_headers.hpp
-//   8800    gateway/option_values.hpp
-//   8850    gateway/catalogue_entries.hpp
-//   9023    gateway/sweep_run.hpp
-//   9045    document/loaded_document.hpp
-//   9075    document/script_reader.hpp
-//   9232    document/script_files.hpp
-//   9253    document/script_sections.hpp
-//   9360    document/script_values.hpp
-//   9486    core/calendar.cpp
-//   9596    core/clock.cpp
-//  10153    core/json_pointer.cpp
-//  10210    core/json_reader.cpp
-//  10532    core/process.cpp
-//  10556    core/random.cpp
-//  10611    core/reporter.cpp
-//  10630    core/source_location.cpp
-//  10644    core/text.cpp
-//  10992    core/wait.cpp
-//  11002    core/warning.cpp
-//  11016    model/acceptance.cpp
-//  11062    model/chat_fields.cpp
-//  11204    model/chat_messages.cpp
-//  11392    model/chat_reader.cpp
-//  11730    model/chat_request.cpp
-//  11840    model/checks.cpp
-//  11873    model/connection_fault.cpp
-//  11965    model/failure.cpp
-//  12145    model/fault.cpp
-//  12279    model/finding.cpp
-//  12304    model/hold.cpp
-//  12324    model/http_reply.cpp
-//  12375    model/pace.cpp
-//  12583    model/profile.cpp
-//  12704    model/range.cpp
-//  12732    model/received_request.cpp
-//  12804    model/reply.cpp
-//  13214    model/reply_checks.cpp
-//  13419    model/sse_dialect.cpp
-//  13556    keys/api_key.cpp
-//  13606    keys/key_store.cpp
-//  13987    keys/keys.cpp
-//  14033    keys/secrets.cpp
-//  14237    answer/bodies.cpp
-//  14344    answer/completion.cpp
-//  14580    answer/completion_events.cpp
-//  14791    answer/completion_json.cpp
-//  15008    answer/default_reply.cpp
-//  15158    answer/events.cpp
-//  15177    answer/occurrences.cpp
-//  15199    answer/schema_checker.cpp
-//  15646    answer/schema_instance.cpp
-//  16010    answer/schema_pattern.cpp
-//  16428    answer/tokens.cpp
-//  16657    answer/words.cpp
-//  16718    script/chaos.cpp
-//  16859    script/chaos_rules.cpp
-//  16965    script/connection_faults.cpp
-//  17068    script/excerpts.cpp
-//  17131    script/field_matchers.cpp
-//  17474    script/forced_failures.cpp
-//  17572    script/json_comparison.cpp
-//  17658    script/matcher.cpp
-//  17896    script/matchers.cpp
-//  18243    script/scope.cpp
-//  18303    script/script.cpp
-//  18677    script/text_matchers.cpp
-//  18796    delivery/delivery.cpp
-//  19381    delivery/framing.cpp
-//  19486    delivery/gzip.cpp
-//  19553    delivery/kept_answer.cpp
-//  19644    delivery/outlet.cpp
-//  19661    delivery/pace_schedule.cpp
-//  19730    delivery/progress.cpp
-//  19793    evidence/diagnosis.cpp
-//  20009    evidence/evidence_json.cpp
-//  20327    evidence/exchange.cpp
-//  20627    evidence/journal.cpp
-//  20764    evidence/kept_problems.cpp
-//  20866    evidence/record.cpp
-//  21310    evidence/redaction.cpp
-//  21416    evidence/review.cpp
-//  21941    evidence/sent_answer.cpp
-//  22057    evidence/verification.cpp
-//  22601    http/acceptor.cpp
-//  22685    http/compatibility.cpp
-//  22795    http/connection.cpp
-//  23260    http/request_reader.cpp
-//  23569    http/response.cpp
-//  23650    http/server.cpp
-//  23960    http/sockets.cpp
-//  24326    http/workers.cpp
-//  24435    serve/answer.cpp
-//  24459    serve/asked_requests.cpp
-//  24532    serve/chat_judge.cpp
-//  24803    serve/connection_loop.cpp
-//  24890    serve/content_type.cpp
-//  24909    serve/delivery_report.cpp
-//  24994    serve/explanation.cpp
-//  25076    serve/gateway_state.cpp
-//  25120    serve/judge.cpp
-//  25291    serve/judgement.cpp
-//  25347    serve/model_check.cpp
-//  25369    serve/operations.cpp
-//  25497    serve/profile_headers.cpp
-//  25539    serve/reply_answer.cpp
-//  25668    serve/runner.cpp
-//  25873    serve/tester_code.cpp
-//  25890    gateway/catalogue.cpp
-//  26151    gateway/catalogue_delivery.cpp
-//  26650    gateway/catalogue_entries.cpp
-//  26801    gateway/catalogue_failures.cpp
-//  27059    gateway/catalogue_replies.cpp
-//  27422    gateway/chat_script.cpp
-//  27562    gateway/gateway.cpp
-//  27818    gateway/options.cpp
-//  27998    gateway/sweep.cpp
-//  28440    document/script_document.cpp
-//  28784    document/script_faults.cpp
-//  29084    document/script_files.cpp
-//  29211    document/script_gateway.cpp
-//  29466    document/script_matchers.cpp
-//  29789    document/script_objects.cpp
-//  30001    document/script_reader.cpp
-//  30358    document/script_replies.cpp
-//  30814    document/script_schema.cpp
-//  30923    document/script_sections.cpp
-//  31466    document/script_values.cpp
-//  31847  Adapters
-//  31864    adapters/catch2.hpp
-//  31969    adapters/doctest.hpp
-//  32082    adapters/gtest.hpp
+//   7638    evidence/redaction.hpp
+//   7659    evidence/verifier.hpp
+//   7726    http/sockets.hpp
+//   7833    http/connection.hpp
+//   8032    http/request_reader.hpp
+//   8070    http/connection_handler.hpp
+//   8094    http/server.hpp
+//   8135    http/acceptor.hpp
+//   8178    http/compatibility.hpp
+//   8190    http/workers.hpp
+//   8236    http/response.hpp
+//   8254    serve/asked_requests.hpp
+//   8336    serve/operations.hpp
+//   8387    serve/gateway_state.hpp
+//   8447    serve/answer.hpp
+//   8500    serve/judgement.hpp
+//   8556    serve/runner.hpp
+//   8590    serve/connection_loop.hpp
+//   8618    serve/chat_judge.hpp
+//   8634    serve/content_type.hpp
+//   8645    serve/model_check.hpp
+//   8663    serve/reply_answer.hpp
+//   8679    serve/tester_code.hpp
+//   8729    serve/delivery_report.hpp
+//   8751    serve/explanation.hpp
+//   8776    serve/judge.hpp
+//   8789    serve/profile_headers.hpp
+//   8802    gateway/option_values.hpp
+//   8852    gateway/catalogue_entries.hpp
+//   9025    gateway/sweep_run.hpp
+//   9047    document/loaded_document.hpp
+//   9077    document/script_reader.hpp
+//   9234    document/script_files.hpp
+//   9255    document/script_sections.hpp
+//   9362    document/script_values.hpp
+//   9488    core/calendar.cpp
+//   9598    core/clock.cpp
+//  10155    core/json_pointer.cpp
+//  10212    core/json_reader.cpp
+//  10534    core/process.cpp
+//  10558    core/random.cpp
+//  10613    core/reporter.cpp
+//  10632    core/source_location.cpp
+//  10646    core/text.cpp
+//  10994    core/wait.cpp
+//  11004    core/warning.cpp
+//  11018    model/acceptance.cpp
+//  11064    model/chat_fields.cpp
+//  11206    model/chat_messages.cpp
+//  11394    model/chat_reader.cpp
+//  11732    model/chat_request.cpp
+//  11842    model/checks.cpp
+//  11875    model/connection_fault.cpp
+//  11967    model/failure.cpp
+//  12147    model/fault.cpp
+//  12281    model/finding.cpp
+//  12306    model/hold.cpp
+//  12326    model/http_reply.cpp
+//  12377    model/pace.cpp
+//  12585    model/profile.cpp
+//  12706    model/range.cpp
+//  12734    model/received_request.cpp
+//  12806    model/reply.cpp
+//  13216    model/reply_checks.cpp
+//  13421    model/sse_dialect.cpp
+//  13558    keys/api_key.cpp
+//  13608    keys/key_store.cpp
+//  13989    keys/keys.cpp
+//  14035    keys/secrets.cpp
+//  14239    answer/bodies.cpp
+//  14346    answer/completion.cpp
+//  14582    answer/completion_events.cpp
+//  14793    answer/completion_json.cpp
+//  15010    answer/default_reply.cpp
+//  15160    answer/events.cpp
+//  15179    answer/occurrences.cpp
+//  15201    answer/schema_checker.cpp
+//  15648    answer/schema_instance.cpp
+//  16012    answer/schema_pattern.cpp
+//  16430    answer/tokens.cpp
+//  16659    answer/words.cpp
+//  16720    script/chaos.cpp
+//  16861    script/chaos_rules.cpp
+//  16967    script/connection_faults.cpp
+//  17070    script/excerpts.cpp
+//  17133    script/field_matchers.cpp
+//  17476    script/forced_failures.cpp
+//  17574    script/json_comparison.cpp
+//  17660    script/matcher.cpp
+//  17898    script/matchers.cpp
+//  18245    script/scope.cpp
+//  18305    script/script.cpp
+//  18679    script/text_matchers.cpp
+//  18798    delivery/delivery.cpp
+//  19383    delivery/framing.cpp
+//  19488    delivery/gzip.cpp
+//  19555    delivery/kept_answer.cpp
+//  19646    delivery/outlet.cpp
+//  19663    delivery/pace_schedule.cpp
+//  19732    delivery/progress.cpp
+//  19795    evidence/diagnosis.cpp
+//  20013    evidence/evidence_json.cpp
+//  20331    evidence/exchange.cpp
+//  20631    evidence/journal.cpp
+//  20768    evidence/kept_problems.cpp
+//  20870    evidence/record.cpp
+//  21314    evidence/redaction.cpp
+//  21420    evidence/review.cpp
+//  21947    evidence/sent_answer.cpp
+//  22063    evidence/verification.cpp
+//  22606    http/acceptor.cpp
+//  22690    http/compatibility.cpp
+//  22800    http/connection.cpp
+//  23265    http/request_reader.cpp
+//  23574    http/response.cpp
+//  23655    http/server.cpp
+//  23965    http/sockets.cpp
+//  24331    http/workers.cpp
+//  24440    serve/answer.cpp
+//  24464    serve/asked_requests.cpp
+//  24537    serve/chat_judge.cpp
+//  24808    serve/connection_loop.cpp
+//  24895    serve/content_type.cpp
+//  24914    serve/delivery_report.cpp
+//  24999    serve/explanation.cpp
+//  25081    serve/gateway_state.cpp
+//  25125    serve/judge.cpp
+//  25296    serve/judgement.cpp
+//  25352    serve/model_check.cpp
+//  25374    serve/operations.cpp
+//  25502    serve/profile_headers.cpp
+//  25544    serve/reply_answer.cpp
+//  25673    serve/runner.cpp
+//  25878    serve/tester_code.cpp
+//  25895    gateway/catalogue.cpp
+//  26156    gateway/catalogue_delivery.cpp
+//  26655    gateway/catalogue_entries.cpp
+//  26806    gateway/catalogue_failures.cpp
+//  27064    gateway/catalogue_replies.cpp
+//  27427    gateway/chat_script.cpp
+//  27567    gateway/gateway.cpp
+//  27823    gateway/options.cpp
+//  28003    gateway/sweep.cpp
+//  28445    document/script_document.cpp
+//  28789    document/script_faults.cpp
+//  29089    document/script_files.cpp
+//  29216    document/script_gateway.cpp
+//  29471    document/script_matchers.cpp
+//  29794    document/script_objects.cpp
+//  30006    document/script_reader.cpp
+//  30363    document/script_replies.cpp
+//  30819    document/script_schema.cpp
+//  30928    document/script_sections.cpp
+//  31471    document/script_values.cpp
+//  31852  Adapters
+//  31869    adapters/catch2.hpp
+//  31974    adapters/doctest.hpp
+//  32087    adapters/gtest.hpp

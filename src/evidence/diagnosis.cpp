@@ -186,6 +186,8 @@ std::string refusal(const ExchangeRecord& record) {
   return reason;
 }
 
+bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
+
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
   if (!chaos.used()) return {};
   std::size_t requests = 0;

@@ -65,6 +65,8 @@ std::string brief(const ExchangeRecord& record);
 /// What was wrong with a request that the gateway itself answered with 400, 413 or 415, on one line: `temperature:
 /// expected a number, got a string ("hot")`; empty for every other answer.
 std::string refusal(const ExchangeRecord& record);
+/// Whether it was the default reply that refused a valid request.
+bool has_no_default_reply(const ExchangeRecord& record);
 
 /// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
 /// of 100 requests struck; Options{}.seed(1) strikes the same again`. Empty where there was none.

@@ -329,9 +329,11 @@ void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
-    add(finding_kinds::request_refused, "refused with " + std::to_string(record.status) + " " + record.advice.code +
-                                            ": " + reason +
-                                            ". No stub was asked. Send what the documentation asks for.");
+    const char* const advice = has_no_default_reply(record)
+                                   ? ". The default reply cannot be made for it. Script a reply."
+                                   : ". No stub was asked. Send what the documentation asks for.";
+    add(finding_kinds::request_refused,
+        "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
   }
   if (record.leaks.in_target) {
     add(finding_kinds::key_in_query,

@@ -123,7 +123,7 @@ void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
   found.near_misses.push_back(std::move(near));
 }
 
-/// Lines for the requests that came while the stub was there and were refused before any stub could see them.
+/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
 std::string refused(const StubState& stub, const Calls& calls) {
   constexpr std::size_t most = 3;
   std::string lines;
@@ -135,14 +135,13 @@ std::string refused(const StubState& stub, const Calls& calls) {
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
-    const bool by_default_reply = record.advice.code == "unsupported_schema";
     lines += "  exchange " + std::to_string(record.id) + " was refused " +
-             (by_default_reply ? "by the default reply" : "before the script") + ": " + std::to_string(record.status) +
-             " " + reason + '\n';
+             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
+             std::to_string(record.status) + " " + reason + '\n';
   }
   if (count > most) {
-    lines += "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") +
-             " refused before the script\n";
+    lines +=
+        "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") + " refused\n";
   }
   return lines;
 }

@@ -43,6 +43,16 @@ TEST_CASE("a request that the gateway refused with 400 is a finding that names p
   CHECK(review.without("request_refused"));
 }
 
+TEST_CASE("a schema that the default reply does not understand is no mistake against the documentation") {
+  Gateway gateway;
+  const Json format = {{"type", "json_schema"}, {"json_schema", {{"name", "x"}, {"schema", {{"if", true}}}}}};
+  CHECK(Http{gateway}.chat({{"response_format", format}}).error_code() == "unsupported_schema");
+  const std::string message = gateway.review().message();
+  CAPTURE(message);
+  CHECK(contains(message, ". The default reply cannot be made for it. Script a reply."));
+  CHECK_FALSE(contains(message, "documentation"));
+}
+
 TEST_CASE("a body too large, one that is not JSON, and bytes that are not HTTP are refused requests, too") {
   Gateway gateway{Options{}.max_body(1024)};
   const Http http{gateway};
@@ -124,7 +134,7 @@ TEST_CASE("an expectation that is not met because requests were refused says so"
   http.get("/v1/models");
   verification = gateway.verify();
   CHECK(contains(verification.message(), "\n  exchange 4 was refused before the script: 400 invalid JSON at line 1"));
-  CHECK(contains(verification.message(), "\n  and 2 more requests were refused before the script"));
+  CHECK(contains(verification.message(), "\n  and 2 more requests were refused"));
   CHECK_FALSE(contains(verification.message(), "exchange 1 "));
   http.chat();
   CHECK(gateway.verify());
@@ -141,8 +151,8 @@ TEST_CASE("three refused requests are told of an expectation that is not met, an
     for (int id = 1; id <= 5; ++id)
       CHECK(contains(message, "exchange " + std::to_string(id) + " was refused") == (id <= refused && id <= 3));
     CHECK(contains(message, "more request") == (refused > 3));
-    CHECK(contains(message, "\n  and 1 more request was refused before the script") == (refused == 4));
-    CHECK(contains(message, "\n  and 2 more requests were refused before the script") == (refused == 5));
+    CHECK(contains(message, "\n  and 1 more request was refused") == (refused == 4));
+    CHECK(contains(message, "\n  and 2 more requests were refused") == (refused == 5));
   }
 }
 
