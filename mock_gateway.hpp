@@ -7614,7 +7614,7 @@ std::string refusal(const ExchangeRecord& record);
 bool has_no_default_reply(const ExchangeRecord& record);
 
 /// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
-/// of 100 requests struck; Options{}.seed(1) strikes the same again`. Empty where there was none.
+/// of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty where there was none.
 std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
 
 /// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
@@ -19984,7 +19984,7 @@ MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const Journa
   const std::string seed = std::to_string(chaos.seed());
   return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules any more" : text::counted(rules, "rule")) + ", " +
          std::to_string(struck) + " of " + text::counted(requests, "request") + " struck; Options{}.seed(" + seed +
-         ") strikes the same again";
+         ") or --seed " + seed + " strikes the same again";
 }
 
 MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
@@ -29380,7 +29380,8 @@ inline constexpr ScriptRow gateway_rows[] = {
      &set_timeout<&Options::write_timeout>},
     {"idle_timeout", &duration, "real time after which an idle connection is closed; 75s unless set",
      &set_timeout<&Options::idle_timeout>},
-    {"stall_guard", &duration_or_off, "real time after which a stall without end is ended; 120s unless set",
+    {"stall_guard", &duration_or_off,
+     "real time after which a stall without end is ended; 120s unless set, \"off\" under a `serve` that does not judge",
      &set_timeout<&Options::stall_guard>},
     {"unmatched", &unmatched, "what becomes of requests that no stub answers; fails_verification unless set",
      &set_unmatched},
@@ -32427,14 +32428,14 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  28789    document/script_faults.cpp
 //  29089    document/script_files.cpp
 //  29216    document/script_gateway.cpp
-//  29471    document/script_matchers.cpp
-//  29794    document/script_objects.cpp
-//  30006    document/script_reader.cpp
-//  30363    document/script_replies.cpp
-//  30819    document/script_schema.cpp
-//  30928    document/script_sections.cpp
-//  31471    document/script_values.cpp
-//  31852  Adapters
-//  31869    adapters/catch2.hpp
-//  31974    adapters/doctest.hpp
-//  32087    adapters/gtest.hpp
+//  29472    document/script_matchers.cpp
+//  29795    document/script_objects.cpp
+//  30007    document/script_reader.cpp
+//  30364    document/script_replies.cpp
+//  30820    document/script_schema.cpp
+//  30929    document/script_sections.cpp
+//  31472    document/script_values.cpp
+//  31853  Adapters
+//  31870    adapters/catch2.hpp
+//  31975    adapters/doctest.hpp
+//  32088    adapters/gtest.hpp

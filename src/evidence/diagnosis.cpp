@@ -202,7 +202,7 @@ std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, con
   const std::string seed = std::to_string(chaos.seed());
   return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules any more" : text::counted(rules, "rule")) + ", " +
          std::to_string(struck) + " of " + text::counted(requests, "request") + " struck; Options{}.seed(" + seed +
-         ") strikes the same again";
+         ") or --seed " + seed + " strikes the same again";
 }
 
 RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {

@@ -5,7 +5,8 @@ in which they stand on a page:
 
 - "jsonc" and "jsonc FILE" is a script that can be served, without a warning; "jsonc bad FILE" is one that cannot be
 - "sh saved FILE", "python saved FILE", "js saved FILE" is a file for the lines that follow, in their folder
-- "sh scripts" is run and must end well; a block "text scripts" behind it is what it prints
+- "sh scripts" is run and must end well, all of a page in one shell, as a reader has it; a block "text scripts" behind it
+  is what it prints
 - "sh sdk" is run likewise where tests/clients/run.sh has installed the SDKs, and else checked for syntax alone
 """
 
@@ -19,6 +20,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -68,6 +70,44 @@ def blocks(path, ports):
         yield text.count("\n", 0, found.start()) + 1, found[1].split(" "), found[2]
 
 
+class Shell:
+    """Runs blocks one after the other, until one fails."""
+
+    DRIVER = """
+        exec 3< blocks
+        while read -r block <&3; do
+          { . "./$block"; } > "$block.out" 2> "$block.err"
+          : > "$block.done"
+        done"""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.count = 0
+        os.mkfifo(folder / "blocks")
+        self.process = subprocess.Popen(["sh", "-euc", self.DRIVER], cwd=folder, env=environment(VENV),
+                                        stdin=subprocess.DEVNULL)
+        self.blocks = open(folder / "blocks", "w", encoding="utf-8")
+
+    def run(self, text):
+        """Whether the lines ended well, what they printed, and what they said on stderr."""
+        self.count += 1
+        block = self.folder / f"block-{self.count}"
+        block.write_text(text, encoding="utf-8")
+        self.blocks.write(block.name + "\n")
+        self.blocks.flush()
+        done = Path(f"{block}.done")
+        deadline = time.monotonic() + TIMEOUT
+        while not done.exists() and self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        out, err = (Path(f"{block}.{kind}").read_text(encoding="utf-8") for kind in ("out", "err"))
+        return done.exists(), out, err
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.blocks.close()
+
+
 class Page:
     """Takes the blocks of a page one by one."""
 
@@ -78,7 +118,8 @@ class Page:
         self.where = ""
         self.ports = free_ports(len(PORTS))
         (self.folder / "node_modules").symlink_to(NODE_MODULES)
-        (self.folder / "helpers").symlink_to(CHECKOUT / "helpers")
+        (self.folder / "mock_gateway").symlink_to(CHECKOUT)
+        self.shell = Shell(self.folder)
 
     def take_all(self):
         for line, words, text in blocks(self.path, self.ports):
@@ -86,7 +127,8 @@ class Page:
             self.take(words, text)
 
     def end(self):
-        """Ends a program that the page has started and, since a line of it failed, not stopped."""
+        """Ends the shell, and a program that the page has started and, since a line of it failed, not stopped."""
+        self.shell.end()
         info = self.folder / "info.json"
         if info.exists():
             with contextlib.suppress(ProcessLookupError):
@@ -101,7 +143,7 @@ class Page:
             (self.folder / words[2]).write_text(text, encoding="utf-8")
             self.check_syntax(words[0], words[2])
         elif kind == "sh scripts":
-            self.printed = self.run(["sh", "-euc", text])
+            self.printed = self.run_lines(text)
         elif kind == "text scripts":
             self.test.assertIsNotNone(self.printed, f"{self.where}: no shell lines stand before it")
             self.test.assertEqual(self.printed, text, self.where)
@@ -109,7 +151,7 @@ class Page:
         elif kind == "sh sdk":
             installed = VENV.is_dir() if "python3" in text else NODE_MODULES.is_dir()
             if installed:
-                self.run(["sh", "-euc", text])
+                self.run_lines(text)
         else:
             return
         self.kinds.add(kind if words[0] != "jsonc" else "jsonc")
@@ -123,6 +165,11 @@ class Page:
             self.test.assertFalse(valid, f"{self.where} can be served")
         else:
             self.test.assertEqual((valid, problems), (True, []), self.where)
+
+    def run_lines(self, text):
+        good, out, err = self.shell.run(text)
+        self.test.assertTrue(good, f"{self.where}\n{out}{err}")
+        return out
 
     def run(self, command):
         done = subprocess.run(command, cwd=self.folder, env=environment(VENV), text=True, capture_output=True,

@@ -490,7 +490,7 @@ TEST_CASE("verify and review print the seed, how many rules struck how many requ
   gateway.chaos(Chaos(after_tokens(2), close_connection()).nth(2).when(stream_is(true)));
   CHECK(gateway.verify().message() ==
         "nothing is wrong\n"
-        "chaos: seed 42, 1 rule, 0 of 0 requests struck; Options{}.seed(42) strikes the same again");
+        "chaos: seed 42, 1 rule, 0 of 0 requests struck; Options{}.seed(42) or --seed 42 strikes the same again");
   gateway.chaos(Chaos(unauthorized()).first(1).when(!stream_is(true)));
   gateway.chaos(Chaos(after_tokens(100), close_connection()));
   const Http http = robust(gateway);
@@ -498,7 +498,8 @@ TEST_CASE("verify and review print the seed, how many rules struck how many requ
   http.stream();
   http.chat();
   http.get("/v1/models");
-  const std::string line = "chaos: seed 42, 3 rules, 2 of 3 requests struck; Options{}.seed(42) strikes the same again";
+  const std::string line =
+      "chaos: seed 42, 3 rules, 2 of 3 requests struck; Options{}.seed(42) or --seed 42 strikes the same again";
   CHECK(gateway.verify().message() == "nothing is wrong\n" + line);
   CHECK(gateway.verify().notes() == Texts{line});
   CHECK(gateway.review().message() == "clean: 4 exchanges judged\n" + line);
@@ -515,7 +516,7 @@ TEST_CASE("verify and review print the seed, how many rules struck how many requ
         "retried_final_error (exchange 5 after 3): retried after 401 \"unauthorized\", which another try does not "
         "change. "
         "Report the error to the caller instead.\n"
-        "chaos: seed 42, 3 rules, 2 of 4 requests struck; Options{}.seed(42) strikes the same again");
+        "chaos: seed 42, 3 rules, 2 of 4 requests struck; Options{}.seed(42) or --seed 42 strikes the same again");
 
   gateway.chat().named("weather").when(user_says("weather")).expect(1).reply("Sunny.");
   gateway.chaos(Chaos(overloaded()).when(user_says("weather")));
@@ -541,7 +542,8 @@ TEST_CASE("only the requests of a scope are told of it") {
   http.chat();
   http.with_key(mine.secret).chat();
   CHECK(gateway.verify(mine.id).message() ==
-        "nothing is wrong\nchaos: seed 1, 1 rule, 1 of 1 request struck; Options{}.seed(1) strikes the same again");
+        "nothing is wrong\nchaos: seed 1, 1 rule, 1 of 1 request struck; Options{}.seed(1) or --seed 1 strikes the "
+        "same again");
 }
 
 TEST_CASE("a client is judged by the failures that it got, but not by one that it may not have read whole") {
