@@ -79,9 +79,9 @@ Json chunk(std::string_view event) {
 /// Adds the parts of a gateway's own stream to `chunks`. Returns whether the last is what a dialect ends with, which
 /// the gateway adds.
 bool add_parts(Json& reply, Json& elements, const Recording& recording) {
-  mock_gateway::Duration before = recording.head_at;
+  mock_gateway::Duration before = recording.own->head_at;
   std::size_t begin = 0;
-  for (const Part& part : recording.parts) {
+  for (const Part& part : recording.own->parts) {
     const std::string_view bytes = std::string_view(recording.body).substr(begin, part.end - begin);
     const bool is_later = part.at - before >= least_gap;
     if (part.end == recording.body.size() && bytes == done && !elements.empty()) {
@@ -105,7 +105,7 @@ bool add_parts(Json& reply, Json& elements, const Recording& recording) {
 void add_stream(Json& reply, const Recording& recording) {
   Json elements = Json::array();
   Json dialect = Json::object();
-  std::string_view body = recording.is_own ? std::string_view() : std::string_view(recording.body);
+  std::string_view body = recording.own ? std::string_view() : std::string_view(recording.body);
   if (starts_with(body, byte_order_mark) && body.size() > byte_order_mark.size()) {
     dialect["byte_order_mark"] = true;
     body.remove_prefix(byte_order_mark.size());
@@ -118,9 +118,9 @@ void add_stream(Json& reply, const Recording& recording) {
     at = end;
   }
   // The gateway adds it. A list of no elements would say nothing to a reader.
-  const bool ends_with_done = !recording.is_own && last == done && elements.size() > 1;
+  const bool ends_with_done = !recording.own && last == done && elements.size() > 1;
   if (ends_with_done) elements.erase(elements.size() - 1);
-  if (!ends_with_done && !(recording.is_own && add_parts(reply, elements, recording))) dialect["done"] = false;
+  if (!ends_with_done && !(recording.own && add_parts(reply, elements, recording))) dialect["done"] = false;
   if (recording.has_head) {
     const std::string type = find_field(recording.headers, "Content-Type").value_or("");
     if (type != default_stream_type) dialect["content_type"] = type;
@@ -204,12 +204,12 @@ void prepare(Recording& recording, const KeyMask& mask, Notes& notes) {
   if (has_gzip_mark || (coding != "identity" && !is_gzip && !text::is_valid_utf8(recording.body))) {
     throw ImportError("its body is compressed (Content-Encoding: " + (has_gzip_mark ? "gzip" : coding) +
                       "), so that keys in it cannot be found and masked" +
-                      (recording.is_own ? "" : "; record it again with curl --compressed"));
+                      (recording.own ? "" : "; record it again with curl --compressed"));
   }
   notes.keys += mask.mask_body(recording.body);
   for (std::vector<Field>* const fields : {&recording.headers, &recording.early_hints})
     for (Field& field : *fields)
-      if (!is_left_out(field.name, recording.is_own) || text::lower_ascii(field.name) == "content-type")
+      if (!is_left_out(field.name, recording.own.has_value()) || text::lower_ascii(field.name) == "content-type")
         notes.keys += mask.mask(field.value);
 }
 
@@ -294,7 +294,7 @@ Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   const std::string type = text::lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
   const bool looks_streamed = recording.status == 200 && !recording.body.empty() &&
                               (starts_with(type, "text/event-stream") || looks_like_stream(recording.body));
-  const bool is_stream = recording.is_own ? recording.is_streamed : looks_streamed;
+  const bool is_stream = recording.own ? recording.own->is_streamed : looks_streamed;
   Json reply = Json::object();
   if (is_stream) {
     add_stream(reply, recording);
@@ -302,8 +302,8 @@ Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
     reply["raw_reply"] = Json::object();
     add_whole(reply["raw_reply"], recording, true);
   }
-  add_headers(reply, "headers", recording.headers, recording.is_own, notes);
-  add_headers(reply, "early_hints", recording.early_hints, recording.is_own, notes);
+  add_headers(reply, "headers", recording.headers, recording.own.has_value(), notes);
+  add_headers(reply, "early_hints", recording.early_hints, recording.own.has_value(), notes);
   if (is_stream && recording.ending != Ending::whole) {
     Json fault = Json::object();
     fault["at_end"] = true;
@@ -317,7 +317,7 @@ Json operation_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   prepare(recording, mask, notes);
   Json reply = Json::object();
   add_whole(reply, recording, false);
-  add_headers(reply, "headers", recording.headers, recording.is_own, notes);
+  add_headers(reply, "headers", recording.headers, recording.own.has_value(), notes);
   return reply;
 }
 

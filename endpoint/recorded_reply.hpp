@@ -32,6 +32,17 @@ struct Part {
   mock_gateway::Duration at;
 };
 
+/// How a gateway such as this one has sent an answer. It can write again what others cannot be trusted with, such as
+/// header fields of the connection.
+struct OwnDelivery {
+  /// Whether it was sent event by event. What follows is known of such an answer only.
+  bool is_streamed = false;
+  /// When the head left.
+  mock_gateway::Duration head_at{0};
+  /// What left together. Each part is an element of `chunks`.
+  std::vector<Part> parts = {};
+};
+
 /// What a recording says of how the connection ended.
 enum class Ending { whole, closed, reset };
 
@@ -44,16 +55,9 @@ struct Recording {
   Ending ending = Ending::whole;
   /// A bare body came without a header: what belongs to its kind is sent.
   bool has_head = true;
-  /// A gateway such as this one has sent it, which then can write again what others cannot be trusted with: header
-  /// fields of the connection, say. Those of its moment and its length, which it writes itself, are not among the
-  /// headers.
-  bool is_own = false;
-  /// Of an own one: whether it was sent event by event.
-  bool is_streamed = false;
-  /// Of an own one that was: when its head left.
-  mock_gateway::Duration head_at{0};
-  /// Of an own one that was: what left together. Each part is an element of `chunks`.
-  std::vector<Part> parts = {};
+  /// Set when a gateway such as this one sent it. The header fields that it writes itself, of the moment and the
+  /// length, are not among the headers then.
+  std::optional<OwnDelivery> own = {};
 };
 
 /// Times that differ by less are taken to be the same: a machine takes so long to do anything.

@@ -252,12 +252,12 @@ class Bundle {
     recording.status = answer_.status;
     recording.headers = fields_of(answer_, record_);
     recording.early_hints = early_hints_;
-    recording.is_own = true;
-    recording.is_streamed = answer_.is_streamed;
-    recording.head_at = answer_.head_at;
+    importing::OwnDelivery& own = recording.own.emplace();
+    own.is_streamed = answer_.is_streamed;
+    own.head_at = answer_.head_at;
     for (const SentAnswer::Part& part : answer_.parts) {
       recording.body += part.bytes;
-      recording.parts.push_back({recording.body.size(), part.at});
+      own.parts.push_back({recording.body.size(), part.at});
     }
     return recording;
   }
@@ -332,13 +332,13 @@ class Bundle {
     const bool is_truncated = answer_.missing > 0 && answer_.ending == SentAnswer::Ending::closed;
     if (is_truncated) {  // the rest of an event of which HTTP announced more than came
       recorded.body.append(answer_.missing, '.');
-      recorded.parts.back().end = recorded.body.size();
+      recorded.own->parts.back().end = recorded.body.size();
     }
     // A stream that broke before its first event has one all the same, which is not sent.
     const bool is_bare = answer_.is_streamed && answer_.parts.empty() && answer_.ending != SentAnswer::Ending::whole;
     if (is_bare) {
       recorded.body = ":\n\n";
-      recorded.parts.push_back({recorded.body.size(), Duration{0}});
+      recorded.own->parts.push_back({recorded.body.size(), Duration{0}});
     }
     Json reply = importing::chat_reply(std::move(recorded), mask_, notes_);
     if (answer_.is_compressed) {
