@@ -738,6 +738,17 @@ class Stop(Api):
                 report = json.loads(gateway.output)
                 self.assertEqual(report["verify"]["problems"][0]["kind"], "unmet expectation")
 
+    def test_its_answer_ends_the_connection(self):
+        with Program() as gateway:
+            connection = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port, timeout=30)
+            headers = {"Authorization": "Bearer " + gateway.info["control_token"]}
+            for method, path, ends in [("GET", "/keys", None), ("POST", "/stop", "close")]:
+                connection.request(method, control.API + path, headers=headers)
+                answer = connection.getresponse()
+                answer.read()
+                self.assertEqual(answer.headers["Connection"], ends, path)
+            self.assertEqual(gateway.end(), 0)
+
     def test_a_stop_that_asks_for_more_is_refused(self):
         with Program() as gateway:
             error = self.refused("invalid_request", 400, gateway.post, "/stop", {"after": "5s"})
