@@ -1,15 +1,12 @@
 #include "results.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
 
 template <class Items>
 std::size_t number_that_counts(const Results& results, const Items& items) {
@@ -76,7 +73,8 @@ std::string counted(std::size_t count, const std::string& noun) {
 bool is_in_script(const SourceLocation& where) {
   // What the control API mounted has the name of its route.
   const std::string_view file = where.file;
-  return where.line > 0 && !ends_with(file, ".cpp") && !ends_with(file, ".hpp") && file.substr(0, 4) != "PUT " &&
+  const std::filesystem::path extension = std::filesystem::path(file).extension();
+  return where.line > 0 && extension != ".cpp" && extension != ".hpp" && file.substr(0, 4) != "PUT " &&
          file.substr(0, 5) != "POST ";
 }
 

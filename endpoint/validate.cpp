@@ -26,7 +26,7 @@ std::vector<ScriptProblem> problems_of(const std::vector<std::string>& paths) {
   }
 }
 
-Json json_of(const ScriptProblem& problem) {
+Json problem_json(const ScriptProblem& problem) {
   return {{"severity", to_string(problem.severity)},
           {"file", problem.file},
           {"line", problem.line},
@@ -45,7 +45,7 @@ int validate(const std::vector<std::string>& paths, const std::string& format) {
   for (const ScriptProblem& problem : problems) valid = valid && problem.severity != Severity::error;
   if (format == "json") {
     Json list = Json::array();
-    for (const ScriptProblem& problem : problems) list.push_back(json_of(problem));
+    for (const ScriptProblem& problem : problems) list.push_back(problem_json(problem));
     const Json answer{{"valid", valid}, {"problems", list}};
     std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   } else {

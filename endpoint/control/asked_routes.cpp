@@ -12,7 +12,7 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-Json json_of(const Control& control, const detail::AskedRequest& asked) {
+Json asked_json(const Control& control, const detail::AskedRequest& asked) {
   StubReference stub = detail::reference_to(*asked.stub);
   control.state().keys->mask(stub.name);
   control.state().keys->mask(stub.title);
@@ -25,13 +25,13 @@ Json json_of(const Control& control, const detail::AskedRequest& asked) {
   return json;
 }
 
-ControlAnswer list(Control& control, const ControlRequest& request) {
+ControlAnswer list_asked(Control& control, const ControlRequest& request) {
   const RequestScope scope = requests_of(control.scope_of(request));
   const Duration wait = request.duration("wait").value_or(Duration::zero());
   const detail::AskedRequests& board = control.state().asked;
   control.waits.wait_until(deadline_of(wait), request, [&] { return board.any(scope); });
   Json asked = Json::array();
-  for (const detail::AskedRequest& one : board.list(scope)) asked.push_back(json_of(control, one));
+  for (const detail::AskedRequest& one : board.list(scope)) asked.push_back(asked_json(control, one));
   return {200, Json{{"asked", std::move(asked)}}};
 }
 
@@ -91,7 +91,7 @@ ControlAnswer answer(Control& control, const ControlRequest& request) {
 
 std::vector<ControlRoute> asked_routes() {
   return {
-      {"GET", "/asked", {"wait", "scope"}, &list},
+      {"GET", "/asked", {"wait", "scope"}, &list_asked},
       {"POST", "/asked/{exchange}", {}, &answer},
   };
 }

@@ -8,16 +8,6 @@
 
 namespace mock_gateway {
 namespace endpoint {
-namespace {
-
-/// One error of several problems; the text for people has them all.
-ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems) {
-  std::string text;
-  for (const ScriptProblem& problem : problems) text += (text.empty() ? "" : "\n") + problem.to_string();
-  return {400, code, text, std::move(problems)};
-}
-
-}  // namespace
 
 ControlBody::ControlBody(const std::string& text, std::string label) : source_{std::move(label), text, {}} {
   std::vector<ScriptProblem> problems;

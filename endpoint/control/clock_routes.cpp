@@ -87,7 +87,7 @@ ControlAnswer next(Control& control, const ControlRequest& request) {
   return move(control, clock, std::max(Duration{0}, waits.front().deadline - clock.now()));
 }
 
-Json json_of(const std::string& name, const Gate& gate) {
+Json gate_json(const std::string& name, const Gate& gate) {
   const detail::GateCounts counts = detail::counts(gate);
   return Json{{"name", name},
               {"reached", counts.reached},
@@ -103,7 +103,7 @@ std::map<std::string, Gate> gates_of(const Control& control, const ControlReques
 
 ControlAnswer list_gates(Control& control, const ControlRequest& request) {
   Json gates = Json::array();
-  for (const auto& [name, gate] : gates_of(control, request)) gates.push_back(json_of(name, gate));
+  for (const auto& [name, gate] : gates_of(control, request)) gates.push_back(gate_json(name, gate));
   return {200, Json{{"gates", std::move(gates)}}};
 }
 
@@ -122,7 +122,7 @@ ControlAnswer work_gate(Control& control, const ControlRequest& request) {
   Gate gate = gate_of(control, request);
   static_cast<void>(request.object({}));
   (gate.*Call)();
-  return {200, json_of(request.parameters.at(0), gate)};
+  return {200, gate_json(request.parameters.at(0), gate)};
 }
 
 ControlAnswer wait_at_gate(Control& control, const ControlRequest& request) {
@@ -143,7 +143,7 @@ ControlAnswer wait_at_gate(Control& control, const ControlRequest& request) {
   const bool reached = control.waits.wait_until(deadline_of(within), request, is_there);
   return {200, Json{{"reached", reached},
                     {"message", reached ? Json() : Json("gate \"" + request.parameters.at(0) + "\": " + message)},
-                    {"gate", json_of(request.parameters.at(0), gate)}}};
+                    {"gate", gate_json(request.parameters.at(0), gate)}}};
 }
 
 }  // namespace

@@ -22,11 +22,17 @@ namespace {
 /// A text from outside, as a message may quote it.
 std::string quoted(const std::string& text) { return "\"" + detail::text::printable(text, 60) + "\""; }
 
+}  // namespace
+
+ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems) {
+  std::string text;
+  for (const ScriptProblem& problem : problems) text += (text.empty() ? "" : "\n") + problem.to_string();
+  return {400, code, text, std::move(problems)};
+}
+
 ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected) {
   return {400, "invalid_request", "?" + name + "=" + detail::text::printable(text, 60) + ": expected " + expected};
 }
-
-}  // namespace
 
 std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
   return detail::script_reading::suggestion(given, known);

@@ -92,6 +92,10 @@ struct ControlAnswer {
 
 /// 404 `no_such_key`, say: "there is no key "x"". `known` are the names that there are, for "did you mean".
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known = {});
+/// A 400 of several problems. The text for people has them all.
+ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems);
+/// The 400 of a value in the query: `?name=text: expected …`.
+ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected);
 /// The text of a script's problem as JSON: severity, file, line, column, pointer, message, source, source_column.
 Json as_json(const ScriptProblem& problem);
 /// The first 20; of more, one more says how many are left out.

@@ -14,14 +14,6 @@ std::vector<ControlRoute> evidence_routes() {
   return all;
 }
 
-ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems) {
-  constexpr std::size_t most = 20;
-  if (problems.size() > most) problems.erase(problems.begin() + most, problems.end());
-  std::string text;
-  for (const ScriptProblem& problem : problems) text += (text.empty() ? "" : "\n") + problem.to_string();
-  return {400, code, text, std::move(problems)};
-}
-
 RequestScope requests_of(const std::optional<Scope>& scope) { return scope ? RequestScope(scope->id) : RequestScope(); }
 
 Waits::Moment deadline_of(Duration within) {

@@ -18,8 +18,6 @@ std::vector<ControlRoute> journal_routes();
 std::vector<ControlRoute> verdict_routes();
 std::vector<ControlRoute> scope_routes();
 
-/// A 400 of one error with several problems, of which the first of many are kept. The text for people has them all.
-ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems);
 /// The requests of a scope; without one, every request.
 RequestScope requests_of(const std::optional<Scope>& scope);
 /// The moment at which a wait that the query asks for ends, `within` from now.

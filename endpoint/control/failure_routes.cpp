@@ -13,10 +13,10 @@ namespace {
 Json or_null(const std::optional<std::size_t>& number) { return number ? Json(*number) : Json(); }
 
 // The sections of scripts that these routes mount and clear.
-constexpr char failures[] = "failures";
-constexpr char chaos[] = "chaos";
-constexpr char connections[] = "connections";
-constexpr char operations[] = "operations";
+constexpr char failures_section[] = "failures";
+constexpr char chaos_section[] = "chaos";
+constexpr char connections_section[] = "connections";
+constexpr char operations_section[] = "operations";
 
 /// Mounts the entries of a section. What they are is all that is kept of them: clearing asks nobody who mounted them.
 template <const char* Section>
@@ -56,7 +56,7 @@ ControlAnswer list_failures(Control& control, const ControlRequest&) {
     list.push_back(Json{{"text", std::to_string(queued.failure.status()) + " " + queued.failure.code()},
                         {"left", or_null(queued.left)},
                         {"for", text_of(control, queued.scope)}});
-  return {200, Json{{failures, std::move(list)}}};
+  return {200, Json{{failures_section, std::move(list)}}};
 }
 
 ControlAnswer clear_failures(Control& control, const ControlRequest& request) {
@@ -64,14 +64,14 @@ ControlAnswer clear_failures(Control& control, const ControlRequest& request) {
     control.gateway().clear_failures(for_key(scope->id));
     return {};
   }
-  return clear<failures, &Gateway::clear_failures>(control, request);
+  return clear<failures_section, &Gateway::clear_failures>(control, request);
 }
 
 ControlAnswer list_chaos(Control& control, const ControlRequest&) {
   Json list = Json::array();
   const auto mounted = control.state().chaos->rules();
   for (const auto& rule : *mounted) list.push_back(Json{{"text", rule->chaos.to_string()}});
-  return {200, Json{{chaos, std::move(list)}}};
+  return {200, Json{{chaos_section, std::move(list)}}};
 }
 
 ControlAnswer list_connections(Control& control, const ControlRequest&) {
@@ -80,14 +80,14 @@ ControlAnswer list_connections(Control& control, const ControlRequest&) {
     list.push_back(Json{{"text", queued.fault.to_string()}, {"left", queued.left}});
   for (const auto& queued : control.state().connection_faults->every())
     list.push_back(Json{{"text", queued.fault.to_string()}, {"left", nullptr}});
-  return {200, Json{{connections, std::move(list)}}};
+  return {200, Json{{connections_section, std::move(list)}}};
 }
 
 ControlAnswer list_operations(Control& control, const ControlRequest&) {
   Json list = Json::array();
   for (const Operation& one : control.state().operations.mounted())
     list.push_back(Json{{"method", one.method}, {"path", one.path}});
-  return {200, Json{{operations, std::move(list)}}};
+  return {200, Json{{operations_section, std::move(list)}}};
 }
 
 ControlAnswer remove_operations(Control& control, const ControlRequest&) {
@@ -116,16 +116,16 @@ ControlAnswer set_listening(Control& control, const ControlRequest& request) {
 }  // namespace
 
 std::vector<ControlRoute> failure_routes() {
-  return {{"POST", "/failures", {"scope"}, &mount<failures>},
+  return {{"POST", "/failures", {"scope"}, &mount<failures_section>},
           {"GET", "/failures", {}, &list_failures},
           {"DELETE", "/failures", {"scope"}, &clear_failures},
-          {"POST", "/chaos", {}, &mount<chaos>},
+          {"POST", "/chaos", {}, &mount<chaos_section>},
           {"GET", "/chaos", {}, &list_chaos},
-          {"DELETE", "/chaos", {}, &clear<chaos, &Gateway::clear_chaos>},
-          {"POST", "/connections", {}, &mount<connections>},
+          {"DELETE", "/chaos", {}, &clear<chaos_section, &Gateway::clear_chaos>},
+          {"POST", "/connections", {}, &mount<connections_section>},
           {"GET", "/connections", {}, &list_connections},
-          {"DELETE", "/connections", {}, &clear<connections, &Gateway::clear_connection_faults>},
-          {"POST", "/operations", {}, &mount<operations>},
+          {"DELETE", "/connections", {}, &clear<connections_section, &Gateway::clear_connection_faults>},
+          {"POST", "/operations", {}, &mount<operations_section>},
           {"GET", "/operations", {}, &list_operations},
           {"DELETE", "/operations", {}, &remove_operations},
           {"GET", "/listening", {}, &show_listening},

@@ -21,7 +21,7 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   return difference == 0;
 }
 
-std::string quoted(const std::string& text) { return "\"" + detail::text::printable(text, 100) + "\""; }
+std::string quoted_header(const std::string& text) { return "\"" + detail::text::printable(text, 100) + "\""; }
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void ControlGuard::require_host(const wire::Headers& headers) const {
   const bool has_port = port != std::string::npos && host.find(']', port) == std::string::npos;
   if (std::find(names_.begin(), names_.end(), host.substr(0, has_port ? port : host.size())) != names_.end()) return;
   throw ControlError(421, "wrong_host",
-                     "Host is " + quoted(host) + ", and this is " + hosts_.front() +
+                     "Host is " + quoted_header(host) + ", and this is " + hosts_.front() +
                          ": use that address, or start the program with --control-allow-host NAME");
 }
 
@@ -55,12 +55,13 @@ void ControlGuard::require_origin(const wire::Headers& headers) const {
   for (const std::string& origin : headers.all("Origin")) {
     if (detail::text::lower_ascii(origin) != own)
       throw ControlError(403, "foreign_origin",
-                         "Origin is " + quoted(origin) + ": pages of other origins may not use the control API");
+                         "Origin is " + quoted_header(origin) + ": pages of other origins may not use the control API");
   }
   for (const std::string& site : headers.all("Sec-Fetch-Site")) {
     if (site != "same-origin" && site != "none")
-      throw ControlError(403, "foreign_origin",
-                         "Sec-Fetch-Site is " + quoted(site) + ": pages of other sites may not use the control API");
+      throw ControlError(
+          403, "foreign_origin",
+          "Sec-Fetch-Site is " + quoted_header(site) + ": pages of other sites may not use the control API");
   }
 }
 

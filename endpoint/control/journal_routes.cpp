@@ -34,10 +34,6 @@ std::string word_of(Decision::Kind kind) {
   return word;
 }
 
-ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected) {
-  return {400, "invalid_request", "?" + name + "=" + detail::text::printable(text, 60) + ": expected " + expected};
-}
-
 /// Which exchanges are asked for.
 struct Filter {
   RequestScope key;
@@ -94,7 +90,7 @@ Filter filter_of(const Control& control, const ControlRequest& request) {
   return filter;
 }
 
-Json json_of(const JournalFeed::Change& change) {
+Json change_json(const JournalFeed::Change& change) {
   const Exchange exchange(change.record);
   Json json = as_json(exchange);
   json["revision"] = change.revision;
@@ -109,7 +105,7 @@ class Page {
 
   bool is_full() const { return exchanges_.size() >= limit_ || bytes_ >= most_bytes; }
   void add(const JournalFeed::Change& change) {
-    exchanges_.push_back(json_of(change));
+    exchanges_.push_back(change_json(change));
     // What is kept of the answer is not shown. It is asked for first: it comes to the weight when the exchange ends.
     const std::size_t answer = change.record->answer_weight;
     bytes_ += change.record->weight() - answer;
@@ -163,7 +159,7 @@ ControlAnswer changes(Control& control, const ControlRequest& request, const Fil
   return page.answer(cursor, change.has_value(), journal.evicted());
 }
 
-ControlAnswer list(Control& control, const ControlRequest& request) {
+ControlAnswer list_exchanges(Control& control, const ControlRequest& request) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const Filter filter = filter_of(control, request);
   Page page(request.number("limit", 1, 1000).value_or(200));
@@ -205,10 +201,10 @@ Json events_of(const detail::ExchangeRecord& record) {
   return events;
 }
 
-ControlAnswer show(Control& control, const ControlRequest& request) {
+ControlAnswer show_exchange(Control& control, const ControlRequest& request) {
   const Record record = record_of(control, request);
   control.feed.look(*control.state().journal);
-  Json json = json_of({control.feed.revision_of(record->id), record});
+  Json json = change_json({control.feed.revision_of(record->id), record});
   Json findings = Json::array();
   for (const Finding& finding : record->findings) findings.push_back(as_json(finding));
   json["findings"] = std::move(findings);
@@ -230,7 +226,7 @@ ControlAnswer bundle(Control& control, const ControlRequest& request) {
   return answer;
 }
 
-ControlAnswer clear(Control& control, const ControlRequest& request) {
+ControlAnswer clear_journal(Control& control, const ControlRequest& request) {
   static_cast<void>(request.object({}));
   control.gateway().journal().clear();
   return {};
@@ -272,10 +268,13 @@ ControlAnswer explain(Control& control, const ControlRequest& request) {
 
 std::vector<ControlRoute> journal_routes() {
   return {
-      {"GET", "/journal", {"after", "before", "limit", "key", "scope", "status", "decision", "text", "wait"}, &list},
-      {"DELETE", "/journal", {}, &clear},
+      {"GET",
+       "/journal",
+       {"after", "before", "limit", "key", "scope", "status", "decision", "text", "wait"},
+       &list_exchanges},
+      {"DELETE", "/journal", {}, &clear_journal},
       {"POST", "/journal/explain", {"scope"}, &explain},
-      {"GET", "/journal/{exchange}", {}, &show},
+      {"GET", "/journal/{exchange}", {}, &show_exchange},
       {"GET", "/journal/{exchange}/curl", {}, &curl},
       {"GET", "/journal/{exchange}/bundle", {}, &bundle},
   };

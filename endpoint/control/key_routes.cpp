@@ -24,7 +24,7 @@ std::string window_text(Duration window) {
   return detail::printed(window);
 }
 
-Json json_of(const Control& control, const ApiKey& key) {
+Json key_json(const Control& control, const ApiKey& key) {
   Json models = Json::array();
   for (const std::string& model : key.models) models.push_back(model);
   Json operations = Json::array();
@@ -70,14 +70,14 @@ ApiKey living_key(const Control& control, const ControlRequest& request) {
   return key;
 }
 
-ControlAnswer list(Control& control, const ControlRequest&) {
+ControlAnswer list_keys(Control& control, const ControlRequest&) {
   Json keys = Json::array();
-  for (const ApiKey& key : control.gateway().keys().list()) keys.push_back(json_of(control, key));
+  for (const ApiKey& key : control.gateway().keys().list()) keys.push_back(key_json(control, key));
   return {200, Json{{"keys", std::move(keys)}}};
 }
 
-ControlAnswer show(Control& control, const ControlRequest& request) {
-  return {200, json_of(control, key_of(control, request))};
+ControlAnswer show_key(Control& control, const ControlRequest& request) {
+  return {200, key_json(control, key_of(control, request))};
 }
 
 /// What a body is read with: its mistakes are told together.
@@ -128,7 +128,7 @@ void read_key(detail::ScriptReader& reader, const detail::ScriptNode& node, void
   wanted.keys.push_back(std::move(key));
 }
 
-ControlAnswer create(Control& control, const ControlRequest& request) {
+ControlAnswer create_key(Control& control, const ControlRequest& request) {
   const ControlBody body(request.body.empty() ? "{}" : request.body);
   Reading reading(body);
   Wanted wanted{{}, *control.state().keys};
@@ -150,7 +150,7 @@ ControlAnswer create(Control& control, const ControlRequest& request) {
   Json created = Json::array();
   for (const detail::ScriptedKey& one : wanted.keys) {
     const CreatedKey made = keys.create(one.name, one.options);
-    Json json = json_of(control, keys.find(made.id));
+    Json json = key_json(control, keys.find(made.id));
     json["secret"] = made.secret;
     created.push_back(std::move(json));
   }
@@ -192,8 +192,8 @@ ControlAnswer change(Control& control, const ControlRequest& request) {
   Reading reading(body);
   Change changed;
   const detail::ScriptNode root{body.value(), ""};
-  using Read = void (*)(detail::ScriptReader&, const detail::ScriptNode&, void*);
-  const std::pair<const char*, Read> members[] = {
+  using ReadMember = void (*)(detail::ScriptReader&, const detail::ScriptNode&, void*);
+  const std::pair<const char*, ReadMember> members[] = {
       {"name", &read_name}, {"models", &read_models}, {"operations", &read_operations}, {"limit", &read_limit}};
   for (const auto& [key, read] : members)
     if (root.find(key)) reading.reader().guarded(root.at(key), read, &changed);
@@ -204,7 +204,7 @@ ControlAnswer change(Control& control, const ControlRequest& request) {
   if (changed.operations) keys.limit_operations(id, *changed.operations);
   if (changed.limit && *changed.limit) keys.limit_rate(id, (*changed.limit)->requests, (*changed.limit)->window);
   if (changed.limit && !*changed.limit) keys.unlimit_rate(id);
-  return {200, json_of(control, keys.find(id))};
+  return {200, key_json(control, keys.find(id))};
 }
 
 template <void (Keys::*Call)(const std::string&) const>
@@ -213,16 +213,16 @@ ControlAnswer turn(Control& control, const ControlRequest& request) {
   const Keys keys = control.gateway().keys();
   static_cast<void>(request.object({}));
   (keys.*Call)(id);
-  return {200, json_of(control, keys.find(id))};
+  return {200, key_json(control, keys.find(id))};
 }
 
 }  // namespace
 
 std::vector<ControlRoute> key_routes() {
   return {
-      {"GET", "/keys", {}, &list},
-      {"POST", "/keys", {}, &create},
-      {"GET", "/keys/{id}", {}, &show},
+      {"GET", "/keys", {}, &list_keys},
+      {"POST", "/keys", {}, &create_key},
+      {"GET", "/keys/{id}", {}, &show_key},
       {"PATCH", "/keys/{id}", {}, &change},
       {"DELETE", "/keys/{id}", {}, &turn<&Keys::remove>},
       {"POST", "/keys/{id}/disable", {}, &turn<&Keys::disable>},

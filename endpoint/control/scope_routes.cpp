@@ -18,7 +18,7 @@ ControlAnswer review(Control& control, const ControlRequest& request) {
   return {200, as_json(control.gateway().review(requests_of(control.scope_of(request))))};
 }
 
-ControlAnswer create(Control& control, const ControlRequest& request) {
+ControlAnswer create_scope(Control& control, const ControlRequest& request) {
   const Json body = request.object({"name"});
   std::string name;
   if (body.contains("name")) {
@@ -33,7 +33,7 @@ ControlAnswer create(Control& control, const ControlRequest& request) {
                     {"base_url", control.gateway().base_url()}}};
 }
 
-ControlAnswer list(Control& control, const ControlRequest&) {
+ControlAnswer list_scopes(Control& control, const ControlRequest&) {
   Json scopes = Json::array();
   for (const Scope& scope : control.scopes.all())
     scopes.push_back(Json{{"id", scope.id}, {"name", detail::text::as_utf8(scope.name)}});
@@ -96,8 +96,8 @@ std::vector<ControlRoute> verdict_routes() {
 
 std::vector<ControlRoute> scope_routes() {
   return {
-      {"GET", "/scopes", {}, &list},
-      {"POST", "/scopes", {}, &create},
+      {"GET", "/scopes", {}, &list_scopes},
+      {"POST", "/scopes", {}, &create_scope},
       {"DELETE", "/scopes/{id}", {}, &end},
   };
 }

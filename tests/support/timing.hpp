@@ -25,6 +25,13 @@ constexpr bool sanitized = false;
 constexpr bool sanitized = false;
 #endif
 
+/// Another program of the same build has these tests as well: what takes a processor for half a minute is done there.
+#ifdef TEST_SUPPORT_REPEATED
+constexpr bool repeated = true;
+#else
+constexpr bool repeated = false;
+#endif
+
 /// The wall times of many runs, in order, and how many processors other processes took meanwhile.
 struct Series {
   std::vector<double> milliseconds;
