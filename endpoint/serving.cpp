@@ -221,8 +221,8 @@ Results Serving::judge(const Flags& flags, bool evidence) {
 void Serving::stop() {
   watch_.reset();
   // The program ends, and with it the memory of ten thousand exchanges: freeing them one by one takes most of a stop.
-  static const Journal* kept = nullptr;
-  kept = new Journal(gateway_->journal());
+  static std::vector<Journal>& kept = *new std::vector<Journal>;
+  kept.push_back(gateway_->journal());
   gateway_.reset();  // its last exchanges are logged
   log_.end();
 }
