@@ -4034,7 +4034,7 @@ class InstalledReporter {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, any_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, max, find_if, any_of, min, replace, all_of, find, for_each, min, sort, stable_sort, min, min, stable_sort, any_of, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, any_of, max, all_of, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if
+#include <algorithm>  // all_of, any_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, max, find_if, any_of, min, replace, all_of, find, for_each, min, sort, stable_sort, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, any_of, max, all_of, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -20606,7 +20606,10 @@ MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
 }
 
 MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
-  std::string decided = detail::journal::one_line(record_->decision.detail, 200);
+  // The first line of a table of conditions is indented.
+  std::string_view told = record_->decision.detail;
+  told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
+  std::string decided = detail::journal::one_line(told, 200);
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
   const detail::ExchangeRecord& record = *record_;
   std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
@@ -25980,7 +25983,7 @@ namespace catalogue_search {
 /// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
 MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// The names nearest to this one: first those that it is a part of.
+/// At most three names near to this one: first those that it is a part of, then those that a slip or two makes of it.
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
@@ -25990,10 +25993,12 @@ MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
     std::string name;
   };
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
+  const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::vector<Candidate> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
-    candidates.push_back({has_it, text::edit_distance(wanted, scenario.name()), scenario.name()});
+    const std::size_t distance = text::edit_distance(wanted, scenario.name());
+    if (has_it || distance <= farthest) candidates.push_back({has_it, distance, scenario.name()});
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
     return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;
@@ -26116,13 +26121,10 @@ MOCK_GATEWAY_INLINE Scenario scenario(std::string_view name) {
   for (const Scenario& one : catalogue()) {
     if (one.name() == name) return one;
   }
-  std::string message = "there is no scenario \"" + detail::text::excerpt(name, 100) + "\"; the nearest are";
-  const char* separator = " ";
-  for (const std::string& near : detail::catalogue_search::nearest(name)) {
-    message += separator + near;
-    separator = ", ";
-  }
-  throw GatewayError(message);
+  std::string near;
+  for (const std::string& one : detail::catalogue_search::nearest(name)) near += (near.empty() ? "" : ", ") + one;
+  throw GatewayError("there is no scenario \"" + detail::text::excerpt(name, 100) + "\"; " +
+                     (near.empty() ? "`mock-gateway scenarios` lists all" : "did you mean " + near + "?"));
 }
 
 MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
@@ -32384,58 +32386,58 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  19795    evidence/diagnosis.cpp
 //  20013    evidence/evidence_json.cpp
 //  20331    evidence/exchange.cpp
-//  20631    evidence/journal.cpp
-//  20768    evidence/kept_problems.cpp
-//  20870    evidence/record.cpp
-//  21314    evidence/redaction.cpp
-//  21420    evidence/review.cpp
-//  21947    evidence/sent_answer.cpp
-//  22063    evidence/verification.cpp
-//  22606    http/acceptor.cpp
-//  22690    http/compatibility.cpp
-//  22800    http/connection.cpp
-//  23265    http/request_reader.cpp
-//  23574    http/response.cpp
-//  23655    http/server.cpp
-//  23965    http/sockets.cpp
-//  24331    http/workers.cpp
-//  24440    serve/answer.cpp
-//  24464    serve/asked_requests.cpp
-//  24537    serve/chat_judge.cpp
-//  24808    serve/connection_loop.cpp
-//  24895    serve/content_type.cpp
-//  24914    serve/delivery_report.cpp
-//  24999    serve/explanation.cpp
-//  25081    serve/gateway_state.cpp
-//  25125    serve/judge.cpp
-//  25296    serve/judgement.cpp
-//  25352    serve/model_check.cpp
-//  25374    serve/operations.cpp
-//  25502    serve/profile_headers.cpp
-//  25544    serve/reply_answer.cpp
-//  25673    serve/runner.cpp
-//  25878    serve/tester_code.cpp
-//  25895    gateway/catalogue.cpp
-//  26156    gateway/catalogue_delivery.cpp
-//  26655    gateway/catalogue_entries.cpp
-//  26806    gateway/catalogue_failures.cpp
-//  27064    gateway/catalogue_replies.cpp
-//  27427    gateway/chat_script.cpp
-//  27567    gateway/gateway.cpp
-//  27823    gateway/options.cpp
-//  28003    gateway/sweep.cpp
-//  28445    document/script_document.cpp
-//  28789    document/script_faults.cpp
-//  29089    document/script_files.cpp
-//  29216    document/script_gateway.cpp
-//  29472    document/script_matchers.cpp
-//  29795    document/script_objects.cpp
-//  30007    document/script_reader.cpp
-//  30364    document/script_replies.cpp
-//  30820    document/script_schema.cpp
-//  30929    document/script_sections.cpp
-//  31472    document/script_values.cpp
-//  31853  Adapters
-//  31870    adapters/catch2.hpp
-//  31975    adapters/doctest.hpp
-//  32088    adapters/gtest.hpp
+//  20634    evidence/journal.cpp
+//  20771    evidence/kept_problems.cpp
+//  20873    evidence/record.cpp
+//  21317    evidence/redaction.cpp
+//  21423    evidence/review.cpp
+//  21950    evidence/sent_answer.cpp
+//  22066    evidence/verification.cpp
+//  22609    http/acceptor.cpp
+//  22693    http/compatibility.cpp
+//  22803    http/connection.cpp
+//  23268    http/request_reader.cpp
+//  23577    http/response.cpp
+//  23658    http/server.cpp
+//  23968    http/sockets.cpp
+//  24334    http/workers.cpp
+//  24443    serve/answer.cpp
+//  24467    serve/asked_requests.cpp
+//  24540    serve/chat_judge.cpp
+//  24811    serve/connection_loop.cpp
+//  24898    serve/content_type.cpp
+//  24917    serve/delivery_report.cpp
+//  25002    serve/explanation.cpp
+//  25084    serve/gateway_state.cpp
+//  25128    serve/judge.cpp
+//  25299    serve/judgement.cpp
+//  25355    serve/model_check.cpp
+//  25377    serve/operations.cpp
+//  25505    serve/profile_headers.cpp
+//  25547    serve/reply_answer.cpp
+//  25676    serve/runner.cpp
+//  25881    serve/tester_code.cpp
+//  25898    gateway/catalogue.cpp
+//  26158    gateway/catalogue_delivery.cpp
+//  26657    gateway/catalogue_entries.cpp
+//  26808    gateway/catalogue_failures.cpp
+//  27066    gateway/catalogue_replies.cpp
+//  27429    gateway/chat_script.cpp
+//  27569    gateway/gateway.cpp
+//  27825    gateway/options.cpp
+//  28005    gateway/sweep.cpp
+//  28447    document/script_document.cpp
+//  28791    document/script_faults.cpp
+//  29091    document/script_files.cpp
+//  29218    document/script_gateway.cpp
+//  29474    document/script_matchers.cpp
+//  29797    document/script_objects.cpp
+//  30009    document/script_reader.cpp
+//  30366    document/script_replies.cpp
+//  30822    document/script_schema.cpp
+//  30931    document/script_sections.cpp
+//  31474    document/script_values.cpp
+//  31855  Adapters
+//  31872    adapters/catch2.hpp
+//  31977    adapters/doctest.hpp
+//  32090    adapters/gtest.hpp

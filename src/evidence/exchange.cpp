@@ -1,4 +1,4 @@
-#include <algorithm>  // any_of
+#include <algorithm>
 #include <ostream>
 #include <string_view>
 #include <utility>
@@ -286,7 +286,10 @@ std::string Exchange::as_curl() const {
 }
 
 std::string Exchange::summary() const {
-  std::string decided = detail::journal::one_line(record_->decision.detail, 200);
+  // The first line of a table of conditions is indented.
+  std::string_view told = record_->decision.detail;
+  told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
+  std::string decided = detail::journal::one_line(told, 200);
   if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
   const detail::ExchangeRecord& record = *record_;
   std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +

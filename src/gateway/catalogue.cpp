@@ -101,7 +101,7 @@ namespace catalogue_search {
 /// Not an initializer list: nlohmann compiles a set of templates for each length of a literal in one.
 void put(Json& object, const char* name, Json value) { object[name] = std::move(value); }
 
-/// The names nearest to this one: first those that it is a part of.
+/// At most three names near to this one: first those that it is a part of, then those that a slip or two makes of it.
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
@@ -111,10 +111,12 @@ std::vector<std::string> nearest(std::string_view name) {
     std::string name;
   };
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
+  const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::vector<Candidate> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
-    candidates.push_back({has_it, text::edit_distance(wanted, scenario.name()), scenario.name()});
+    const std::size_t distance = text::edit_distance(wanted, scenario.name());
+    if (has_it || distance <= farthest) candidates.push_back({has_it, distance, scenario.name()});
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
     return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;
@@ -237,13 +239,10 @@ Scenario scenario(std::string_view name) {
   for (const Scenario& one : catalogue()) {
     if (one.name() == name) return one;
   }
-  std::string message = "there is no scenario \"" + detail::text::excerpt(name, 100) + "\"; the nearest are";
-  const char* separator = " ";
-  for (const std::string& near : detail::catalogue_search::nearest(name)) {
-    message += separator + near;
-    separator = ", ";
-  }
-  throw GatewayError(message);
+  std::string near;
+  for (const std::string& one : detail::catalogue_search::nearest(name)) near += (near.empty() ? "" : ", ") + one;
+  throw GatewayError("there is no scenario \"" + detail::text::excerpt(name, 100) + "\"; " +
+                     (near.empty() ? "`mock-gateway scenarios` lists all" : "did you mean " + near + "?"));
 }
 
 Json as_json(const Scenario& scenario) {

@@ -614,7 +614,7 @@ class HowItEnds(unittest.TestCase):
     def test_a_scenario_that_does_not_exist(self):
         problem = self.assert_refused("--port", "0", "--scenario", "usage-chunk-without-choice",
                                       naming='--scenario: there is no scenario "usage-chunk-without-choice"')
-        self.assertIn("the nearest are usage-chunk-without-choices, ", problem)
+        self.assertIn("did you mean usage-chunk-without-choices?", problem)
 
     def test_names_that_cannot_be_used(self):
         self.assert_refused("--port", "0", "--model", "twice", "--model", "twice", naming="twice")

@@ -585,6 +585,14 @@ TEST_CASE("an exchange under way when the journal is cleared is still waited for
   CHECK(exchange.outcome(0s) == Outcome::Kind::completed);
 }
 
+TEST_CASE("the line of an unmatched request says what it was, without a gap") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().when(user_says("weather")).reply("Sunny.");
+  CHECK(Http(gateway).chat("Hello").status == 422);
+  const std::string line = gateway.journal().last().summary();
+  CHECK_MESSAGE(line.find(" 422 unmatched (user: \"Hello\"") != std::string::npos, line);
+}
+
 TEST_CASE("what is not HTTP is recorded too") {
   const Gateway gateway;
   RawConnection connection(gateway);
