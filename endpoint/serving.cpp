@@ -220,7 +220,7 @@ Results Serving::judge(const Flags& flags, bool evidence) {
 
 void Serving::stop() {
   watch_.reset();
-  // The program ends, and with it the memory of ten thousand exchanges: freeing them one by one takes most of a stop.
+  // The program ends, and with it its memory: freeing ten thousand exchanges one by one would only take time.
   static std::vector<Journal>& kept = *new std::vector<Journal>;
   kept.push_back(gateway_->journal());
   gateway_.reset();  // its last exchanges are logged
