@@ -3,11 +3,12 @@
 
 Ends at the first run that fails, with its output. The last line says how many runs there were and how long they took.
 `--jobs` at once, 4 unless told; `--limit` seconds after which a run is ended and has failed, 120 unless told.
-`--junit FILE` writes one test case for all.
+`--junit FILE` writes one test case for all. A run of a doctest program in which no test case was chosen has failed.
 """
 
 import argparse
 import concurrent.futures
+import re
 import subprocess
 import sys
 import threading
@@ -42,11 +43,13 @@ def main() -> int:
             failed.set()
             output = (late.stdout or b"").decode(errors="replace")
             return f"{output}\nrun {number} was ended after {arguments.limit:.0f} s"
-        if done.returncode == 0:
+        ran_nothing = re.search(rb"test cases: +0 \|", done.stdout) is not None
+        if done.returncode == 0 and not ran_nothing:
             seconds.append(time.monotonic() - began)
             return None
         failed.set()
-        return f"{done.stdout.decode(errors='replace')}\nrun {number} ended with status {done.returncode}"
+        why = "ran no test case" if ran_nothing else f"ended with status {done.returncode}"
+        return f"{done.stdout.decode(errors='replace')}\nrun {number} {why}"
 
     seconds: list[float] = []
     began = time.monotonic()
