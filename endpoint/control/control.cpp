@@ -25,7 +25,12 @@ std::string quoted(const std::string& text) { return "\"" + detail::text::printa
 }  // namespace
 
 ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems) {
+  constexpr std::size_t most = detail::script_reading::most_problems;
   std::string text;
+  if (problems.size() > most) {
+    problems.erase(problems.begin() + most, problems.end());
+    text = "the first " + std::to_string(most) + " problems of more";
+  }
   for (const ScriptProblem& problem : problems) text += (text.empty() ? "" : "\n") + problem.to_string();
   return {400, code, text, std::move(problems)};
 }

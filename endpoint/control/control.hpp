@@ -92,7 +92,7 @@ struct ControlAnswer {
 
 /// 404 `no_such_key`, say: "there is no key "x"". `known` are the names that there are, for "did you mean".
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known = {});
-/// A 400 of several problems. The text for people has them all.
+/// A 400 of several problems, of which it tells the first 20. The text for people says whether there are more.
 ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems);
 /// The 400 of a value in the query: `?name=text: expected …`.
 ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected);

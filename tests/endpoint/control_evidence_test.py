@@ -297,6 +297,11 @@ class Asked(Evidence):
                 error = self.refused(code, 400, gateway.post, f"/asked/{exchange}", body)
                 self.assertEqual(error["problems"][0]["pointer"], pointer)
                 self.assertEqual(error["problems"][0]["line"], 1)
+            many = {"reply": {f"wrong_{number}": 1 for number in range(30)}}
+            error = self.refused("invalid_script", 400, gateway.post, f"/asked/{exchange}", many)
+            self.assertEqual({problem["severity"] for problem in error["problems"]}, {"error"})
+            self.assertEqual(len(error["problems"]), 20)
+            self.assertEqual(error["message"].splitlines()[0], "the first 20 problems of more")
             gateway.post(f"/asked/{exchange}", {"reply": "after all"})
             self.assertIn(b"after all", response.result()[1])
 
